@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { rosterRow } from '../harness/store/roster-row.ts';
 import type { ExportCreated, ExportPage } from '../src/contract/account.ts';
 import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { day, dayOf, hour, micros } from '../src/store/time.ts';
@@ -46,14 +47,8 @@ export async function enrolWithGaps(
 ): Promise<void> {
   const enrolled = Array.from({ length: count }, (_, i) => labelers[i] ?? accountDid(8_500_000 + i));
   const at = now();
-  const common = {
-    origin: 'discovered',
-    provenance: [],
-    enrolled: true,
-    endpoint: null,
-    state: 'established',
-  } as const;
-  await writer.putRoster(enrolled.map((did) => ({ did, ...common, stateSince: micros(at), detail: '{}' })));
+  const changes = { origin: 'discovered', stateSince: micros(at) } as const;
+  await writer.putRoster(enrolled.map((did) => rosterRow(did, changes)));
   for (const [index, source] of enrolled.entries()) {
     for (let n = 0; n < gaps; n++) {
       const start = at - 30 * day + Math.round(((n + index / enrolled.length) * 29 * day) / gaps);

@@ -4,10 +4,8 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { killRepeatedly } from '../harness/kills/weather-kills.ts';
-import { makeReady } from '../harness/weather/weather-process.ts';
 
 const kills = Number(process.argv[2] ?? 500);
-makeReady();
 let left = kills;
 for (let seed = 1; left > 0; seed += 1, left -= 50) {
   const report = await killRepeatedly({ kills: Math.min(50, left), seed });

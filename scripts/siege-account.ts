@@ -19,7 +19,14 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { childrenOf } from '../harness/accounts/account.ts';
-import { besiege, hostileKinds, quantile, unitEnvironment, type Way } from '../harness/accounts/account-siege.ts';
+import {
+  besiege,
+  type HonestAnswer,
+  hostileKinds,
+  quantile,
+  unitEnvironment,
+  type Way,
+} from '../harness/accounts/account-siege.ts';
 import { siegeTargets, writeSiegeStore } from '../harness/accounts/account-siege-store.ts';
 import { freePort } from '../harness/net/ports.ts';
 import { writeProxyConfig } from '../harness/net/proxy-config.ts';
@@ -32,6 +39,8 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '60' },
     'hot-rows': { type: 'string', default: '200000' },
     json: { type: 'boolean', default: false },
+    details: { type: 'boolean', default: false },
+    profile: { type: 'string' },
   },
 });
 
@@ -44,20 +53,24 @@ const children: ChildProcess[] = [];
 try {
   process.exitCode = await run();
 } finally {
-  for (const child of children) child.kill('SIGKILL');
+  // A master of nginx that is killed leaves its worker.
+  for (const child of children) child.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 }
 
 async function run(): Promise<number> {
   await writeSiegeStore(folder, Number(values['hot-rows']));
   const direct = values.way === 'direct';
+  const metricsPort = values.details ? await freePort() : null;
   const service = start(
     process.execPath,
     [
+      ...(values.profile === undefined ? [] : ['--cpu-prof', '--cpu-prof-dir', values.profile]),
       join(root, 'bin', 'almanac.mjs'),
       'account',
       ...['--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder, '--no-handles'],
       ...['--trust-proxy', direct ? '0' : '1'],
+      ...(metricsPort === null ? [] : ['--metrics-port', String(metricsPort)]),
     ],
     unitEnvironment,
   );
@@ -78,6 +91,7 @@ async function run(): Promise<number> {
   const { user, system } = process.cpuUsage(before);
   const clientsCpu = (user + system) / 1e6 / Number(values.seconds);
   const serviceCpu = (cpuSecondsOf(service) - serviceBefore) / Number(values.seconds);
+  if (metricsPort !== null) await printDetails(answers, metricsPort);
   const stopping = performance.now();
   service.kill('SIGTERM');
   await once(service, 'exit');
@@ -104,6 +118,22 @@ async function run(): Promise<number> {
   console.log(values.json ? JSON.stringify(figures) : figures);
   const documented = answers.every(({ status, retryAfter }) => status === 200 || (status === 503 && retryAfter));
   return documented && answers.length > 0 && figures.p99Ms < maxP99Ms && peakMb < maxMb ? 0 : 1;
+}
+
+/** Prints the answers by path and status, and the metrics of the service that explain them. */
+async function printDetails(answers: readonly HonestAnswer[], metricsPort: number): Promise<void> {
+  for (const [what, some] of Map.groupBy(answers, ({ path, status }) => `${path} ${status}`)) {
+    const ms = some.map((one) => one.ms);
+    const [p50, p90, p99] = [0.5, 0.9, 0.99].map((share) => Math.round(quantile(ms, share)));
+    console.log(`${what}: ${some.length} answers, p50 ${p50} ms, p90 ${p90} ms, p99 ${p99} ms`);
+  }
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
+  console.log(
+    metrics
+      .split('\n')
+      .filter((line) => /^almanac_account_/.test(line))
+      .join('\n'),
+  );
 }
 
 /** Processor time of a process and of those that it started and that still run, in seconds. */

@@ -92,26 +92,13 @@ export interface Sim {
 
 /** Creates a simulated network; it does not listen before `start`. */
 export function createSim(options: SimOptions = {}): Sim {
-  const { seed = 1, host = '127.0.0.1', port = 0, clock = Date.now, seqCursors = false, variedKeys = false } = options;
+  const { seed = 1, host = '127.0.0.1', clock = Date.now, seqCursors = false, variedKeys = false } = options;
   const nowUs = (): number => Math.floor(clock() * 1000);
-  const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);
-  const style = { seqCursors, variedKeys };
-  const generated =
-    options.replay === undefined
-      ? new GeneratedSource({ seed, rate, historyHours: options.historyHours ?? 24, ...style })
-      : null;
-  const source =
-    generated ??
-    new RecordedSource({
-      frames: readFrames(options.replay ?? ''),
-      as: options.replayAs ?? 'live',
-      rate,
-      startUs: nowUs(),
-    });
+  const { source, generated } = sourceOf(options, nowUs);
   const truth = new Truth(source);
   const server = new JetstreamServer({
     host,
-    port,
+    port: options.port ?? 0,
     source,
     seqCursors,
     zstdDictionary: options.zstdDictionary ?? null,
@@ -120,29 +107,10 @@ export function createSim(options: SimOptions = {}): Sim {
     truth,
     nowUs,
   });
-  const faults = new Faults({
-    source,
-    generated,
-    style,
-    seed,
-    truth,
-    connections: () => server.connections,
-    nowUs,
-  });
+  const connections = () => server.connections;
+  const faults = new Faults({ source, generated, style: { seqCursors, variedKeys }, seed, truth, connections, nowUs });
   server.meet(faults);
-  const labelers = new LabelerNetwork({
-    seed,
-    host,
-    ...(options.labelerHost ? { labelerHost: options.labelerHost } : {}),
-    labelers: options.labelers ?? 0,
-    labelRate: options.labelRate ?? 20,
-    population: options.population ?? 'plain',
-    relays: options.relays ?? 2,
-    historyHours: options.historyHours ?? 24,
-    nowUs,
-    ...(options.shapeLabeler ? { shape: options.shapeLabeler } : {}),
-    announce: generated === null ? null : announcer(generated, nowUs),
-  });
+  const labelers = labelersOf(options, generated, nowUs);
   return {
     faults,
     truth,
@@ -165,6 +133,34 @@ export function createSim(options: SimOptions = {}): Sim {
       await Promise.all([server.stop(), labelers.stop()]);
     },
   };
+}
+
+/** Returns the source of events: generated, or a recording. */
+function sourceOf(options: SimOptions, nowUs: () => number) {
+  const { seed = 1, historyHours = 24, seqCursors = false, variedKeys = false, replay, replayAs = 'live' } = options;
+  const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);
+  if (replay === undefined) {
+    const generated = new GeneratedSource({ seed, rate, historyHours, seqCursors, variedKeys });
+    return { source: generated, generated };
+  }
+  const recorded = new RecordedSource({ frames: readFrames(replay), as: replayAs, rate, startUs: nowUs() });
+  return { source: recorded, generated: null };
+}
+
+function labelersOf(options: SimOptions, generated: GeneratedSource | null, nowUs: () => number): LabelerNetwork {
+  return new LabelerNetwork({
+    seed: options.seed ?? 1,
+    host: options.host ?? '127.0.0.1',
+    ...(options.labelerHost ? { labelerHost: options.labelerHost } : {}),
+    labelers: options.labelers ?? 0,
+    labelRate: options.labelRate ?? 20,
+    population: options.population ?? 'plain',
+    relays: options.relays ?? 2,
+    historyHours: options.historyHours ?? 24,
+    nowUs,
+    ...(options.shapeLabeler ? { shape: options.shapeLabeler } : {}),
+    announce: generated === null ? null : announcer(generated, nowUs),
+  });
 }
 
 /** Returns a function that replaces the next events by frames, after those that it replaced earlier. */

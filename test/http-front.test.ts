@@ -1,4 +1,6 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { answersIn, exchange, opened } from '../harness/net/raw-http.ts';
@@ -15,7 +17,6 @@ const told = (text: string) => withBody(200, 'text/plain', Buffer.from(text), []
 async function serving(more: Partial<HttpServerOptions> = {}) {
   const cuts: CutReason[] = [];
   const targets: string[] = [];
-  let [underWay, most] = [0, 0];
   const options = {
     common: [],
     clock: Date.now,
@@ -23,10 +24,7 @@ async function serving(more: Partial<HttpServerOptions> = {}) {
     onCut: (reason: CutReason) => cuts.push(reason),
     async answerLater({ target }: { target: string }) {
       targets.push(target);
-      underWay += 1;
-      most = Math.max(most, underWay);
       await new Promise((resolve) => setImmediate(resolve));
-      underWay -= 1;
       return told(target);
     },
     unsent: { perClient: 1e6, total: 1e7 },
@@ -36,16 +34,33 @@ async function serving(more: Partial<HttpServerOptions> = {}) {
   const server = createHttpServer(options);
   const port = await server.start({ host: '127.0.0.1', port: 0 });
   onTestFinished(() => server.stop(0));
-  return { cuts, targets, port, server, most: () => most };
+  return { cuts, targets, port, server };
+}
+
+/** Returns the maximum number of requests that the parser handed over before their responses were complete. */
+function parsedAtOnce(): () => number {
+  let [open, max] = [0, 0];
+  const channel = 'http.server.request.start';
+  const onRequest = (message: unknown): void => {
+    open += 1;
+    max = Math.max(max, open);
+    (message as { readonly response: ServerResponse }).response.once('close', () => {
+      open -= 1;
+    });
+  };
+  subscribe(channel, onRequest);
+  onTestFinished(() => void unsubscribe(channel, onRequest));
+  return () => max;
 }
 
 it('parses a pipelined request only after the response to the one before it', async () => {
-  const { port, most } = await serving();
+  const { port } = await serving();
+  const maxParsed = parsedAtOnce();
   const paths = Array.from({ length: 50 }, (_, n) => `/${n}`);
   const last = get('/last', 'Connection: close\r\n');
   const answers = answersIn(await exchange(port, [paths.map((path) => get(path)).join('') + last], false));
   expect(answers.map(({ body }) => body)).toEqual([...paths, '/last']);
-  expect(most()).toBe(1);
+  expect(maxParsed()).toBe(1);
 });
 
 it('reads a request that arrives byte by byte, and one whose body is not asked for', async () => {
@@ -81,6 +96,12 @@ it('closes a connection of the client that has most in a full table, by the name
   expect(answersIn(await exchange(port, [honest], false)).map(({ body }) => body)).toEqual(['/honest']);
   expect(cuts).toEqual(['full']);
   for (const socket of flood) socket.destroy();
+});
+
+it('answers what is no larger than the refusal, however much clients have not taken', async () => {
+  const { port } = await serving({ unsent: { perClient: 0, total: 0 } });
+  const answers = answersIn(await exchange(port, [get('/a') + get('/abcd', 'Connection: close\r\n')], false));
+  expect(answers.map(({ body }) => body)).toEqual(['/a', 'busy']);
 });
 
 it('refuses a connection that sends nothing with the status of a request that is late', async () => {

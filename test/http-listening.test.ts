@@ -42,6 +42,30 @@ it('accept several connections in a turn of the event loop, where a single socke
   expect(await mostInATurn(8)).toBeGreaterThan(2);
 });
 
+it('close connections of refused peers at once, on all sockets but the first', async () => {
+  let accepted = 0;
+  const asked = new Set<string>();
+  const server = createServer((socket) => {
+    accepted += 1;
+    socket.destroy();
+  });
+  const found = await listenWidely(server, at, 4, (address) => {
+    asked.add(address);
+    return true;
+  });
+  onTestFinished(async () => {
+    server.close();
+    await found.close();
+  });
+  const sockets = Array.from({ length: 64 }, () =>
+    connect({ host: at.host, port: found.port }).on('error', () => undefined),
+  );
+  await Promise.all(sockets.map((socket) => once(socket, 'close')));
+  expect(asked).toEqual(new Set(['127.0.0.1']));
+  // The kernel chooses the socket by the port of the client: on average, sixteen of these come to the first.
+  expect(accepted).toBeLessThan(48);
+});
+
 it('do not share the port with another server', async () => {
   const { port } = await listening(createServer(), 4);
   await expect(listenWidely(createServer(), { ...at, port }, 4)).rejects.toMatchObject({

@@ -2,6 +2,7 @@ import type { ReceivedLabel, SignatureVerdict } from '../../src/store/label.ts';
 import type { NewObservation, StoreWriter } from '../../src/store/port.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
+import { rosterRow } from '../store/roster-row.ts';
 
 /** Creates a store with a history that ends now, for the pages of accounts, by the store's own writer. */
 
@@ -77,16 +78,10 @@ export async function writeHistory({ folder, now, age, hotRows = 0 }: HistoryOpt
 }
 
 async function writeLabelers(store: StoreWriter, at: number): Promise<void> {
-  const row = (labeler: string, state: string, enrolled = true) => ({
-    did: labeler,
-    origin: 'seeded' as const,
-    provenance: ['seeds'],
-    enrolled,
-    endpoint: 'https://labeler.example',
-    state,
-    stateSince: micros(at),
-    detail: '{}',
-  });
+  const row = (labeler: string, state: string, enrolled = true) =>
+    rosterRow(labeler, {
+      ...{ provenance: ['seeds'], enrolled, endpoint: 'https://labeler.example', state, stateSince: micros(at) },
+    });
   await store.putRoster([
     row(labelers.careful, 'established'),
     row(labelers.web, 'established'),

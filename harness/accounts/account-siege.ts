@@ -229,6 +229,8 @@ export interface HonestAnswer {
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
+  /** Path of the request, without its query. */
+  readonly path: string;
 }
 
 /** What came of a siege. */
@@ -336,7 +338,8 @@ async function ask(way: Way, client: Client, path: string, stop: AbortSignal): P
   const text = await exchanged(way, client, path).catch(() => '');
   if (stop.aborted) return null;
   const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(text)?.[1] ?? 0);
-  return { status, retryAfter: /^retry-after: \d+/im.test(text), ms: performance.now() - began };
+  const [route = path] = path.split('?');
+  return { status, retryAfter: /^retry-after: \d+/im.test(text), ms: performance.now() - began, path: route };
 }
 
 async function exchanged(way: Way, client: Client, path: string): Promise<string> {

@@ -8,7 +8,8 @@ import type { AccountErrorBody } from '../../src/contract/account-errors.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
-import { type Program, startProgram } from '../process/program.ts';
+import type { Program } from '../process/program.ts';
+import { startProgramInTest } from '../process/program-in-test.ts';
 
 /** Default account of tests. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -76,7 +77,7 @@ export function startAccount(
   env: Readonly<Record<string, string>> = {},
 ): Program {
   const own = ['account', '--port', '0', '--store', `sqlite:${join(folder, 'labels')}`, '--data', folder];
-  return startProgram([...own, ...args], { env });
+  return startProgramInTest([...own, ...args], { env });
 }
 
 /** Returns the ids of the live child processes of a process. */

@@ -1,5 +1,5 @@
 import { rowOf } from '../../src/account/query/row.ts';
-import { recordDowntime } from '../../src/labels/assembly/signs-of-life.ts';
+import { recordDowntime } from '../../src/labels/assembly/heartbeat.ts';
 import type { Log } from '../../src/ops/log.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import type { Observation, RefusalCount, StoredGap, StoreReader } from '../../src/store/port.ts';

@@ -1,10 +1,11 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { beat } from '../../src/labels/assembly/signs-of-life.ts';
+import { writeHeartbeat } from '../../src/labels/assembly/heartbeat.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
 import { generationId } from '../faults/store-state.ts';
+import { rosterRow } from '../store/roster-row.ts';
 
 const [mod = ''] = labelers;
 const gapAt = micros(noon + 5 * day + hour);
@@ -16,7 +17,7 @@ async function append(writer: SqliteWriter, n: number, at: number, rows: number)
     refusals: [{ source: mod, reason: 'late', count: n + 1 }],
     positions: [{ source: mod, endpoint: 'wss://e.example', value: String(n) }],
   });
-  await beat(writer, () => micros(at));
+  await writeHeartbeat(writer, () => micros(at));
 }
 
 /** Durable changes of the store, in order. */
@@ -24,10 +25,9 @@ const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
   () => Promise.resolve(),
   (writer) =>
     writer.putRoster(
-      labelers.map((did) => ({
-        ...{ did, origin: 'seeded', provenance: ['seeds'], enrolled: true, endpoint: 'https://e.example' },
-        ...{ state: 'established', stateSince: noon, detail: '{}' },
-      })),
+      labelers.map((did) =>
+        rosterRow(did, { provenance: ['seeds'], endpoint: 'https://e.example', stateSince: noon, lastAnswered: noon }),
+      ),
     ),
   (writer) => append(writer, 0, noon, 400),
   (writer) => writer.putNote('test', 'a note'),

@@ -12,8 +12,8 @@ import { micros } from '../../src/store/time.ts';
 import { coverage } from '../../src/weather/window/interval.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
 import { partsOf } from '../pages/parts.ts';
-import { startAlmanac } from '../process/almanac.ts';
 import { simulationClock } from '../process/clock-setting.ts';
+import { startServer } from '../process/program.ts';
 import { readStore } from '../weather/weather-kept.ts';
 import { dayTruth } from './day-truth.ts';
 
@@ -75,7 +75,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     missed: false,
   });
 
-  const observatory = await startAlmanac(['up', '--data', disk.path, '--port', '0', '--account-port', '0'], {
+  const observatory = await startServer(['up', '--data', disk.path, '--port', '0', '--account-port', '0'], {
     ...clock.env,
     ALMANAC_JETSTREAM: jetstream,
     ALMANAC_ALLOW_LOOPBACK: 'true',

@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { Operation } from './operation.ts';
-import type { CallClass, Failure, FaultControl } from './shim.ts';
+import type { CallClass, Failure, Injection } from './shim.ts';
 
 /** Outcome of one run with a failed call. */
 export interface Outcome {
@@ -23,11 +23,11 @@ export class FaultRun {
   readonly #operation: Operation;
   readonly #template: string;
   readonly #place: string;
-  readonly #control: FaultControl;
+  readonly #control: Injection;
   /** States after no step, the first, and so on; the last is that of a complete run. */
   readonly #states: unknown[] = [];
 
-  constructor(operation: Operation, template: string, place: string, control: FaultControl) {
+  constructor(operation: Operation, template: string, place: string, control: Injection) {
     this.#operation = operation;
     this.#template = template;
     this.#place = place;

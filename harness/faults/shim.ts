@@ -67,8 +67,15 @@ export interface Met {
   readonly where: string;
 }
 
+/** Causes failures below a directory between `arm` and `disarm`. */
+export interface Injection {
+  /** Selects the nth failure; 0 selects none. With `onwards`, the failure is permanent. */
+  arm(directory: string, nth: number, failure: Failure, onwards: boolean): void;
+  disarm(): Met;
+}
+
 /** Controls the shim that this process has loaded. */
-export class FaultControl {
+export class FaultControl implements Injection {
   readonly #file: number;
   #directory = '';
 

@@ -14,6 +14,7 @@ import { filterBlocks, subjectsSql } from '../../src/store/sqlite/schema/subject
 import { openSqliteWriter, type SqliteWriterOptions } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf } from '../conformance/labels.ts';
+import { toStateSchema1, writeEarlierStore } from '../store/earlier-store.ts';
 import type { Operation } from './operation.ts';
 import { generationId, readAll, type StoreState, storeState } from './store-state.ts';
 
@@ -105,7 +106,8 @@ async function maintain(
       const { postponed } = await againOnce(() => writer.maintain(at), onReport);
       if (postponed.length === 0) return;
       onReport(new Error(`postponed ${postponed.join(' ')}`));
-      await writer.maintain(at);
+      const still = (await writer.maintain(at)).postponed;
+      if (still.length > 0) throw new StoreError('disk_full', `postponed again: ${still.join(' ')}`);
     },
     options,
   );
@@ -134,12 +136,12 @@ const expire: Operation = {
   reports: [],
 };
 
-/** Migrates a state file of schema 1 and a sealed day without checksums. */
+/** Migrates a state file of schema 1, an open day without the table of refused rows, and a sealed day without checksums. */
 const migrate: Operation = {
   name: 'migrate',
   prepare: async (folder) => {
-    await seal.prepare(folder);
-    await maintain(folder, micros(noon + 4 * day), () => undefined);
+    writeEarlierStore(folder);
+    toStateSchema1(folder);
     const sealed = join(folder, 'days', '2024-10-04.sealed.sqlite');
     chmodSync(sealed, 0o644);
     withoutPlaces(sealed);
@@ -147,13 +149,14 @@ const migrate: Operation = {
       sealed,
       `DROP TABLE block; DROP TABLE group_sum; DELETE FROM migration WHERE version > 4; PRAGMA user_version = 4`,
     );
-    change(
-      join(folder, 'state.sqlite'),
-      `DROP TABLE purge; ALTER TABLE day DROP COLUMN revision; ALTER TABLE epoch DROP COLUMN revision;
-       DELETE FROM migration WHERE version = 2; PRAGMA user_version = 1`,
-    );
   },
-  run: (folder, _, onReport) => maintain(folder, micros(noon + 4 * day), onReport),
+  run: async (folder, onStep, onReport) => {
+    const at = micros(noon + 5 * day);
+    const empty: Batch = { at, observations: [], refusals: [], positions: [] };
+    await withWriter(folder, at, (writer) => againOnce(() => writer.append(empty), onReport));
+    onStep();
+    await maintain(folder, at, onReport);
+  },
   state: (folder) => storeState(folder, noon),
   isDocumented,
   reports: [],
@@ -299,7 +302,7 @@ const read: Operation = {
   },
   state: async (folder) => {
     const now = await storeState(folder, noon);
-    const { files: _, ...expected } = now;
+    const { files: _, instrument: __, ...expected } = now;
     const answer = answers.get(folder);
     if (answer !== undefined && JSON.stringify(answer) !== JSON.stringify(expected)) return { answer };
     return now;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import type { Observation, StoreReader } from '../../src/store/port.ts';
+import type { Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
 import { scanAccount } from '../../src/store/scan.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -30,10 +30,10 @@ export const generationId = (): string => '11111111-2222-4333-8444-555555555555'
 /** Opens a store as the next writer would, closes it, and reads all of it. */
 export async function storeState(folder: string, at: Micros): Promise<StoreState> {
   const writer = openSqliteWriter({ folder, at, generationId });
-  await writer.close();
+  const instrument = await readInstrumentData(writer).finally(() => writer.close());
   const reader = openSqliteReader(folder);
   try {
-    return { ...(await readAll(reader)), files: dayFiles(folder) };
+    return { ...(await readAll(reader)), instrument, files: dayFiles(folder) };
   } finally {
     await reader.close();
   }
@@ -69,6 +69,15 @@ export async function readAll(reader: StoreReader): Promise<Answers> {
     roster: await reader.roster(),
     note: await reader.note('test'),
     tallies: await Promise.all(subjects.map((account) => reader.tallyAccount({ account, ...interval, budget: 1e6 }))),
+  };
+}
+
+/** Reads what only the instrument reads. */
+async function readInstrumentData(writer: StoreWriter): Promise<unknown> {
+  return {
+    refusedRows: await writer.refusedRows(),
+    bytes: [...(await writer.dailyBytes(20_005)).bytes],
+    directory: await writer.directoryPosition('plc.example'),
   };
 }
 

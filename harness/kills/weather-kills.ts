@@ -5,10 +5,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createSim } from '../../sim/index.ts';
 import { dice } from '../../sim/random.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
+import { startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
 import { type Kept, minutesOf, readArtifact, readStore } from '../weather/weather-kept.ts';
 import { everythingKept, leaks } from '../weather/weather-leaks.ts';
-import { runCommand } from '../weather/weather-process.ts';
 
 /** Result of killing an instrument repeatedly. */
 export interface KillReport {
@@ -34,6 +34,9 @@ export interface KillPlan {
   readonly rate?: number;
 }
 
+const observing = /^almanac weather observing$/;
+const backfillOver = 'the backfill is over';
+
 /**
  * Runs the real command against a simulated host, kills it at random times from its start on, and lets the last process
  * complete. After each kill the artifact must be complete.
@@ -55,12 +58,11 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
   const scan = (): void => void found.push(...leaks(everythingKept({ folder, lines: [log] })));
   try {
     for (let kill = 0; kill < kills; kill += 1) {
-      const command = runCommand(args);
-      await command.ready;
+      const command = startProgram(args);
+      await command.line(observing);
       await wait(chance.below(2200));
-      command.child.kill('SIGKILL');
-      await command.ended;
-      log += command.stderr();
+      await command.kill();
+      log += command.stderr.join('\n');
       scan();
       readArtifact(folder);
       const { live, backfill } = positions(folder, jetstream);
@@ -69,16 +71,19 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
       if (state !== newest) moved += 1;
       newest = state;
     }
-    const last = runCommand(args);
-    await last.ready;
-    await until('the backfill is over', () => `${log}${last.stderr()}`.includes('the backfill is over'), 600_000);
-    await until('live events come', () => last.stderr().includes('"from":"cursor"'));
+    const last = startProgram(args);
+    await last.line(observing);
+    await until(
+      'the backfill is over',
+      () => log.includes(backfillOver) || last.stderr.some((line) => line.includes(backfillOver)),
+      600_000,
+    );
+    await until('live events come', () => last.stderr.some((line) => line.includes('"from":"cursor"')));
     await wait(2500);
-    last.child.kill('SIGTERM');
-    const code = await last.ended;
-    log += last.stderr();
+    const code = await last.stop();
+    log += last.stderr.join('\n');
     scan();
-    if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr()}`);
+    if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr.join('\n')}`);
     const kept = readStore(folder, jetstream);
     const happened = sim.truth
       .minutesBetween(kept.fromUs, kept.toUs + 1)

@@ -7,8 +7,8 @@ import { createIntake } from '../../src/labels/ingest/intake.ts';
 import type { ReaderTime } from '../../src/labels/ingest/ports.ts';
 import { readSource } from '../../src/labels/reading/read-source.ts';
 import { streamSession } from '../../src/labels/reading/stream-session.ts';
-import type { Standing } from '../../src/labels/shares/shares.ts';
 import type { Quirk } from '../../src/labels/shares/telemetry.ts';
+import type { PriorityClass } from '../../src/labels/state/priority.ts';
 import type { Source } from '../../src/labels/state/source.ts';
 import { createStreamOpener } from '../../src/labels/stream/open-stream.ts';
 import { createNameResolver } from '../../src/network/dns/name-resolver.ts';
@@ -16,8 +16,9 @@ import { createSlots } from '../../src/network/guard/slots.ts';
 import type { GetJsonOptions, JsonAnswer } from '../../src/network/http/http.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import type { Interval } from '../../src/store/time.ts';
-import { quickRhythm } from './label-station.ts';
+import { quickTimings } from './label-station.ts';
 import { newSource, scriptedPorts } from './reader-ports.ts';
+import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -62,7 +63,7 @@ export interface LabelReader {
   /** Whether what lies there is no gap. */
   misses(interval: Interval): boolean;
   /** Takes rows as if they came that way. */
-  take(rows: readonly unknown[], way: 'stream' | 'poll'): Promise<void>;
+  take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
   /** One connection. */
   session(): ReturnType<typeof streamSession>;
   /** Reads until it is closed. */
@@ -85,12 +86,12 @@ export interface LabelScript {
   readonly pageCost?: number;
   /** How long ago our epoch began, in days. */
   readonly days?: number;
-  readonly rhythm?: Partial<ReaderTime['rhythm']>;
+  readonly timings?: Partial<ReaderTime['timings']>;
   /** What every draw of chance gives (0). */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
   /** How far the labeler is trusted with shared resources (as a seeded one). */
-  readonly standing?: Standing;
+  readonly priority?: PriorityClass;
 }
 
 /** One connection of the reader. */
@@ -150,16 +151,16 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
   const { ports, stored, gaps, withdrawn, quirks } = scriptedPorts(
     {
       ...{ http, memory, random: () => script.random ?? 0, wait: script.wait ?? wait },
-      rhythm: { ...quickRhythm, pollMs: 50, resumeMs: 200, firstRetryMs: 10, longestRetryMs: 20, ...script.rhythm },
+      timings: { ...quickTimings, pollMs: 50, resumeMs: 200, firstRetryMs: 10, maxRetryMs: 20, ...script.timings },
       openStream: createStreamOpener({
         policy: { allowLoopback: true },
         userAgent: 'Almanac/test',
         resolve: createNameResolver({ hostsFile: null }).resolve,
         handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
-        rhythm: { ...quickRhythm, ...script.rhythm },
+        timings: { ...quickTimings, ...script.timings },
       }),
     },
-    { ...(script.days === undefined ? {} : { days: script.days }), standing: script.standing ?? 'seeded' },
+    { ...(script.days === undefined ? {} : { days: script.days }), priority: script.priority ?? 'seeded' },
   );
   const { clock, epoch } = ports.time;
   const source = newSource(did, `http://127.0.0.1:${port}`, ports);
@@ -177,9 +178,9 @@ export async function labelReader(script: LabelScript, memory = createInputMemor
       for (const gap of over.sort((a, b) => a.start - b.start)) if (gap.start <= at && gap.end > at) at = gap.end;
       return at < end;
     },
-    take: (rows, way) => intake.take({ rows, way, move: { kind: 'stay' } }, stop.signal),
+    take: (rows, transport) => intake.take({ rows, transport, move: { kind: 'stay' } }, stop.signal),
     session: () => {
-      source.tracker.asked(clock());
+      source.tracker.apply(asked(clock()));
       return streamSession(source, intake, ports, stop.signal);
     },
     read: () => {

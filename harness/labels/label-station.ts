@@ -6,7 +6,7 @@ import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import { type Micros, parseTimestamp } from '../../src/contract/timestamp.ts';
 import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/options.ts';
 import { createLabels } from '../../src/labels/labels.ts';
-import type { Quirk, Telemetry, Way } from '../../src/labels/shares/telemetry.ts';
+import type { Quirk, Telemetry, Transport } from '../../src/labels/shares/telemetry.ts';
 import { noTelemetry } from '../../src/labels/shares/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -14,18 +14,18 @@ import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/wri
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
-/** A rhythm that lets a test see within seconds what takes minutes in the world. */
-export const quickRhythm = {
+/** A timings that lets a test see within seconds what takes minutes in the world. */
+export const quickTimings = {
   pollMs: 200,
   confirmMs: 1_500,
   tailMs: 1_000,
   resumeMs: 1_000,
   streamRetryMs: 5_000,
   firstRetryMs: 200,
-  longestRetryMs: 1_000,
+  maxRetryMs: 1_000,
   notEnrolledMs: 5_000,
   requestMs: 4_000,
-  beatMs: 1_000,
+  heartbeatMs: 1_000,
   upkeepMs: 300_000,
   clockMs: 1_000,
 };
@@ -35,7 +35,7 @@ export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
-  readonly hostFull: ReadonlyMap<Way, number>;
+  readonly hostFull: ReadonlyMap<Transport, number>;
   /** The artifact as this instrument published it last; waits for the first, and rejects when the instrument fails. */
   overview(): Promise<RecentOverview>;
   /** The artifact once one was made of all that is stored by now: the one that stands may be older. */
@@ -57,13 +57,13 @@ export async function startStation(
 ): Promise<LabelStation> {
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
-  const hostFull = new Map<Way, number>();
+  const hostFull = new Map<Transport, number>();
   // A start does not wait for it for long: till then no artifact stands, or that of an earlier instrument.
   const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {
     ...noTelemetry,
     published: () => first.resolve(),
-    hostFull: (way) => void hostFull.set(way, (hostFull.get(way) ?? 0) + 1),
+    hostFull: (transport) => void hostFull.set(transport, (hostFull.get(transport) ?? 0) + 1),
     quirk: (quirk) => void quirks.set(quirk, (quirks.get(quirk) ?? 0) + 1),
   };
   const artifacts = settings.artifacts ?? join(folder, 'artifacts');
@@ -79,7 +79,7 @@ export async function startStation(
       discoverySeconds: 1,
       origin: 'simulated',
       minFreeBytes: 0,
-      rhythm: quickRhythm,
+      timings: quickTimings,
       ...settings,
     },
     store,

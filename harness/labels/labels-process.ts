@@ -1,46 +1,36 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import type { ChildProcess } from 'node:child_process';
+import { startProgram } from '../process/program.ts';
 
-const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
-
-/** What a run of `almanac labels` said, and how it ended. */
+/** Output and exit code of a run of `almanac labels`. */
 export interface Ended {
+  /** Null if a signal ended it. */
   readonly code: number | null;
   readonly stdout: readonly string[];
-  /** Lines that are no log. */
+  /** Lines that are not log lines. */
   readonly stderr: readonly string[];
 }
 
-/** `almanac labels`, running. */
+/** A running `almanac labels`. */
 export interface LabelsProcess {
   readonly process: ChildProcess;
-  /** Resolves once it says that it observes; rejects when it ends before. */
+  /** Resolves once it announces that it observes; rejects if it ends before. */
   readonly observing: Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `almanac labels` with these arguments, and these variables beside the path. */
+/** Starts `almanac labels` with arguments, and with environment variables besides `PATH`. */
 export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
-  const child = spawn(process.execPath, [bin, 'labels', ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH ?? '', ...env },
-  });
-  const stdout: string[] = [];
-  const stderr: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    if (!line.startsWith('{')) stderr.push(line);
-  });
-  const ended = once(child, 'close').then(() => ({ code: child.exitCode, stdout, stderr }));
-  const observing = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      stdout.push(line);
-      if (line === 'almanac labels observing') resolve();
-    });
-    void ended.then(({ code }) => reject(new Error(`ended with ${code}: ${stderr.join('\n')}`)));
-  });
-  // Runs that are not to observe are judged by how they end.
+  const { child, line, ended, stdout, stderr } = startProgram(['labels', ...args], { env });
+  const observing = line(/^almanac labels observing$/).then(() => undefined);
+  // Many tests only wait for the end.
   observing.catch(() => undefined);
-  return { process: child, observing, ended };
+  return {
+    process: child,
+    observing,
+    ended: ended().then(() => ({
+      code: child.exitCode,
+      stdout,
+      stderr: stderr.filter((text) => !text.startsWith('{')),
+    })),
+  };
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { Almanac } from '../process/almanac.ts';
+import type { Program } from '../process/program.ts';
 
 /** Returns process ids of the parts of an observatory, by the name of their command. */
-export function partsOf({ process: { pid = 0 } }: Almanac): Map<string, number> {
+export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   return new Map(
     children.flatMap((child) => {

@@ -10,7 +10,8 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { listenForTest } from '../net/listen.ts';
-import { type Program, startProgram } from './program.ts';
+import type { Program } from './program.ts';
+import { startProgramInTest } from './program-in-test.ts';
 
 /** The account whose rows are exported. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
@@ -104,7 +105,7 @@ export async function startAccount(
   args: readonly string[] = [],
   data = folderInTest(),
 ): Promise<{ url: string; program: Program; data: string }> {
-  const program = startProgram([
+  const program = startProgramInTest([
     'account',
     '--port',
     '0',

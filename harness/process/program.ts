@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** The running built program, from its first line to its exit code. */
+/** Maximum time from a start to an announced line, and from SIGTERM to the end, in milliseconds: enough for a busy machine. */
+const patienceMs = 120_000;
+
+/** The running built program. */
 export interface Program {
   readonly child: ChildProcess;
   /** Lines so far. */
@@ -13,20 +15,36 @@ export interface Program {
   readonly stderr: readonly string[];
   /** Returns the parsed log lines of `stderr`. */
   log(): Record<string, unknown>[];
-  /** Resolves with the announced address; rejects with the output if the program ends before. */
-  listening(): Promise<{ port: number; url: string }>;
+  /** Resolves with the first line of stdout that matches; rejects with stderr if the program ends before or is too slow. */
+  line(pattern: RegExp): Promise<string>;
+  /** Resolves with the announced address, like `line`. */
+  listening(): Promise<Address>;
   /** Resolves with the exit code, or the signal's name, once the program has ended and its output was read. */
   ended(): Promise<number | string>;
+  /** Sends SIGTERM and resolves like `ended`. Kills a program that does not end, and rejects. */
+  stop(): Promise<number | string>;
+  /** Sends SIGKILL if the program runs; resolves once it has ended. */
+  kill(): Promise<void>;
 }
+
+/** Address of a server. */
+export interface Address {
+  readonly port: number;
+  readonly url: string;
+}
+
+/** A program that has announced its address. */
+export interface Server extends Program, Address {}
 
 /** Options of starting the program. */
 export interface ProgramOptions {
+  /** Environment variables besides `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Runtime, if not that of the test, the pinned one. */
+  /** Runtime, if not that of this process, the pinned one. */
   readonly runtime?: string;
 }
 
-/** Starts the built program with arguments. It is killed after its test. */
+/** Starts the built program with arguments. The caller ends it; in a test, use `startProgramInTest`. */
 export function startProgram(args: readonly string[], { env = {}, runtime }: ProgramOptions = {}): Program {
   const child = spawn(runtime ?? process.execPath, [bin, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -36,35 +54,70 @@ export function startProgram(args: readonly string[], { env = {}, runtime }: Pro
   const stderr: string[] = [];
   const out = createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
+  // Not the exit event, after which output may still arrive.
   const ended = new Promise<number | string>((resolve, reject) => {
     child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
-  const listening = new Promise<{ port: number; url: string }>((resolve, reject) => {
-    out.on('line', (line) => {
-      const url = /listening on (\S+)$/.exec(line)?.[1];
-      if (url !== undefined) resolve({ url, port: Number(new URL(url).port) });
+  const isRunning = (): boolean => child.exitCode === null && child.signalCode === null;
+
+  function line(pattern: RegExp): Promise<string> {
+    const known = stdout.find((text) => pattern.test(text));
+    if (known !== undefined) return Promise.resolve(known);
+    return inTime(`a line that matches ${pattern}`, (resolve, reject) => {
+      out.on('line', (text) => {
+        if (pattern.test(text)) resolve(text);
+      });
+      ended.then((code) => reject(new Error(`ended with ${code} before ${pattern}:\n${stderr.join('\n')}`)), reject);
     });
-    ended.then((code) => reject(new Error(`ended with ${code} before it listened:\n${stderr.join('\n')}`)), reject);
-  });
-  // Many tests only wait for the end.
-  listening.catch(() => undefined);
-  onTestFinished(async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
-    await ended;
-  });
+  }
+
   return {
     child,
     stdout,
     stderr,
-    log: () => stderr.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Record<string, unknown>),
-    listening: () => listening,
+    log: () => stderr.filter((text) => text.startsWith('{')).map((text) => JSON.parse(text) as Record<string, unknown>),
+    line,
+    async listening() {
+      const url = /\S+$/.exec(await line(/listening on \S+$/))?.[0] ?? '';
+      return { url, port: Number(new URL(url).port) };
+    },
     ended: () => ended,
+    async stop() {
+      child.kill('SIGTERM');
+      try {
+        return await inTime('the end', (resolve, reject) => void ended.then(resolve, reject));
+      } finally {
+        if (isRunning()) child.kill('SIGKILL');
+      }
+    },
+    async kill() {
+      if (isRunning()) child.kill('SIGKILL');
+      await ended;
+    },
   };
 }
 
-/** Runs the program to its end. */
-export async function runProgram(args: readonly string[], options: ProgramOptions = {}) {
-  const program = startProgram(args, options);
-  const code = await program.ended();
-  return { code, stdout: program.stdout, stderr: program.stderr };
+/** Starts a server command and waits until it has announced its address. */
+export async function startServer(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Server> {
+  const program = startProgram(args, { env });
+  return { ...program, ...(await program.listening()) };
+}
+
+/** Rejects if the executor does not settle within the time that a program may take. */
+async function inTime<T>(
+  what: string,
+  executor: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      timer = setTimeout(() => reject(new Error(`${what} took longer than ${patienceMs} ms`)), patienceMs);
+      executor(resolve, reject);
+    });
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -4,7 +4,7 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
 import { makeOverview } from '../../src/labels/publish/overview.ts';
 import { absenceOf } from '../../src/labels/reading/departures.ts';
-import { departureOf, isEnrolled } from '../../src/labels/roster/member.ts';
+import { departureOf, isEnrolled } from '../../src/labels/roster/known-labeler.ts';
 import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
 import type { Log } from '../../src/ops/log.ts';
 import { silentLog } from '../../src/ops/log.ts';
@@ -52,29 +52,29 @@ export async function simulateMonth({ labelers: count = 700, seed = 1 } = {}): P
   for (let at = micros(start + 3 * hour); at <= start + days * day; at = micros(at + 3 * hour)) {
     for (const labeler of labelers) {
       labeler.advance(at);
-      const absence = absenceOf(labeler.member, 'read', at);
-      if (absence) labeler.record(labeler.member.tracker.apply(absence));
+      const absence = absenceOf(labeler.known, 'read', at);
+      if (absence) labeler.record(labeler.known.tracker.apply(absence));
     }
-    const members = labelers.map(({ member }) => member);
-    reachability.look(members, at);
-    const unreachable = members.filter((member) => isUnreachable(member, at)).length;
+    const known = labelers.map(({ known }) => known);
+    reachability.look(known, at);
+    const unreachable = known.filter((one) => isUnreachable(one, at)).length;
     publications.push({ at, unreachable, overview: await overviewOf(labelers, epoch, at) });
   }
   return { start, labelers, publications, logged };
 }
 
 function overviewOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros) {
-  const members = labelers.map(({ member }) => member);
-  const enrolled = members.filter((member) => isEnrolled(member, now));
+  const known = labelers.map(({ known }) => known);
+  const enrolled = known.filter((one) => isEnrolled(one, now));
   const window = windowOf(now, days);
   return makeOverview(storeOf(labelers, epoch, now), {
     now,
     windowDays: days,
     origin: 'simulated',
     sources: enrolled.map(({ did, origin, tracker }) => ({ did, origin, state: tracker.state })),
-    departures: members.flatMap((member) => departureOf(member, window) ?? []),
-    notEnrolled: members.length - enrolled.length,
-    unreachable: members.filter((member) => isUnreachable(member, now)).length,
+    departures: known.flatMap((one) => departureOf(one, window) ?? []),
+    notEnrolled: known.length - enrolled.length,
+    unreachable: known.filter((one) => isUnreachable(one, now)).length,
     delayed: enrolled.filter(({ tracker }) => tracker.delayed).length,
     ...{ directoryOnly: 0, dropped: 0, waiting: 0, denied: 0, paused: null, capped: [], dailyRows: 2_000_000 },
   });
@@ -115,7 +115,7 @@ function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micr
     epoch: async () => ({ generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch }),
     frontier: async () => ({ observedThrough: now, floor: epoch }) as Awaited<ReturnType<StoreReader['frontier']>>,
     countsByLabeler: async ({ start: from }) =>
-      labelers.flatMap(({ member: { did, tracker } }) =>
+      labelers.flatMap(({ known: { did, tracker } }) =>
         (tracker.tracked.lastAnswered ?? 0) >= from ? [{ labeler: did, applied: 1, removed: 0 }] : [],
       ),
     refusals: async () => [],

@@ -1,11 +1,11 @@
 import type { Dice } from '../../sim/random.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { maxLateness } from '../../src/labels/ingest/admission.ts';
-import type { Member } from '../../src/labels/roster/member.ts';
+import type { KnownLabeler } from '../../src/labels/roster/known-labeler.ts';
 import type { ReadingEvent } from '../../src/labels/state/reading-events.ts';
 import { untracked } from '../../src/labels/state/reading-state.ts';
 import { Tracker } from '../../src/labels/state/tracker.ts';
-import { liveRhythm } from '../../src/labels/stream/rhythm.ts';
+import { liveTimings } from '../../src/labels/stream/timings.ts';
 import { createBackoff } from '../../src/network/websocket/backoff.ts';
 import { addGap, withoutGap } from '../../src/store/gaps.ts';
 import type { GapChange, StoredGap } from '../../src/store/port.ts';
@@ -24,7 +24,7 @@ function caughtUp(reached: Micros, now: Micros): ReadingEvent {
  * the instrument's own code; the life decides whether an attempt succeeds.
  */
 export class SimulatedLabeler {
-  readonly member: Member;
+  readonly known: KnownLabeler;
   readonly life: Life;
   /** Gaps as the store keeps them. */
   gaps: readonly StoredGap[] = [];
@@ -45,13 +45,13 @@ export class SimulatedLabeler {
     tracker.apply({ kind: 'asked', now: micros(epoch) });
     tracker.apply({ kind: 'answered', now: micros(epoch), dated: 1, undated: 0, live: false });
     tracker.apply(caughtUp(micros(epoch), micros(start)));
-    this.member = {
-      ...{ did, origin: 'discovered', provenance: new Set(['relay relay.example']), finding: 'labeler' },
+    this.known = {
+      ...{ did, origin: 'discovered', provenance: new Set(['relay relay.example']), resolutionStatus: 'labeler' },
       ...{ endpoint: `https://${did.slice('did:plc:'.length)}.example`, pds: null, handle: null },
       ...{ handleConfirmed: false, denied: false, tracker },
     };
     const random = () => fraction(dice);
-    const { firstRetryMs: firstMs, longestRetryMs: capMs } = liveRhythm;
+    const { firstRetryMs: firstMs, maxRetryMs: capMs } = liveTimings;
     this.#backoff = createBackoff({ firstMs, capMs, random });
   }
 
@@ -77,7 +77,7 @@ export class SimulatedLabeler {
   }
 
   get #lastLive(): number {
-    return this.member.tracker.tracked.lastAnswered ?? this.#start;
+    return this.known.tracker.tracked.lastAnswered ?? this.#start;
   }
 
   /** The first outage that ends after `at`, on the simulation's clock. */
@@ -92,7 +92,7 @@ export class SimulatedLabeler {
   }
 
   #attempt(at: number): void {
-    const { tracker } = this.member;
+    const { tracker } = this.known;
     const now = micros(at);
     if (!tracker.enrolled(now)) this.lateAttempts.push(at);
     tracker.apply({ kind: 'asked', now });
@@ -106,12 +106,12 @@ export class SimulatedLabeler {
     }
     const isRefused = this.life.kind === 'refusing' && until === never;
     this.record(tracker.apply({ kind: 'failed', now, fault: isRefused ? 'refusing' : 'failed' }));
-    const waitMs = tracker.enrolled(now) ? 100 + this.#backoff.next() : liveRhythm.notEnrolledMs;
+    const waitMs = tracker.enrolled(now) ? 100 + this.#backoff.next() : liveTimings.notEnrolledMs;
     this.#attemptAt = at + 1_000 * waitMs;
   }
 
   #live(at: number): void {
     const now = micros(Math.floor(at));
-    this.member.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: true });
+    this.known.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: true });
   }
 }

@@ -9,7 +9,7 @@ import { soundDocument } from '../../sim/labelers/hostile/identities.ts';
 import { kinds as everyKind } from '../../sim/labelers/hostile/kinds/index.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
 import { freePort } from '../net/ports.ts';
-import { startAlmanac } from '../process/almanac.ts';
+import { startServer } from '../process/program.ts';
 import { Attackers } from './attackers.ts';
 import { honestNetwork } from './honest.ts';
 import { Instrument } from './instrument.ts';
@@ -105,9 +105,9 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
   return {
     ...{ sim, honest, kinds, names: nameServer !== null, attackers, instrument, metricsPort, store, artifacts, clear },
     serveFacts: async () => {
-      const facts = await startAlmanac(['facts', '--artifacts', artifacts, '--port', '0']);
+      const facts = await startServer(['facts', '--artifacts', artifacts, '--port', '0']);
       cleanups.push(() => facts.stop());
-      process.once('exit', () => facts.process.kill('SIGKILL'));
+      process.once('exit', () => facts.child.kill('SIGKILL'));
       return facts.url;
     },
     attack: async () => {

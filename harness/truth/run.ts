@@ -7,11 +7,11 @@ import { labelerFaultNames } from '../../sim/labelers/faults.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 import { ailments } from '../../sim/labelers/profile.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
-import { memberOf } from '../../src/labels/roster/member.ts';
+import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import { sourceStates } from '../../src/labels/state/source-state.ts';
 import { hour, minute } from '../../src/store/time.ts';
-import { type LabelStation, quickRhythm, removeStation, startStation } from '../labels/label-station.ts';
+import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { cast, expectedSources, type Moment, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { movedClock } from './clock.ts';
@@ -48,8 +48,8 @@ export async function proveTruth({
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
   // Hanging labelers must not occupy every connection all the time.
-  const rhythm = { ...quickRhythm, requestMs: 2_000, longestRetryMs: Math.max(6_000, 40 * labelers) };
-  const settings = { rhythm, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
+  const timings = { ...quickTimings, requestMs: 2_000, maxRetryMs: Math.max(6_000, 40 * labelers) };
+  const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
   // In memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
   let station = await startStation(settings, { ...clock, folder });
@@ -204,7 +204,7 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
     'all are read',
     async () => {
       const through = new Map(
-        (await store.roster()).map((row) => [row.did, memberOf(row, null).tracker.unreadSince] as const),
+        (await store.roster()).map((row) => [row.did, labelerFromRow(row, null).tracker.unreadSince] as const),
       );
       behind = readable.filter((did) => (through.get(did) ?? 0) < at);
       return behind.length === 0;

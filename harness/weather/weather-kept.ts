@@ -6,8 +6,9 @@ import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/wea
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
 import { readSummary } from '../../src/weather/publish/read-summary.ts';
 import { union } from '../../src/weather/window/interval.ts';
+import type { WindowRow } from '../../src/weather/window/stored.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
-import { openWindowStore, type WindowRow } from '../../src/weather/window/window-store.ts';
+import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
 /** The artifact in the folder, which must be whole and of its schema. */
 export function readArtifact(folder: string): WeatherSummary {

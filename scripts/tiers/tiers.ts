@@ -34,6 +34,7 @@ export const proofTier: readonly string[] = [
   'test/main/day.test.ts',
   'test/store/conformance/model.test.ts',
   'test/store/damage-cases.test.ts',
+  'test/store/full-disk.test.ts',
   'test/store/kill.test.ts',
   'test/store/purge-kill.test.ts',
   'test/store/system-call-faults.test.ts',

@@ -65,15 +65,37 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
  * they increment every metric. All of them have a usable time.
  */
 export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
-  const event = (metrics: MetricName[], collection: string | null = null) =>
-    ({ outcome: 'event', collection, metrics }) as const;
+  return [
+    ...unknownEvents(style, chance),
+    ...unknownPosts(style, chance),
+    { name: 'account of unknown activity', ...accountFrame(null, null, style, chance) },
+    { name: 'account active', ...accountFrame(true, null, style, chance) },
+    ...['deleted', 'deactivated', 'takendown', 'suspended', 'throttled'].map((status) => ({
+      name: `account ${status}`,
+      ...accountFrame(false, status, style, chance),
+    })),
+    { name: 'identity', ...identityFrame(style, chance) },
+    {
+      name: 'untracked collection',
+      ...commitFrame('com.example.notebook.entry', 'create', { reply: true, embed: 'record' }, style, chance),
+    },
+    ...everyCommit(style, chance),
+  ];
+}
+
+const posts = 'app.bsky.feed.post';
+
+function event(metrics: MetricName[], collection: string | null = null) {
+  return { outcome: 'event', collection, metrics } as const;
+}
+
+/** Returns events of unknown kinds and operations, and commits without a usable collection. */
+function unknownEvents(style: FrameStyle, chance: Dice): RareFrame[] {
   const commit = (body: string): string => envelope('commit', body, style, chance);
-  const record = `"record":{"$type":"app.bsky.feed.post","text":"","createdAt":"${slot.created}"`;
-  const post = (rest: string): string =>
-    commit(
-      `{"rev":"${slot.rev}","operation":"create","collection":"app.bsky.feed.post","rkey":"${slot.rkey}",${rest}}`,
-    );
-  const posts = 'app.bsky.feed.post';
+  const bare = (rest: string): string => {
+    const cursor = style.seqCursors ? `"cursor":${slot.seq},` : '';
+    return `{"did":"did:plc:${slot.actor}","time_us":${slot.time},${cursor}${rest}}`;
+  };
   return [
     {
       name: 'sync',
@@ -105,6 +127,16 @@ export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
     },
     { name: 'commit is a text', text: commit('"create"'), species: event(['malformed.commit']) },
     { name: 'no commit', text: bare('"kind":"commit"'), species: event(['malformed.commit']) },
+  ];
+}
+
+/** Returns posts whose record has another shape. */
+function unknownPosts(style: FrameStyle, chance: Dice): RareFrame[] {
+  const commit = (body: string): string => envelope('commit', body, style, chance);
+  const record = `"record":{"$type":"app.bsky.feed.post","text":"","createdAt":"${slot.created}"`;
+  const post = (rest: string): string =>
+    commit(`{"rev":"${slot.rev}","operation":"create","collection":"${posts}","rkey":"${slot.rkey}",${rest}}`);
+  return [
     { name: 'record null', text: post('"record":null'), species: event(['post.create'], posts) },
     { name: 'record a list', text: post('"record":[{"reply":{}}]'), species: event(['post.create'], posts) },
     {
@@ -132,24 +164,7 @@ export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
       ),
       species: event(['post.delete'], posts),
     },
-    { name: 'account of unknown activity', ...accountFrame(null, null, style, chance) },
-    { name: 'account active', ...accountFrame(true, null, style, chance) },
-    ...['deleted', 'deactivated', 'takendown', 'suspended', 'throttled'].map((status) => ({
-      name: `account ${status}`,
-      ...accountFrame(false, status, style, chance),
-    })),
-    { name: 'identity', ...identityFrame(style, chance) },
-    {
-      name: 'untracked collection',
-      ...commitFrame('com.example.notebook.entry', 'create', { reply: true, embed: 'record' }, style, chance),
-    },
-    ...everyCommit(style, chance),
   ];
-
-  function bare(rest: string): string {
-    const cursor = style.seqCursors ? `"cursor":${slot.seq},` : '';
-    return `{"did":"did:plc:${slot.actor}","time_us":${slot.time},${cursor}${rest}}`;
-  }
 }
 
 /** Returns each operation on each tracked collection, and each shape of a post. */

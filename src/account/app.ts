@@ -69,10 +69,13 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     async read({ client, gone, reserve }, account, work) {
       const wait = cost.waitFor(client, clock());
       if (wait !== null) throw new BudgetSpent(wait);
-      // Before anything is read: what cannot be held must not be made.
-      if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
-      const found = await reading.run({ client, signal: gone, onCost, ...(account === null ? {} : { account }) }, work);
+      const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
+      const found = await reading.run(turn, (store) => {
+        // In the turn, before anything is read: requests that wait for a turn hold no memory that others need.
+        if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
+        return work(store);
+      });
       // To draw a page costs more than to read for it: nothing is drawn for a client that has left.
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
@@ -108,7 +111,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       return await route(request);
     } catch (error) {
       const refused = refusalOf(error);
-      if (!refused || isDamage(error)) alarm(path, error);
+      if (!refused || isFatal(error)) alarm(path, error);
       return refused ? accountError(refused.code, refused) : accountError('internal_error');
     }
   }
@@ -156,9 +159,9 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   };
 }
 
-/** Returns true if an error means that the store is damaged: a client waits, and the operator must be notified. */
-export function isDamage(error: unknown): boolean {
-  return error instanceof StoreError && error.code === 'damaged';
+/** Returns true if an operator must act on a store error: a client waits, and the operator must be notified. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof StoreError && error.fatal;
 }
 
 /** A page for a person is drawn, which costs this process ten times what it costs to pass on rows. */
@@ -188,6 +191,8 @@ export function refusalOf(
     case 'not_a_store':
     // Nothing of a damaged day is served; an operator has to restore it.
     case 'damaged':
+    case 'io_failed':
+    case 'unexpected':
       return { code: 'store_busy', retryAfterSeconds: storeRetrySeconds };
     default:
       return null;

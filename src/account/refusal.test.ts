@@ -1,13 +1,21 @@
 import { expect, it } from 'vitest';
 import { StoreError } from '../store/errors.ts';
-import { isDamage, refusalOf } from './app.ts';
+import { isFatal, refusalOf } from './app.ts';
 
-it('answers 503 for a damaged store, and reports it to the operator', () => {
-  const error = new StoreError(
-    'damaged',
-    'days/2024-10-04.sealed.sqlite: block 7 of observation is not as it was sealed',
-  );
+it.each(['damaged', 'io_failed', 'unexpected'] as const)(
+  'answers 503 for %s, and reports it to the operator',
+  (code) => {
+    const error = new StoreError(
+      code,
+      'days/2024-10-04.sealed.sqlite: block 7 of observation differs from what was sealed',
+    );
+    expect(refusalOf(error)).toEqual({ code: 'store_busy', retryAfterSeconds: expect.any(Number) });
+    expect(isFatal(error)).toBe(true);
+  },
+);
+
+it('answers 503 for a busy store, and reports nothing', () => {
+  const error = new StoreError('busy', 'another process holds a file');
   expect(refusalOf(error)).toEqual({ code: 'store_busy', retryAfterSeconds: expect.any(Number) });
-  expect(isDamage(error)).toBe(true);
-  expect(isDamage(new StoreError('busy', 'for a moment'))).toBe(false);
+  expect(isFatal(error)).toBe(false);
 });

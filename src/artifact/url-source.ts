@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { readBody } from '../client/body.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
 import type { Reading, Recogniser } from './reading.ts';
@@ -35,87 +36,105 @@ type Answer =
   | { kind: 'unreachable'; why: string };
 
 /**
- * An artifact at a URL, polled with conditional requests. A request for a fact never waits for the URL: it uses the
- * last response and its age.
+ * Creates the source of an artifact at a URL, polled with conditional requests. A request for a fact never waits for the
+ * URL: it uses the last response and its age.
  */
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
-  const { url, userAgent, recognise, maxBytes, pollMs, timeoutMs, graceMs, firstAnswerMs, clock, observe } = options;
-  const stopping = new AbortController();
-  let reading: Reading<A> = { kind: 'unreadable', why: 'the URL has not responded yet' };
-  let bytes: Buffer | null = null;
-  let validators: Headers | null = null;
-  let lastAnswerAt = Number.NEGATIVE_INFINITY;
-  let polling: Promise<void> = Promise.resolve();
+  const source = new UrlSource(options);
+  return { read: () => source.read(), start: () => source.start(), stop: () => source.stop() };
+}
 
-  function become(next: Reading<A>): void {
-    reading = next;
-    observe?.(next);
+class UrlSource<A> {
+  readonly #options: UrlSourceOptions<A>;
+  readonly #stopping = new AbortController();
+  #reading: Reading<A> = { kind: 'unreadable', why: 'the URL has not responded yet' };
+  #bytes: Buffer | null = null;
+  #validators: Headers | null = null;
+  #lastAnswerAt = Number.NEGATIVE_INFINITY;
+  #polling: Promise<void> = Promise.resolve();
+
+  constructor(options: UrlSourceOptions<A>) {
+    this.#options = options;
   }
 
-  function forget(next: Reading<A>): void {
-    bytes = null;
-    validators = null;
-    if (next.kind !== reading.kind || !('why' in reading) || !('why' in next) || next.why !== reading.why) become(next);
+  read(): Reading<A> {
+    const { clock, graceMs } = this.#options;
+    // Also applies while a poll hangs: without a response, an old artifact must not stay current.
+    if (this.#reading.kind === 'readable' && clock() - this.#lastAnswerAt >= graceMs) {
+      this.#forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
+    }
+    return this.#reading;
   }
 
-  function accept(answer: Answer): void {
-    if (answer.kind !== 'unreachable') lastAnswerAt = clock();
+  async start(): Promise<void> {
+    const first = this.#poll();
+    this.#polling = this.#pollForEver(first);
+    await Promise.race([first, delay(this.#options.firstAnswerMs, undefined, { ref: false })]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#polling;
+  }
+
+  async #pollForEver(first: Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    await first;
+    while (!signal.aborted) {
+      await delay(this.#options.pollMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await this.#poll();
+    }
+  }
+
+  async #poll(): Promise<void> {
+    const { url, userAgent, maxBytes, timeoutMs } = this.#options;
+    const stop = this.#stopping.signal;
+    this.#accept(await ask({ url, userAgent, maxBytes, timeoutMs, validators: this.#validators, stop }));
+  }
+
+  #accept(answer: Answer): void {
+    const { clock, graceMs, maxBytes } = this.#options;
+    if (answer.kind !== 'unreachable') this.#lastAnswerAt = clock();
     switch (answer.kind) {
       case 'unchanged':
         break;
       case 'gone':
-        forget({ kind: 'missing', why: 'the URL responds that there is no artifact' });
+        this.#forget({ kind: 'missing', why: 'the URL responds that there is no artifact' });
         break;
       case 'too_large':
-        forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
+        this.#forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
         break;
       case 'unreachable':
-        if (clock() - lastAnswerAt < graceMs) break;
-        forget({ kind: 'unreadable', why: `the URL cannot be reached (${answer.why})` });
+        if (clock() - this.#lastAnswerAt < graceMs) break;
+        this.#forget({ kind: 'unreadable', why: `the URL cannot be reached (${answer.why})` });
         break;
       case 'bytes':
-        take(answer);
+        this.#take(answer);
     }
   }
 
-  function take(answer: Extract<Answer, { kind: 'bytes' }>): void {
-    validators = answer.validators;
-    const same = bytes?.equals(answer.bytes) ?? false;
-    if (same && (answer.modifiedAt === null || modified(reading) === answer.modifiedAt)) return;
-    bytes = answer.bytes;
-    become(decodeArtifact(answer.bytes, answer.modifiedAt ?? clock(), recognise));
+  #take({ bytes, modifiedAt, validators }: Extract<Answer, { kind: 'bytes' }>): void {
+    const { clock, recognise } = this.#options;
+    this.#validators = validators;
+    const isSame = this.#bytes?.equals(bytes) ?? false;
+    if (isSame && (modifiedAt === null || modified(this.#reading) === modifiedAt)) return;
+    this.#bytes = bytes;
+    this.#become(decodeArtifact(bytes, modifiedAt ?? clock(), recognise));
   }
 
-  async function poll(): Promise<void> {
-    accept(await ask({ url, userAgent, maxBytes, timeoutMs, validators, stop: stopping.signal }));
-  }
-
-  async function pollForEver(first: Promise<void>): Promise<void> {
-    await first;
-    while (!stopping.signal.aborted) {
-      await delay(pollMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-      if (!stopping.signal.aborted) await poll();
+  #forget(next: Reading<A>): void {
+    this.#bytes = null;
+    this.#validators = null;
+    const reading = this.#reading;
+    if (next.kind !== reading.kind || !('why' in reading) || !('why' in next) || next.why !== reading.why) {
+      this.#become(next);
     }
   }
 
-  return {
-    read() {
-      // Also applies while a poll hangs: without a response, an old artifact must not stay current.
-      if (reading.kind === 'readable' && clock() - lastAnswerAt >= graceMs) {
-        forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
-      }
-      return reading;
-    },
-    async start() {
-      const first = poll();
-      polling = pollForEver(first);
-      await Promise.race([first, delay(firstAnswerMs, undefined, { ref: false })]);
-    },
-    async stop() {
-      stopping.abort();
-      await polling;
-    },
-  };
+  #become(next: Reading<A>): void {
+    this.#reading = next;
+    this.#options.observe?.(next);
+  }
 }
 
 function modified(reading: Reading<unknown>): number | null {
@@ -131,6 +150,10 @@ interface Question {
   stop: AbortSignal;
 }
 
+/**
+ * Sends one conditional request. Unlike the client of the facts API it also uses `Last-Modified`, from which an artifact
+ * has its age, and it does not read the body of another status.
+ */
 async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
   const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
   try {
@@ -145,11 +168,11 @@ async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Qu
     if (response.status !== 200) {
       return await discarded(response, { kind: 'unreachable', why: `status ${response.status}` });
     }
-    const bytes = await readBounded(response, maxBytes);
+    const bytes = await readBody(response, maxBytes);
     if (!bytes) return { kind: 'too_large' };
     return {
       kind: 'bytes',
-      bytes,
+      bytes: Buffer.from(bytes.buffer),
       modifiedAt: modificationTime(response.headers.get('last-modified')),
       validators: response.headers,
     };
@@ -161,18 +184,6 @@ async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Qu
 async function discarded(response: Response, answer: Answer): Promise<Answer> {
   await response.body?.cancel();
   return answer;
-}
-
-async function readBounded(response: Response, maxBytes: number): Promise<Buffer | null> {
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for await (const chunk of response.body ?? []) {
-    total += chunk.length;
-    // Leaving the loop cancels the body.
-    if (total > maxBytes) return null;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, total);
 }
 
 function modificationTime(text: string | null): number | null {

@@ -63,6 +63,7 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
   };
 }
 
+/** The client imports no other room, so it does not use the URL rules of `src/input/url.ts`. */
 function baseOf(baseUrl: string | URL): string {
   const { protocol, origin, pathname, username, password } = new URL(baseUrl);
   if (!['http:', 'https:'].includes(protocol) || username !== '' || password !== '') {

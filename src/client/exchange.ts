@@ -1,3 +1,4 @@
+import { readBody } from './body.ts';
 import { AnswerError, NetworkError } from './errors.ts';
 
 /** One request of one path. */
@@ -9,6 +10,8 @@ export interface Question {
   readonly etag: string | null;
   readonly timeoutMs: number;
   readonly maxBytes: number;
+  /** Default `omit`: the service needs none. */
+  readonly credentials?: RequestCredentials;
   readonly signal: AbortSignal;
 }
 
@@ -42,37 +45,19 @@ export async function exchange(question: Question): Promise<Answer> {
   }
 }
 
-async function whole({ fetch, base, path, etag, maxBytes }: Question, signal: AbortSignal): Promise<Answer> {
+async function whole(
+  { fetch, base, path, etag, maxBytes, credentials = 'omit' }: Question,
+  signal: AbortSignal,
+): Promise<Answer> {
   const headers: Record<string, string> = { Accept: 'application/json' };
   if (etag !== null) headers['If-None-Match'] = etag;
-  const response = await fetch(base + path, { headers, signal, credentials: 'omit' });
+  const response = await fetch(base + path, { headers, signal, credentials });
   const { status } = response;
-  const bytes = await bounded(response, maxBytes);
+  const bytes = await readBody(response, maxBytes);
   if (bytes === null) throw new AnswerError(path, status, `the response is larger than ${maxBytes} bytes`);
   try {
     return { status, headers: response.headers, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
   } catch {
     throw new AnswerError(path, status, 'the response is not UTF-8');
   }
-}
-
-async function bounded(response: Response, maxBytes: number): Promise<Uint8Array | null> {
-  const reader = response.body?.getReader();
-  const chunks: Uint8Array[] = [];
-  let total = 0;
-  for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
-    total += part.value.length;
-    if (total > maxBytes) {
-      await reader?.cancel();
-      return null;
-    }
-    chunks.push(part.value);
-  }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }

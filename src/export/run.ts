@@ -26,41 +26,62 @@ const maxParts = 10_000;
  * Writes the requested export into the target, part by part, each verified before the next is requested. Rejects with
  * ExportFailure; the target's content is then unusable.
  */
-export async function runExport(
+export function runExport(
   order: ExportOrder,
   service: ServiceOptions,
   target: Target,
   progress: Progress,
 ): Promise<readonly PartSummary[]> {
-  const layout = layouts[order.format];
-  const queue: AskedInterval[] = [order.interval];
-  const parts: PartSummary[] = [];
-  let rows = 0;
+  return new ExportRun(order, service, target, progress).run();
+}
 
-  for (let next = queue.shift(); next; next = queue.shift()) {
-    const done = await readPart(next);
-    if (Array.isArray(done)) {
-      queue.unshift(...done);
-      if (queue.length + parts.length > maxParts)
-        throw new ExportFailure('damaged', 'the service lists an unlimited number of parts');
-      progress.narrowed(done.length);
-    } else {
-      parts.push(done);
-      rows += done.count;
-    }
+class ExportRun {
+  readonly #order: ExportOrder;
+  readonly #service: ServiceOptions;
+  readonly #target: Target;
+  readonly #progress: Progress;
+  readonly #layout: (typeof layouts)[ExportFormat];
+  readonly #queue: AskedInterval[];
+  readonly #parts: PartSummary[] = [];
+  #rows = 0;
+
+  constructor(order: ExportOrder, service: ServiceOptions, target: Target, progress: Progress) {
+    this.#order = order;
+    this.#service = service;
+    this.#target = target;
+    this.#progress = progress;
+    this.#layout = layouts[order.format];
+    this.#queue = [order.interval];
   }
-  await target.write(layout.finish(rows, parts.length > 1));
-  return parts;
+
+  async run(): Promise<readonly PartSummary[]> {
+    const queue = this.#queue;
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const done = await this.#readPart(next);
+      if (Array.isArray(done)) {
+        queue.unshift(...done);
+        if (queue.length + this.#parts.length > maxParts)
+          throw new ExportFailure('damaged', 'the service lists an unlimited number of parts');
+        this.#progress.narrowed(done.length);
+      } else {
+        this.#parts.push(done);
+        this.#rows += done.count;
+      }
+    }
+    await this.#target.write(this.#layout.finish(this.#rows, this.#parts.length > 1));
+    return this.#parts;
+  }
 
   /** Reads one part into the file; if it is too large, returns its parts. */
-  async function readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
-    const mark = target.mark();
+  async #readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
+    const { account, filters } = this.#order;
+    const mark = this.#target.mark();
     for (let restarts = 0; restarts <= maxRestarts; restarts++) {
       if (restarts > 0) {
-        progress.restarted();
-        await target.rewind(mark);
+        this.#progress.restarted();
+        await this.#target.rewind(mark);
       }
-      const reply = await askExports({ did: order.account, ...intervalQuery(interval), ...order.filters }, service);
+      const reply = await askExports({ did: account, ...intervalQuery(interval), ...filters }, this.#service);
       if (reply.kind === 'refusal') {
         const { code, intervals } = reply.refusal;
         // An account with too many rows to count is refused without parts.
@@ -69,22 +90,21 @@ export async function runExport(
       }
       if (!isOfService(reply.text)) throw noService('does not respond with an export');
       const created = parseCreated(reply.text);
-      const part = beginPart(created, order, interval);
-      await target.write(
-        layout.begin(part.manifest, { index: parts.length, several: parts.length + queue.length > 0 }),
-      );
-      const total = await readPages(part, created.cursor);
+      const part = beginPart(created, this.#order, interval);
+      const [index, several] = [this.#parts.length, this.#parts.length + this.#queue.length > 0];
+      await this.#target.write(this.#layout.begin(part.manifest, { index, several }));
+      const total = await this.#readPages(part, created.cursor);
       if (total) return { manifest: part.manifest, ...total };
     }
     throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page`);
   }
 
   /** Reads the pages of a part; returns null if the export expired meanwhile. */
-  async function readPages(part: Part, first: string): Promise<Total | null> {
+  async #readPages(part: Part, first: string): Promise<Total | null> {
     let cursor = first;
-    progress.rows(rows, part.manifest.count_bound + rows, parts.length + 1, parts.length + 1 + queue.length);
+    this.#report(part);
     for (;;) {
-      const reply = await askExports({ cursor }, service);
+      const reply = await askExports({ cursor }, this.#service);
       if (reply.kind === 'refusal') {
         // A service whose secret was changed responds with `invalid_cursor`.
         if (['snapshot_expired', 'invalid_cursor'].includes(reply.refusal.code)) return null;
@@ -93,21 +113,23 @@ export async function runExport(
       const page = parsePage(reply.text);
       const before = part.count;
       const accepted = part.accept(page);
-      await target.write(accepted.map(({ row, text }, nth) => layout.row(row, text, before + nth)).join(''));
-      progress.rows(
-        rows + part.count,
-        rows + part.manifest.count_bound,
-        parts.length + 1,
-        parts.length + 1 + queue.length,
+      await this.#target.write(
+        accepted.map(({ row, text }, nth) => this.#layout.row(row, text, before + nth)).join(''),
       );
+      this.#report(part);
       if ('total' in page.next) {
         part.verify(page.next.total);
-        await target.write(layout.end(page.next.total));
+        await this.#target.write(this.#layout.end(page.next.total));
         return page.next.total;
       }
       if (page.next.cursor === cursor) throw new ExportFailure('damaged', 'the service sent the same page again');
       cursor = page.next.cursor;
     }
+  }
+
+  #report({ count, manifest }: Part): void {
+    const index = this.#parts.length + 1;
+    this.#progress.rows(this.#rows + count, this.#rows + manifest.count_bound, index, index + this.#queue.length);
   }
 }
 

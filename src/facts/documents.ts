@@ -72,8 +72,8 @@ function escapeText(text: string): string {
 }
 
 /**
- * The documents in the asset directory of the built program. `common` are the headers of every response; `base` is the
- * prefix of links: the public URL, or the base path if that is unknown.
+ * Creates the documents of the asset directory of the built program. `common` are the headers of every response; `base` is
+ * the prefix of links: the public URL, or the base path if that is unknown.
  */
 export function factsDocuments(
   assets: string,
@@ -81,49 +81,7 @@ export function factsDocuments(
   base: string,
   reader: LabelerReader,
 ): FactsDocuments {
-  const served = (route: string, file: string, contentType: string, headers: HeaderList = []): [string, Document] => [
-    route,
-    { route, file: assetFile(join(assets, file)), contentType, headers: [...cached, ...headers], validated: false },
-  ];
-  const part = (name: string, file: string, contentType: string): [string, Document] => {
-    const route = `/assets/${name}`;
-    return [route, { route, file: assetFile(join(assets, file)), contentType, headers: confirmed, validated: true }];
-  };
-  const linked = (route: string, file: string, contentType: string): [string, Document] => {
-    const link = (bytes: Buffer): Buffer => Buffer.from(bytes.toString('utf8').replaceAll('{base}', base));
-    return [
-      route,
-      { route, file: assetFile(join(assets, file), link), contentType, headers: cached, validated: false },
-    ];
-  };
-  const forLabelers: [string, Document] = [
-    '/for-labelers',
-    {
-      route: '/for-labelers',
-      file: assetFile(join(assets, 'for-labelers.html'), (bytes) =>
-        Buffer.from(describeReader(bytes.toString('utf8'), reader)),
-      ),
-      contentType: html,
-      headers: [...cached, ...textPolicy],
-      validated: false,
-    },
-  ];
-  const documents = new Map<string, Document>([
-    served(paths.openapi, 'openapi.json', jsonType),
-    linked('/llms.txt', 'llms.txt', text),
-    part('almanac.css', 'almanac.css', css),
-    part('observatory.css', 'observatory.css', css),
-    part('observatory.js', 'built/observatory.js', script),
-    served('/docs', 'docs.html', html, pagePolicy),
-    part('docs.js', 'docs.js', script),
-    part('docs.css', 'docs.css', css),
-    part('swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
-    part('swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
-    served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
-    served('/policy', 'policy.html', html, textPolicy),
-    forLabelers,
-  ]);
-
+  const documents = new Map(documentList(assets, base, reader).map((document) => [document.route, document]));
   return {
     routes: [...documents.keys()],
     answer(path, coding, ifNoneMatch) {
@@ -142,4 +100,45 @@ export function factsDocuments(
       return { route, reply: withBody(200, contentType, found.bytes, [...codingHeader, ...all]) };
     },
   };
+}
+
+function documentList(assets: string, base: string, reader: LabelerReader): Document[] {
+  type Fill = (page: string) => string;
+  const file = (name: string, fill?: Fill): AssetFile =>
+    assetFile(join(assets, name), fill && ((bytes) => Buffer.from(fill(bytes.toString('utf8')))));
+  const served = (
+    route: string,
+    name: string,
+    contentType: string,
+    headers: HeaderList = [],
+    fill?: Fill,
+  ): Document => ({
+    route,
+    file: file(name, fill),
+    contentType,
+    headers: [...cached, ...headers],
+    validated: false,
+  });
+  const part = (name: string, path: string, contentType: string): Document => ({
+    route: `/assets/${name}`,
+    file: file(path),
+    contentType,
+    headers: confirmed,
+    validated: true,
+  });
+  return [
+    served(paths.openapi, 'openapi.json', jsonType),
+    served('/llms.txt', 'llms.txt', text, [], (page) => page.replaceAll('{base}', base)),
+    part('almanac.css', 'almanac.css', css),
+    part('observatory.css', 'observatory.css', css),
+    part('observatory.js', 'built/observatory.js', script),
+    served('/docs', 'docs.html', html, pagePolicy),
+    part('docs.js', 'docs.js', script),
+    part('docs.css', 'docs.css', css),
+    part('swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
+    part('swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
+    served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
+    served('/policy', 'policy.html', html, textPolicy),
+    served('/for-labelers', 'for-labelers.html', html, textPolicy, (page) => describeReader(page, reader)),
+  ];
 }

@@ -6,6 +6,7 @@ import type { WeatherFreshness } from '../contract/freshness.ts';
 import { formatTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CollectionName, collectionNames } from '../contract/vocabulary.ts';
 import type { CollectionMetrics, TotalEvents, WeatherConditions, WeatherWindow } from '../contract/weather.ts';
+import { httpSchemes, parseUrl, publicUrl, socketSchemes } from '../input/url.ts';
 
 /** The parts of a weather artifact that its two facts are built from. */
 export interface WeatherParts {
@@ -150,13 +151,14 @@ function withTurnover(list: readonly string[]): string[] {
  * the text is not the URL of a stream or page: such a text cannot be split safely and may contain a secret.
  */
 function publicEndpoint(endpoint: string): { readonly source_endpoint?: string } {
-  const url = URL.parse(endpoint);
-  if (!url || !endpointSchemes.includes(url.protocol)) return {};
+  const verdict = parseUrl(endpoint, { schemes: endpointSchemes, admits: ['credentials', 'fragment'] });
+  if (verdict.kind === 'refused') return {};
+  const { url } = verdict;
   if (`${url.username}${url.password}${url.search}${url.hash}` === '') return { source_endpoint: endpoint };
-  return { source_endpoint: `${url.protocol}//${url.host}${url.pathname}` };
+  return { source_endpoint: publicUrl(url) };
 }
 
-const endpointSchemes: readonly string[] = ['wss:', 'ws:', 'https:', 'http:'];
+const endpointSchemes: readonly string[] = [...socketSchemes, ...httpSchemes];
 
 function fromUnixSeconds(seconds: number | null): string | null {
   return seconds === null ? null : formatTimestamp(seconds * 1000);

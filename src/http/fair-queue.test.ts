@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 
 /** A queue whose members write their names down. */
-function queueOf(most: number) {
-  const queue = new FairQueue(most);
+function queueOf(maxWaiting: number) {
+  const queue = new FairQueue({ maxWaiting, monotonic: () => 0, oldestEvery: 4 });
   const refused: string[] = [];
   const admitted: string[] = [];
   const members = new Map<string, Waiting>();
@@ -43,6 +43,72 @@ describe('turns', () => {
     remove('b', 'b1');
     expect(queue.size).toBe(1);
     expect(drain()).toEqual(['a2']);
+  });
+});
+
+describe('the recent use of clients', () => {
+  it('decides whose turn it is, and clients of about the same use take turns', () => {
+    const { queue, add, drain } = queueOf(20);
+    queue.charge('heavy', 100);
+    for (const client of ['a', 'b']) queue.charge(client, 5);
+    for (const name of ['heavy 1', 'heavy 2', 'a 1', 'a 2', 'b 1', 'new 1']) add(name.split(' ')[0] ?? '', name);
+    expect(drain()).toEqual(['new 1', 'a 1', 'b 1', 'heavy 1', 'a 2', 'heavy 2']);
+  });
+
+  it('includes what their next turns are expected to cost', () => {
+    const { queue, drain, add } = queueOf(20);
+    const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 10 };
+    const order: string[] = [];
+    queue.charge('a', 40);
+    queue.add('new', costly);
+    add('a', 'a');
+    const first = queue.take();
+    first?.admit();
+    expect([order, drain(), order]).toEqual([['costly'], ['a'], ['costly']]);
+  });
+
+  it('that is charged while they wait counts at once', () => {
+    const { queue, add, drain } = queueOf(20);
+    for (const name of ['a', 'b', 'c']) add(name, name);
+    queue.charge('a', 10);
+    queue.charge('b', 100);
+    expect(drain()).toEqual(['c', 'a', 'b']);
+  });
+
+  it('keeps none waiting for ever: every fourth turn is that of the client that has waited longest', () => {
+    const { queue, add } = queueOf(100);
+    queue.charge('heavy', 1_000);
+    add('heavy', 'heavy');
+    const turns: boolean[] = [];
+    for (let n = 0; queue.waitingOf('heavy') > 0; n++) {
+      for (const client of [`new ${n}`, `other ${n}`]) add(client, client);
+      queue.take();
+      turns.push(queue.waitingOf('heavy') === 0);
+    }
+    expect(turns).toEqual([false, false, false, true]);
+  });
+
+  it('lets the client that has waited longest use one part of four, also with a costly turn', () => {
+    const { queue, add } = queueOf(100);
+    const costly = { admit: () => undefined, refuse: () => undefined, expectedCost: 10 };
+    queue.add('costly', costly);
+    let turns = 0;
+    for (; queue.waitingOf('costly') > 0; turns++) {
+      add(`new ${turns}`, `new ${turns}`);
+      queue.take();
+      queue.spend(`new ${turns}`, 1);
+    }
+    expect(turns).toBe(16);
+  });
+
+  it('decides who gives way in a full queue', () => {
+    const { queue, add, refused, drain } = queueOf(3);
+    queue.charge('heavy', 100);
+    queue.charge('heaviest', 1_000);
+    queue.charge('some', 10);
+    for (const client of ['some', 'heavy', 'new']) add(client, client);
+    expect([add('heaviest', 'heaviest'), add('another', 'another')]).toEqual([false, true]);
+    expect([refused, drain()]).toEqual([['heavy'], ['new', 'another', 'some']]);
   });
 });
 

@@ -14,7 +14,7 @@ function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
     refused,
     enter: (client: string, name: string) =>
       turns.enter(
-        client,
+        { network: client, share: 1 },
         () => {
           begun.push(name);
           nowMs += pieceMs;
@@ -37,6 +37,15 @@ describe('a turn of the event loop', () => {
     for (const name of ['b1', 'c1']) enter(name.charAt(0), name);
     const first = ['a1', 'b1', 'c1', 'a2', 'a3', 'a4', 'a5', 'a6'];
     expect([turn(), turn(), turn()]).toEqual([first, ['a7', 'a8'], []]);
+  });
+
+  it('begins the work of clients that began least recently, whatever others withdrew', () => {
+    const { enter, turn } = turnsOf();
+    for (let n = 0; n < 10; n++) enter('reconnects', 'never')();
+    for (const name of ['steady 1', 'steady 2', 'steady 3', 'steady 4']) enter('steady', name);
+    turn();
+    for (const name of ['reconnects', 'steady', 'new']) enter(name, name);
+    expect(turn()).toEqual(['new', 'steady', 'reconnects']);
   });
 
   it('begins no further piece of work when its time is used up', () => {
@@ -73,7 +82,11 @@ it('refuses work beyond what may wait', () => {
 it('is crowded by a client with several pieces of work only if much work waits', () => {
   const { enter, turns } = turnsOf();
   for (let n = 0; n < 8; n++) enter('a', `a${n}`);
-  const alone = turns.isCrowdedBy('a');
+  const alone = turns.isCrowdedBy({ network: 'a', share: 1 });
   for (let n = 0; n < 250; n++) enter(`client ${n}`, 'once');
-  expect([alone, turns.isCrowdedBy('a'), turns.isCrowdedBy('client 1')]).toEqual([false, true, false]);
+  expect([
+    alone,
+    turns.isCrowdedBy({ network: 'a', share: 1 }),
+    turns.isCrowdedBy({ network: 'client 1', share: 1 }),
+  ]).toEqual([false, true, false]);
 });

@@ -1,3 +1,4 @@
+import type { NetworkTier } from './connections/network-tiers.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /** Dependencies of fair turns. */
@@ -17,13 +18,18 @@ const piecesPerTurn = 8;
 /** Successive turns of the event loop that may only accept connections. */
 const maxAcceptTurns = 4;
 
-/** With this many pieces of work waiting, a client may have `maxOfClient` of them. */
+/** One piece of work of so many is that of the network that has waited longest. */
+const oldestEvery = 4;
+/** Charge for a piece of work, also one that is withdrawn: opening and closing connections uses the event loop too. */
+const pieceCost = 1;
+
+/** With this many pieces of work waiting, a client may have `maxOfClient` of them, a site several times as many. */
 const crowd = 256;
 const maxOfClient = 8;
 
 /**
- * Shares the event loop between clients: each turn of the loop begins a few pieces of work, and turns go round between
- * clients. The loop accepts one connection a turn, so a turn that accepted one begins no work, up to a bound: otherwise
+ * Shares the event loop between clients, by the widest network of each: each turn of the loop begins a few pieces of work,
+ * those of networks that began fewest recently. The loop accepts one connection a turn, so a turn that accepted one begins no work, up to a bound: otherwise
  * new clients would wait in the kernel's queue, where no fairness applies, while work is done for those before them.
  */
 export class FairTurns {
@@ -37,7 +43,7 @@ export class FairTurns {
   constructor({ maxWaiting, nextTurn, monotonic }: FairTurnsOptions) {
     this.#nextTurn = nextTurn;
     this.#monotonic = monotonic;
-    this.#queue = new FairQueue(maxWaiting);
+    this.#queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
   }
 
   /** Pieces of work that wait now. */
@@ -45,9 +51,9 @@ export class FairTurns {
     return this.#queue.size;
   }
 
-  /** Returns true if much work waits, and the client has more of it than its part. */
-  isCrowdedBy(client: string): boolean {
-    return this.#queue.size >= crowd && this.#queue.waitingOf(client) >= maxOfClient;
+  /** Returns true if much work waits, and the network has more of it than its part. */
+  isCrowdedBy({ network, share }: NetworkTier): boolean {
+    return this.#queue.size >= crowd && this.#queue.waitingOf(network) >= maxOfClient * share;
   }
 
   /** Notes that the event loop accepted and admitted a connection in this turn. */
@@ -55,12 +61,17 @@ export class FairTurns {
     this.#accepted = true;
   }
 
-  /** Begins a piece of work in the client's turn; calls `refuse` instead if too much waits. Returns a function that withdraws it. */
-  enter(client: string, begin: () => void, refuse: () => void): () => void {
+  /** Counts as so many pieces of work that a network had. */
+  charge({ network, share }: NetworkTier, pieces: number): void {
+    this.#queue.charge(network, (pieces * pieceCost) / share);
+  }
+
+  /** Begins a piece of work in the network's turn; calls `refuse` instead if too much waits. Returns a function that withdraws it. */
+  enter({ network, share }: NetworkTier, begin: () => void, refuse: () => void): () => void {
     const waiting = { admit: begin, refuse };
-    if (!this.#queue.add(client, waiting)) refuse();
+    if (!this.#queue.add(network, waiting, pieceCost / share)) refuse();
     else this.#schedule();
-    return () => this.#queue.remove(client, waiting);
+    return () => this.#queue.remove(network, waiting);
   }
 
   #schedule(): void {

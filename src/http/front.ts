@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ClientOf, clientAddress } from './connections/client-address.ts';
 import type { ConnectionTable, TrackedConnection } from './connections/connection-table.ts';
-import { clientKey } from './connections/network-tiers.ts';
+import { type NetworkTier, widestNetwork } from './connections/network-tiers.ts';
 import { maxPipelined } from './exchanges.ts';
 import type { FairTurns } from './fair-turns.ts';
 import { httpLimits } from './limits.ts';
@@ -25,6 +25,8 @@ export interface FrontOptions {
 
 /** Connections before and between their requests. */
 export interface Front {
+  /** Returns true if a new connection of a peer must be closed at once, and counts it as refused. */
+  refuses(address: string): boolean;
   /** The response of a connection is complete: its next request may be parsed. */
   next(socket: object): void;
   /** Parses nothing more of a connection, and discards what it sends. */
@@ -39,6 +41,8 @@ export interface Front {
 const maxSmall = httpLimits.maxHeaderBytes;
 /** Bytes that all connections above that hold together. */
 const maxHeldBytes = 16 * 1024 * 1024;
+/** Charge for a connection that brings no request, in requests: clients that ask for something are served before. */
+const uselessCharge = 16;
 /** Pieces of one connection that a turn gives to the parser at most, if none of them completes a request. */
 const maxPieces = 16;
 
@@ -76,9 +80,16 @@ export function openFront(server: Server, options: FrontOptions): Front {
     closing: false,
   };
 
+  /** Refuses another connection of a client that has many waiting; behind a proxy, the peer stands for many clients. */
+  function refuses(client: NetworkTier): boolean {
+    if (proxies > 0 || !turns.isCrowdedBy(client)) return false;
+    turns.charge(client, 1);
+    return true;
+  }
+
   server.on('connection', (socket: Socket) => {
-    const client = proxies > 0 ? null : clientKey(socket.remoteAddress ?? 'unknown');
-    if (client !== null && turns.isCrowdedBy(client)) {
+    const client = widestNetwork(socket.remoteAddress ?? 'unknown');
+    if (refuses(client)) {
       table.refuse(socket, 'client_full');
       return;
     }
@@ -87,10 +98,15 @@ export function openFront(server: Server, options: FrontOptions): Front {
     turns.accepted();
     const connection = new FrontConnection(shared, socket, tracked);
     connections.set(socket, connection);
-    connection.begin(client);
+    connection.begin(proxies > 0 ? null : client);
   });
 
   return {
+    refuses(address) {
+      if (!refuses(widestNetwork(address))) return false;
+      table.countRefused('client_full');
+      return true;
+    },
     next: (socket) => connections.get(socket)?.next(),
     discard: (socket) => connections.get(socket)?.discard(),
     refuseSilent() {
@@ -135,7 +151,7 @@ class FrontConnection {
   }
 
   /** Reads the connection, in the turn of its client where the connection tells which one that is. */
-  begin(client: string | null): void {
+  begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();
       return;
@@ -167,6 +183,7 @@ class FrontConnection {
   }
 
   discard(): void {
+    if (!this.#discards) this.#charge();
     this.#discards = true;
     this.#hold(null);
     this.#withdraw?.();
@@ -183,7 +200,13 @@ class FrontConnection {
     if (this.#tracked.outstanding === 0) this.#socket.destroy();
   }
 
+  #charge(): void {
+    this.#shared.turns.charge(this.#tracked.network, uselessCharge);
+  }
+
   #release(): void {
+    // Its client left while it waited, or before it had its response.
+    if (!this.#discards && (this.#withdraw !== null || this.#tracked.outstanding > 0)) this.#charge();
     this.#withdraw?.();
     this.#hold(null);
     this.#shared.silent.delete(this);
@@ -239,7 +262,7 @@ class FrontConnection {
         : this.#shared.forwarded({ headers: { 'x-forwarded-for': named }, socket: this.#socket });
     if (named !== undefined) this.#shared.table.attribute(this.#tracked, client);
     this.#withdraw = this.#shared.turns.enter(
-      clientKey(client),
+      widestNetwork(client),
       () => {
         this.#withdraw = null;
         this.#turn();
@@ -251,6 +274,7 @@ class FrontConnection {
   #turn(): void {
     const socket = this.#socket;
     if (this.#held !== null && holdsMoreHeads(this.#held, maxPipelined)) {
+      this.#charge();
       this.#shared.table.cut(this.#tracked, 'pipelined');
       return;
     }

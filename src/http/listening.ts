@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import { BlockList, createServer, type Server, type SocketAddress } from 'node:net';
 import { systemCode } from '../ops/errors.ts';
 
 /** The address that a server listens on. */
@@ -32,8 +32,16 @@ export async function listen(server: Server, at: ListenAt): Promise<Listening> {
  * The event loop accepts one connection of each listening socket in a turn, so a server with a single socket accepts as
  * many connections a second as it has turns. Under load clients would then wait in the queue of the kernel, behind
  * connections that their clients have abandoned, and no rule of fairness reaches that queue.
+ *
+ * `refuses` is asked about the address of each peer that connects to one of the further sockets. A connection that it refuses
+ * is closed at half the cost of one that the server gets and closes.
  */
-export async function listenWidely(server: Server, at: ListenAt, sockets: number): Promise<Listening> {
+export async function listenWidely(
+  server: Server,
+  at: ListenAt,
+  sockets: number,
+  refuses: (address: string) => boolean = () => false,
+): Promise<Listening> {
   if (sockets <= 1) return listen(server, at);
   // Sockets that share a port would also share it with those of another program of this user.
   const probe = createServer();
@@ -49,7 +57,10 @@ export async function listenWidely(server: Server, at: ListenAt, sockets: number
   }
   const others = await Promise.all(
     Array.from({ length: sockets - 1 }, async () => {
-      const other = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket));
+      const other = createServer(
+        { allowHalfOpen: true, noDelay: true, blockList: new RefusedPeers(refuses) },
+        (socket) => server.emit('connection', socket),
+      );
       // Fewer sockets accept fewer connections at once, and serve them all.
       return bind(other, shared, backlog, true).then(
         () => [other],
@@ -63,6 +74,20 @@ export async function listenWidely(server: Server, at: ListenAt, sockets: number
       await Promise.all(others.flat().map(closed));
     },
   };
+}
+
+/** Peers that are refused now: the runtime asks before it makes a socket. */
+class RefusedPeers extends BlockList {
+  readonly #refuses: (address: string) => boolean;
+
+  constructor(refuses: (address: string) => boolean) {
+    super();
+    this.#refuses = refuses;
+  }
+
+  override check(address: SocketAddress | string): boolean {
+    return this.#refuses(typeof address === 'string' ? address : address.address);
+  }
 }
 
 /** Codes of a platform whose sockets cannot share a port. */

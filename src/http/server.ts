@@ -212,7 +212,9 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   let listening: Listening | null = null;
   return {
     start: async ({ host, port }) => {
-      listening = await (front ? listenWidely(server, { host, port }, acceptors) : listen(server, { host, port }));
+      listening = await (front
+        ? listenWidely(server, { host, port }, acceptors, front.refuses)
+        : listen(server, { host, port }));
       sweep = setInterval(() => {
         table.cutStalled(monotonic());
         front?.refuseSilent();
@@ -249,7 +251,8 @@ function claimed(
   // A streamed body holds no more than was reserved for its pieces.
   if ('stream' in reply) return reply;
   const bytes = method === 'HEAD' ? 0 : (reply.body?.length ?? 0);
-  if (claim.settle(bytes)) return reply;
+  // A refusal in the place of a reply that is no larger would save nothing.
+  if (claim.settle(bytes) || bytes <= (overloaded.body?.length ?? 0)) return reply;
   claim.settle(0);
   return overloaded;
 }

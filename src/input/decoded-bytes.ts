@@ -51,10 +51,6 @@ interface Waiting {
   passedOver: number;
 }
 
-interface Account {
-  held: number;
-}
-
 /** Divisor of the total: the maximum part of one account, unless it holds nothing else. */
 const accountPart = 4;
 /** Maximum number of later, smaller requests that are served before a large one. */
@@ -65,106 +61,133 @@ const maxPassedOver = 256;
  * data does not wait for one with much; a large request is served after a bounded number of smaller ones. A waiting
  * account holds nothing, so the accounts that hold memory always proceed and release it.
  */
-export function createDecodedBytes({ total, reserve, buffered: maxBuffered }: DecodedBytesLimits): DecodedBytes {
-  const queue = new Set<Waiting>();
-  let held = 0;
-  let buffered = 0;
+export function createDecodedBytes(limits: DecodedBytesLimits): DecodedBytes {
+  return new SharedBytes(limits);
+}
 
-  function fits(account: Account, bytes: number): boolean {
+class SharedBytes implements DecodedBytes {
+  readonly limits: DecodedBytesLimits;
+  readonly #queue = new Set<Waiting>();
+  #held = 0;
+  #buffered = 0;
+
+  constructor(limits: DecodedBytesLimits) {
+    this.limits = limits;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  open(): ByteAccount {
+    return new Account(this);
+  }
+
+  fits(account: Account, bytes: number): boolean {
+    const { reserve, total } = this.limits;
     const after = account.held + bytes;
     if (after <= reserve) return true;
     if (account.held > 0 && after > total / accountPart) return false;
     // A request larger than the total is granted alone.
-    return held + bytes <= total || held === 0;
+    return this.#held + bytes <= total || this.#held === 0;
   }
 
-  function add(account: Account, bytes: number): void {
-    account.held += bytes;
-    held += bytes;
+  /** Adds the change of an account, negative for a release. */
+  add(bytes: number): void {
+    this.#held += bytes;
   }
 
-  /** Returns the smallest request, or one that too many others have overtaken. */
-  function next(): Waiting | null {
-    let chosen: Waiting | null = null;
-    for (const one of queue) {
-      if (one.passedOver >= maxPassedOver) return one;
-      if (chosen === null || one.bytes < chosen.bytes) chosen = one;
-    }
-    return chosen;
-  }
-
-  function serve(): void {
-    for (let one = next(); one !== null && fits(one.account, one.bytes); one = next()) {
-      add(one.account, one.bytes);
+  serve(): void {
+    for (let one = this.#next(); one !== null && this.fits(one.account, one.bytes); one = this.#next()) {
+      one.account.hold(one.bytes);
       one.settle('taken');
-      for (const other of queue) if (other.bytes > one.bytes) other.passedOver += 1;
+      for (const other of this.#queue) if (other.bytes > one.bytes) other.passedOver += 1;
     }
   }
 
-  /** Rejects the largest input while too much waits. */
-  function shed(): void {
-    while (buffered > maxBuffered) {
-      let largest: Waiting | null = null;
-      for (const one of queue) if (largest === null || one.buffered > largest.buffered) largest = one;
-      if (largest === null) return;
-      largest.settle('busy');
-    }
-  }
-
-  function wait(account: Account, bytes: number, signal: AbortSignal, size: number): Promise<TakeOutcome> {
+  wait(account: Account, bytes: number, signal: AbortSignal, size: number): Promise<TakeOutcome> {
     return new Promise((resolve) => {
       const settle = (outcome: TakeOutcome): void => {
-        if (!queue.delete(entry)) return;
-        buffered -= size;
+        if (!this.#queue.delete(entry)) return;
+        this.#buffered -= size;
         signal.removeEventListener('abort', abort);
         resolve(outcome);
       };
       const abort = (): void => settle('aborted');
       const entry: Waiting = { bytes, buffered: size, account, settle, passedOver: 0 };
       signal.addEventListener('abort', abort, { once: true });
-      queue.add(entry);
-      buffered += size;
-      serve();
-      shed();
+      this.#queue.add(entry);
+      this.#buffered += size;
+      this.serve();
+      this.#shed();
     });
   }
 
-  return {
-    get held() {
-      return held;
-    },
-    get waiting() {
-      return queue.size;
-    },
-    open() {
-      const account: Account = { held: 0 };
-      return {
-        get held() {
-          return account.held;
-        },
-        get isOver() {
-          return account.held > reserve && (held > total || account.held > total / accountPart);
-        },
-        hold(bytes) {
-          add(account, bytes);
-        },
-        tryTake(bytes) {
-          // If others wait, `serve` decides between them and this one.
-          if (account.held + bytes > reserve && (queue.size > 0 || !fits(account, bytes))) return false;
-          add(account, bytes);
-          return true;
-        },
-        async take(bytes, signal, size = 0) {
-          if (signal.aborted) return 'aborted';
-          return this.tryTake(bytes) ? 'taken' : account.held > 0 ? 'busy' : wait(account, bytes, signal, size);
-        },
-        release(bytes = account.held) {
-          const returned = Math.min(bytes, account.held);
-          account.held -= returned;
-          held -= returned;
-          serve();
-        },
-      };
-    },
-  };
+  /** Returns the smallest request, or one that too many others have overtaken. */
+  #next(): Waiting | null {
+    let chosen: Waiting | null = null;
+    for (const one of this.#queue) {
+      if (one.passedOver >= maxPassedOver) return one;
+      if (chosen === null || one.bytes < chosen.bytes) chosen = one;
+    }
+    return chosen;
+  }
+
+  /** Rejects the largest input while too much waits. */
+  #shed(): void {
+    while (this.#buffered > this.limits.buffered) {
+      let largest: Waiting | null = null;
+      for (const one of this.#queue) if (largest === null || one.buffered > largest.buffered) largest = one;
+      if (largest === null) return;
+      largest.settle('busy');
+    }
+  }
+}
+
+class Account implements ByteAccount {
+  readonly #shared: SharedBytes;
+  #held = 0;
+
+  constructor(shared: SharedBytes) {
+    this.#shared = shared;
+  }
+
+  get held(): number {
+    return this.#held;
+  }
+
+  get isOver(): boolean {
+    const { reserve, total } = this.#shared.limits;
+    return this.#held > reserve && (this.#shared.held > total || this.#held > total / accountPart);
+  }
+
+  hold(bytes: number): void {
+    this.#held += bytes;
+    this.#shared.add(bytes);
+  }
+
+  tryTake(bytes: number): boolean {
+    const { limits, waiting } = this.#shared;
+    // If others wait, `serve` decides between them and this one.
+    if (this.#held + bytes > limits.reserve && (waiting > 0 || !this.#shared.fits(this, bytes))) return false;
+    this.hold(bytes);
+    return true;
+  }
+
+  async take(bytes: number, signal: AbortSignal, size = 0): Promise<TakeOutcome> {
+    if (signal.aborted) return 'aborted';
+    if (this.tryTake(bytes)) return 'taken';
+    return this.#held > 0 ? 'busy' : this.#shared.wait(this, bytes, signal, size);
+  }
+
+  release(bytes = this.#held): void {
+    const returned = Math.min(bytes, this.#held);
+    this.#held -= returned;
+    this.#shared.add(-returned);
+    this.#shared.serve();
+  }
 }

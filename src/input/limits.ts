@@ -86,7 +86,7 @@ export const inputLimits = {
     elements: 65_536,
     fields: 1_024,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/labels/roster/particulars.ts',
+    code: 'src/labels/roster/labeler-metadata.ts',
   }),
   didDocument: shaped({
     input: 'DID document',

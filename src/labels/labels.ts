@@ -2,25 +2,25 @@ import { errorFields } from '../ops/log.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createAcceptance, createReaderPorts } from './assembly/acceptance.ts';
 import { createFoundation, type Foundation } from './assembly/foundation.ts';
+import { recordDowntime, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers } from './assembly/labelers.ts';
 import { loadRoster } from './assembly/load-roster.ts';
 import type { LabelsOptions } from './assembly/options.ts';
-import { beat, recordDowntime } from './assembly/signs-of-life.ts';
 import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
 import { requireDenyList } from './operator/deny-file.ts';
-import { type Member, standingFacts } from './roster/member.ts';
+import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
-import { compareStanding } from './state/standing.ts';
+import { comparePriority } from './state/priority.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes what it saw. */
 export interface Labels {
-  /** Resolves once it observes; what it finds comes later. */
+  /** Resolves once it observes; labelers are found later. */
   start(): Promise<void>;
-  /** Commits what is under way, says when it stopped, and closes the store. */
+  /** Commits work under way, stores the time of the stop, and closes the store. */
   stop(): Promise<void>;
-  /** Rejects when the store can no longer be trusted, or on a mistake of ours. */
+  /** Rejects when the store can no longer be trusted, or on a bug. */
   readonly failed: Promise<never>;
 }
 
@@ -29,7 +29,7 @@ const graceMs = 3_000;
 /** Time after that until the remaining work is left to the end of the process. */
 const lateMs = 2_000;
 
-/** Makes the instrument; nothing happens before `start`. */
+/** Creates the instrument; nothing happens before `start`. */
 export function createLabels(options: LabelsOptions): Labels {
   const failing = Promise.withResolvers<never>();
   // The owner of the instrument awaits this promise; an earlier rejection is not lost.
@@ -41,9 +41,9 @@ export function createLabels(options: LabelsOptions): Labels {
     async start() {
       const started = new AbortController();
       running = observe(options, failing.reject, stopping);
-      // Long waits are for a clock that is wrong: it may take days to be set, and a stop is not to wait for that.
+      // A wrong clock may be set only after days; `start` returns earlier, so that a stop is possible.
       running.then(() => started.abort()).catch(failing.reject);
-      await Promise.race([running, wait(2 * options.settings.rhythm.clockMs, started.signal)]);
+      await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
     },
     async stop() {
       stopping.abort();
@@ -68,22 +68,22 @@ async function observe(
   const denied = await requireDenyList(settings.folder);
   await claimOrigin(store, settings.origin);
   const made: { labelers: Labelers | null } = { labelers: null };
-  const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.member(did), signal);
-  await base.obstacles.checkDisk();
-  await clockAtStart(base.obstacles, { clocks, log, telemetry, waitMs: settings.rhythm.clockMs }, signal);
+  const base = createFoundation({ ...options, log }, (did) => made.labelers?.roster.labeler(did), signal);
+  await base.preconditions.checkDisk();
+  await clockAtStart(base.preconditions, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
   const epoch = await store.epoch();
   await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
-  await beat(store, clock);
+  await writeHeartbeat(store, clock);
 
   const acceptance = createAcceptance(base, fail);
   const ports = createReaderPorts(base, acceptance, {
     epoch: epoch.startedAt,
-    doubt: (did) => made.labelers?.roster.saidToChange(did),
+    suspectDocument: (did) => made.labelers?.roster.documentChanged(did),
   });
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;
-  await loadRoster(store, labelers, [ports.acceptance.refused, ports.acceptance.repeats]);
+  await loadRoster(store, labelers, ports.acceptance);
   labelers.denials.load(denied);
   for (const did of settings.seeds) labelers.add(did, 'seeded', 'seeds');
   await base.shares.load(clock());
@@ -93,17 +93,18 @@ async function observe(
   await acts.publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // Where more are enrolled than are read at once, places go by standing and not by the order of DIDs.
+  // If more sources are enrolled than are read at once, places go by priority and not by the order of DIDs.
   const now = clock();
-  const byStanding = (a: Member, b: Member): number => compareStanding(standingFacts(a), standingFacts(b), now);
-  for (const member of [...labelers.roster.members].sort(byStanding)) labelers.runner.follow(member);
+  const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
+    comparePriority(priorityInput(a), priorityInput(b), now);
+  for (const labeler of [...labelers.roster.labelers].sort(byPriority)) labelers.runner.follow(labeler);
   const { ended, endedByClosing } = startTasks(assembled, acts, signal, fail);
   return {
     async stop() {
       stopping.abort();
       await endReading(assembled, acceptanceEnds, Promise.all([accepting, ended]));
-      await sayLast(assembled, acts);
-      // Closing ends a day's sealing, which may take longer than a stop has.
+      await storeFinalState(assembled, acts);
+      // Closing aborts the sealing of a day, which may take longer than a stop may.
       await store.close();
       await endedByClosing;
       log.info('stopped');
@@ -116,14 +117,14 @@ async function closeUnused({ outbound, store }: Foundation): Promise<void> {
   await store.close();
 }
 
-/** Ends readers and the writer. Whatever a stranger holds up is not waited for. */
+/** Ends readers and the writer, within a time limit: no labeler can delay a stop. */
 async function endReading(
   { base, labelers }: Assembled,
   acceptanceEnds: AbortController,
   tasks: Promise<unknown>,
 ): Promise<void> {
   const { runner } = labelers;
-  // What is under way is committed; what a pause holds up is not waited for, and is read again after the next start.
+  // Pages under way are committed. Pages that a pause delays are read again after the next start.
   await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
   acceptanceEnds.abort();
   const ended = Promise.all([runner.ended(), tasks, base.verifier.stop(), base.outbound.close()]);
@@ -133,8 +134,11 @@ async function endReading(
   if (!inTime) base.log.warn('some readers did not stop in time');
 }
 
-/** Stores and publishes what is known at the end. */
-async function sayLast({ base: { log }, labelers: { denials } }: Assembled, { keep, publish }: Acts): Promise<void> {
+/** Stores and publishes the final state. */
+async function storeFinalState(
+  { base: { log }, labelers: { denials } }: Assembled,
+  { keep, publish }: Acts,
+): Promise<void> {
   await denials
     .recordGaps()
     .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));

@@ -1,5 +1,6 @@
-import { OperatorError } from '../ops/errors.ts';
+import { httpSchemes } from '../input/url.ts';
 import { list } from '../ops/setting.ts';
+import { operatorUrl } from './operator-url.ts';
 
 /** The setting of every command that resolves a did:plc. */
 export const plcSetting = list(
@@ -15,13 +16,9 @@ export interface Directories {
   readonly plcReplicas: readonly string[];
 }
 
-/** Divides the setting's addresses. Throws OperatorError where one is no http address, or none is given. */
+/** Splits the setting's URLs. Throws OperatorError if one is invalid or none is set. */
 export function directoriesOf(addresses: readonly string[]): Directories {
   const [plc = '', ...plcReplicas] = addresses;
-  for (const address of [plc, ...plcReplicas]) {
-    const protocol = URL.parse(address)?.protocol;
-    if (protocol === 'https:' || protocol === 'http:') continue;
-    throw new OperatorError(`--plc requires a URL that begins with https://; got ${JSON.stringify(address)}`);
-  }
+  for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address, { schemes: httpSchemes });
   return { plc, plcReplicas };
 }

@@ -1,3 +1,5 @@
+import { httpSchemes, parseUrl } from '../input/url.ts';
+
 /** Longest contact, in characters. */
 const maxContactLength = 200;
 
@@ -8,8 +10,7 @@ const contactCharacters = /^[\w.~:/?#[\]@!$&'*+,;=%-]+$/;
 export function parseContact(text: string): string | null {
   if (text.length > maxContactLength || !contactCharacters.test(text)) return null;
   const isMail = /^[^@\s/:]+@[^@\s/:]+\.[^@\s/:]+$/.test(text);
-  const url = URL.parse(text);
-  const isPage = url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  const isPage = parseUrl(text, { schemes: httpSchemes, admits: ['fragment'] }).kind === 'url';
   return isMail || isPage ? text : null;
 }
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { coverageTolerance, departureGap, silenceOf, silentGaps, uncovered } from './coverage-rule.ts';
 import type { StoredGap } from './port.ts';
+import type { RosterRow } from './roster.ts';
 import { type Interval, micros } from './time.ts';
 
 const now = micros(1_795_000_000_000_000);
@@ -31,7 +32,10 @@ describe('silentGaps', () => {
 
 describe('departureGap', () => {
   const interval = { start: ago(1_000), end: now };
-  const row = (detail: object, enrolled = false) => ({ did: 'did:plc:a', enrolled, detail: JSON.stringify(detail) });
+  const row = (times: Partial<Pick<RosterRow, 'lastAnswered' | 'completeThrough'>>, enrolled = false) => ({
+    ...{ did: 'did:plc:a', enrolled, lastAnswered: null, completeThrough: null },
+    ...times,
+  });
   const gap = { source: 'did:plc:a', end: now, reason: 'source_unavailable' };
 
   it.each([

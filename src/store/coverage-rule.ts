@@ -1,7 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import { clip } from './gaps.ts';
 import type { Frontier, StoredGap } from './port.ts';
-import { labelerAnswered, labelerComplete, type RosterRow } from './roster.ts';
+import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
@@ -43,11 +43,11 @@ export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly 
  * of the interval. Null for an enrolled labeler, for one that never answered, and if the interval ends earlier.
  */
 export function departureGap(
-  row: Pick<RosterRow, 'did' | 'enrolled' | 'detail'>,
+  row: Pick<RosterRow, 'did' | 'enrolled' | 'completeThrough' | 'lastAnswered'>,
   interval: Interval,
 ): StoredGap | null {
   if (row.enrolled) return null;
-  const since = labelerComplete(row) ?? labelerAnswered(row);
+  const since = row.completeThrough ?? row.lastAnswered;
   if (since === null) return null;
   const gap: StoredGap = { source: row.did, start: since, end: interval.end, reason: 'source_unavailable' };
   return clip([gap], interval)[0] ?? null;

@@ -1,6 +1,7 @@
 /**
  * Errors of the store, with their consequence for the caller. `retry`: the same call may succeed later. `fatal`: the
- * store cannot be trusted; the process must stop and report it.
+ * process must stop and report it, because it does not know the state of the files. Only `damaged` states that the files
+ * themselves are wrong.
  */
 export const storeErrors = {
   wal_full: { retry: true, fatal: false, meaning: 'a stopped reader holds the write-ahead log open; pause acceptance' },
@@ -20,6 +21,8 @@ export const storeErrors = {
   wrong_origin: { retry: false, fatal: false, meaning: 'live and simulated observations do not share a store' },
   closed: { retry: false, fatal: false, meaning: 'the store was closed' },
   damaged: { retry: false, fatal: true, meaning: 'the files are inconsistent; stop' },
+  io_failed: { retry: false, fatal: true, meaning: 'the file system refused a read or write; stop' },
+  unexpected: { retry: false, fatal: true, meaning: 'an error that this program does not expect; stop' },
 } as const;
 
 /** Code of a store error. */
@@ -40,7 +43,7 @@ export class StoreError extends Error {
     return storeErrors[this.code].retry;
   }
 
-  /** True if the store can no longer be trusted. */
+  /** True if the process must stop. */
   get fatal(): boolean {
     return storeErrors[this.code].fatal;
   }

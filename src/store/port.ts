@@ -29,8 +29,9 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { AccountTally, LabelerCount } from './account-counts.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
+import type { RefusedRows, RefusedRowsChange } from './refused-rows.ts';
 import type { Purge, PurgeWriter } from './removals.ts';
-import type { DefinitionShares, Definitions, LabelerKey, RosterRow } from './roster.ts';
+import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
 /** Reasons why a label was not stored. Only the store detects `duplicate`. */
@@ -96,6 +97,8 @@ export interface Batch {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
+  /** Changes of the refused rows that the instrument remembers; absent: none. */
+  readonly refusedRows?: readonly RefusedRowsChange[];
 }
 
 /** Result of `append`. */
@@ -314,8 +317,8 @@ export interface Maintenance {
 /** Write access. While a writer is open, opening another throws `second_writer`. */
 export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
-   * Stores a batch atomically and durably before it resolves: new observations, their counters, refusals and positions
-   * in one commit of one file. Stamps start at max(`at`, last stamp + 1), in order, one microsecond apart; a batch that
+   * Stores a batch atomically and durably before it resolves: new observations, their counters, refusals, positions and
+   * refused rows in one commit of one file. Stamps start at max(`at`, last stamp + 1), in order, one microsecond apart; a batch that
    * would cross midnight is stamped from midnight on. A known label is not stored again but counted and reported as
    * `duplicate`, so repeating a batch after a crash or an error is harmless.
    *
@@ -337,6 +340,11 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   withdrawGap(gap: StoredGap): Promise<void>;
   /** Records and withdraws many gaps in order, in one durable commit. */
   changeGaps(changes: readonly GapChange[]): Promise<void>;
+  /**
+   * Returns the refused rows as of the last commit, by source and bucket: for the start of the instrument. They are in
+   * the same file as the counts of refused labels, because a row that is counted must be remembered in the same commit.
+   */
+  refusedRows(): Promise<RefusedRows[]>;
   /** Stores a heartbeat: durable evidence that the writer was alive at this instant. Never moves backwards. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
@@ -352,6 +360,14 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * newest ones, but never the newest one of a protected labeler before those of unprotected ones.
    */
   putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
+  /** Returns the bytes that the sources added to a day; empty if they are those of another day. */
+  dailyBytes(day: number): Promise<DailyBytes>;
+  /** Stores the bytes of a day and removes those of other days. Sources of the day that are not listed keep theirs. */
+  putDailyBytes(bytes: DailyBytes): Promise<void>;
+  /** Returns the position in the stream of a directory; null if it is not known. */
+  directoryPosition(host: string): Promise<number | null>;
+  /** Stores the position in the directory's stream, and removes that of another directory. */
+  putDirectoryPosition(position: DirectoryPosition): Promise<void>;
   /** Stores a short text (at most `maxNoteLength` characters) under a name; null deletes it. */
   putNote(name: string, text: string | null): Promise<void>;
 

@@ -2,14 +2,11 @@ import { expect, test } from 'vitest';
 import { labelerHandle } from './roster.ts';
 
 test.each([
-  ['{"handle":"mod.example.com","confirmed":true}', { name: 'mod.example.com', confirmed: true }],
-  ['{"handle":"mod.example.com"}', { name: 'mod.example.com', confirmed: false }],
-  ['{"handle":"mod.example.com","confirmed":"yes"}', { name: 'mod.example.com', confirmed: false }],
-  ['{"handle":"<b>mod</b>"}', null],
-  ['{"handle":7}', null],
-  ['{}', null],
-  ['null', null],
-  ['not JSON', null],
-])('labelerHandle reads the name from %s', (detail, handle) => {
-  expect(labelerHandle({ detail })).toEqual(handle);
+  ['mod.example.com', true, { name: 'mod.example.com', confirmed: true }],
+  ['mod.example.com', false, { name: 'mod.example.com', confirmed: false }],
+  ['<b>mod</b>', true, null],
+  ['', false, null],
+  [null, true, null],
+])('labelerHandle of %s, confirmed: %s', (name, confirmed, handle) => {
+  expect(labelerHandle(name, confirmed)).toEqual(handle);
 });

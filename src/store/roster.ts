@@ -1,8 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
-import { micros } from './time.ts';
 
-/** Maximum characters of a roster row's `detail`. */
-export const maxDetailLength = 8_192;
+/** Maximum characters of a text of a roster row, of all its provenance together, and of a key. */
+export const maxRosterTextLength = 8_192;
 /** Maximum number of keys stored per labeler. */
 export const maxKeysPerLabeler = 64;
 /**
@@ -19,7 +18,7 @@ export const maxDefinitionsLength = 256 * 1024;
 /** Maximum characters of a note. */
 export const maxNoteLength = 64 * 1024;
 
-/** A known labeler, enrolled or not. `state` and `detail` are opaque to the store. */
+/** A known labeler, enrolled or not. Instants are of the observed clock. */
 export interface RosterRow {
   readonly did: string;
   /** `seeded` if the labeler is known from the seeds, otherwise `discovered`. */
@@ -27,13 +26,29 @@ export interface RosterRow {
   /** Relays, streams and files that listed the labeler. */
   readonly provenance: readonly string[];
   readonly enrolled: boolean;
+  /** Resolution status of its DID document, as the instrument defines it. */
+  readonly resolutionStatus: string;
   /** Labeler endpoint in its DID document; null if none is known. */
   readonly endpoint: string | null;
+  /** Display name: the handle that its document claims; null if none is known. */
+  readonly handle: LabelerHandle | null;
   /** Source state, as the instrument defines it. */
   readonly state: string;
   readonly stateSince: Micros;
-  /** Further data of the instrument, as text. */
-  readonly detail: string;
+  /** First attempt to read it; null before. */
+  readonly firstAsked: Micros | null;
+  /** First accepted page; null if it never answered. */
+  readonly firstAnswered: Micros | null;
+  /** Last accepted page; null if it never answered. */
+  readonly lastAnswered: Micros | null;
+  /** Start of a series of failed attempts that has not ended; null if the last attempt succeeded. */
+  readonly failingSince: Micros | null;
+  /** Instant until which everything that it published is stored or recorded as a gap; null if unknown. */
+  readonly completeThrough: Micros | null;
+  /** True if any of its labels had a usable date. */
+  readonly dated: boolean;
+  /** True if it sent labels and none of them had a usable date. */
+  readonly undated: boolean;
 }
 
 /** A labeler's display name: the handle that its document claims. */
@@ -43,37 +58,24 @@ export interface LabelerHandle {
   readonly confirmed: boolean;
 }
 
-/** Returns the handle of a labeler from `detail`; null if none is known. */
-export function labelerHandle(row: Pick<RosterRow, 'detail'>): LabelerHandle | null {
-  const { handle, confirmed } = particulars(row);
-  if (typeof handle !== 'string' || !/^[a-z0-9.-]{3,253}$/.test(handle)) return null;
-  return { name: handle, confirmed: confirmed === true };
+/** Returns a stored handle; null if there is none or if it cannot be a handle. */
+export function labelerHandle(name: string | null, confirmed: boolean): LabelerHandle | null {
+  return name !== null && /^[a-z0-9.-]{3,253}$/.test(name) ? { name, confirmed } : null;
 }
 
-/** Time of a labeler's last response, as the label instrument stores it in `detail`; null if none is known. */
-export function labelerAnswered(row: Pick<RosterRow, 'detail'>): Micros | null {
-  return instant(particulars(row).lastAnswered);
+/** Bytes that the sources added to a day. */
+export interface DailyBytes {
+  /** Number of the day since 1970. */
+  readonly day: number;
+  /** Bytes by DID of the source. */
+  readonly bytes: ReadonlyMap<string, number>;
 }
 
-/**
- * Returns the instant until which everything that a labeler published is stored or recorded as a gap, from `detail`;
- * null if unknown.
- */
-export function labelerComplete(row: Pick<RosterRow, 'detail'>): Micros | null {
-  return instant(particulars(row).completeThrough);
-}
-
-function instant(value: unknown): Micros | null {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? micros(value) : null;
-}
-
-function particulars({ detail }: Pick<RosterRow, 'detail'>): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(detail);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
+/** A position in the directory's stream of operations. */
+export interface DirectoryPosition {
+  /** Host of the directory: positions of different hosts are unrelated. */
+  readonly host: string;
+  readonly seq: number;
 }
 
 /** A key that a labeler has signed with, and when its document listed it. */
@@ -85,10 +87,11 @@ export interface LabelerKey {
   readonly lastSeen: Micros;
 }
 
-/** A labeler's own label definitions as of an instant, as text. */
+/** A labeler's own label definitions as of an instant. */
 export interface Definitions {
   readonly did: string;
   readonly seenAt: Micros;
+  /** The labeler's document, opaque to the store. */
   readonly content: string;
 }
 

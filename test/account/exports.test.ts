@@ -16,6 +16,7 @@ import {
   writerInTest,
 } from '../../harness/accounts/account.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
+import { rosterRow } from '../../harness/store/roster-row.ts';
 import { createCursors, markOf } from '../../src/account/cursor/cursor.ts';
 import { readSecrets } from '../../src/account/cursor/secret.ts';
 import type { AccountDownload, ExportCreated, ExportManifest } from '../../src/contract/account.ts';
@@ -91,10 +92,7 @@ describe('an export', () => {
     const store = writerInTest(folder, began * 1000);
     await fill(store, 4, { at: last * 1000 });
     await store.putRoster([
-      {
-        ...{ did: labelers[0], origin: 'seeded', provenance: ['seeds'], enrolled: true },
-        ...{ endpoint: 'https://l.example', state: 'established', stateSince: micros(began * 1000), detail: '{}' },
-      },
+      rosterRow(labelers[0], { endpoint: 'https://l.example', stateSince: micros(began * 1000) }),
     ]);
     const { url } = await startAccount(folder).listening();
     const start = new Date(Date.now() - 5 * 3_600_000).toISOString();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { linesOf } from '../../harness/accounts/account-view.ts';
 import { allGiven, labelStage } from '../../harness/labels/label-stage.ts';
 import { startStation } from '../../harness/labels/label-station.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim } from '../../sim/index.ts';
 import { signatureText } from '../../src/account/page/words.ts';
@@ -38,7 +38,7 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
   });
   const [[account, rows] = ['', 0]] = [...truth().byAccount].sort(([, a], [, b]) => b - a);
   expect(rows).toBeGreaterThan(1);
-  const program = startProgram([
+  const program = startProgramInTest([
     ...['account', '--port', '0', '--data', started.folder],
     ...['--store', `sqlite:${join(started.folder, 'store')}`],
   ]);

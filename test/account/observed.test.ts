@@ -4,7 +4,7 @@ import { accounts, hostileTexts } from '../../harness/accounts/account-history.t
 import { type ObservedAccounts, observeAccounts } from '../../harness/accounts/observed-accounts.ts';
 import { inspect, openPage } from '../../harness/pages/account-browser.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 
 const hotRows = 165_000;
 const account = (name: keyof typeof accounts, more = ''): string => `/account?did=${accounts[name]}${more}`;
@@ -13,13 +13,13 @@ const textOf = async (element: Locator): Promise<string> => (await element.allIn
 describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', () => {
   let observed: ObservedAccounts;
   let browser: Browser;
-  let old: Almanac;
-  let young: Almanac;
+  let old: Server;
+  let young: Server;
 
   beforeAll(async () => {
     observed = await observeAccounts(hotRows);
     const start = (store: string) =>
-      startAlmanac(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', store]);
+      startServer(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', store]);
     [old, young] = await Promise.all([start(observed.old), start(observed.young)]);
     browser = await startBrowser();
   }, 300_000);

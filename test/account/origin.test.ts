@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, writeHistory } from '../../harness/accounts/account-history.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import type { Origin } from '../../src/contract/vocabulary.ts';
 import { claimOrigin } from '../../src/store/origin.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -16,7 +16,7 @@ function bannerOf(html: string): string | null {
 
 describe('pages over a store', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-origin-'));
-  const running = new Map<string, Almanac>();
+  const running = new Map<string, Server>();
 
   beforeAll(async () => {
     for (const origin of ['live', 'simulated'] as const) {
@@ -25,7 +25,7 @@ describe('pages over a store', () => {
       await writeHistory({ folder: store, now: Date.now() * 1000, age: 3 * day });
       running.set(
         origin,
-        await startAlmanac(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles']),
+        await startServer(['account', '--port', '0', '--store', `sqlite:${store}`, '--data', folder, '--no-handles']),
       );
     }
   }, 60_000);
@@ -65,7 +65,7 @@ describe('pages over a store', () => {
     expect(await titles('simulated')).toEqual(Array(4).fill('[simulated] '));
     expect(await titles('live')).toEqual(Array(4).fill(''));
     const store = `sqlite:${join(folder, 'simulated')}`;
-    const young = await startAlmanac(['account', '--port', '0', '--store', store, '--data', folder, '--no-handles']);
+    const young = await startServer(['account', '--port', '0', '--store', store, '--data', folder, '--no-handles']);
     expect(await (await fetch(`${young.url}/account?did=nobody`)).text()).toMatch(
       /<title>\[simulated\] Request failed/,
     );

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, hostileTexts, labelers, writeHistory } from '../../harness/accounts/account-history.ts';
 import { inspect, openPage, toNext } from '../../harness/pages/account-browser.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { day, hour } from '../../src/store/time.ts';
 
 /** Returns the visible text of an element. */
@@ -20,15 +20,15 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pages-'));
   let browser: Browser;
   /** Over a store of 33 days with gaps, and over one of three days. */
-  let old: Almanac;
-  let young: Almanac;
+  let old: Server;
+  let young: Server;
 
   beforeAll(async () => {
     const now = Date.now() * 1000;
     await writeHistory({ folder: join(folder, 'old'), now, age: 33 * day, hotRows });
     await writeHistory({ folder: join(folder, 'young'), now, age: 3 * day + hour });
     const start = (name: string) =>
-      startAlmanac([
+      startServer([
         'account',
         '--port',
         '0',

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { create, digestOf, follow } from '../../harness/accounts/account.ts';
 import { allGiven } from '../../harness/labels/label-stage.ts';
 import { removeStation, startStation } from '../../harness/labels/label-station.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { accountOf, verdict } from '../../sim/labelers/truth.ts';
@@ -58,7 +58,7 @@ test('an export contains what labelers sent about the account, row for row, and 
   };
   await until('all is stored', async () => (await stored()) === truth().accepted);
 
-  const { url } = await startProgram([
+  const { url } = await startProgramInTest([
     'account',
     '--port',
     '0',

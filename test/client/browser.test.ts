@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
 import { root } from '../../harness/process/imports.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type * as Client from '../../src/client/index.ts';
 
@@ -17,10 +17,10 @@ const html = `<!doctype html><title>page</title>
 describe.skipIf(!hasBrowser)('the client in a page of another origin', () => {
   const { path: folder, put } = artifactFolder();
   let browser: Browser;
-  let program: Almanac;
+  let program: Server;
 
   beforeAll(async () => {
-    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder]);
+    program = await startServer(['facts', '--port', '0', '--artifacts', folder]);
     browser = await startBrowser();
   });
   afterAll(async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { openApi } from '../../harness/artifacts/openapi.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { createFactsClient } from '../../src/client/index.ts';
 
@@ -10,7 +10,7 @@ import { createFactsClient } from '../../src/client/index.ts';
 async function station(args: readonly string[] = []) {
   const folder = artifactFolder();
   onTestFinished(folder.remove);
-  const program = startProgram(['facts', '--port', '0', '--artifacts', folder.path, '--access-log', ...args]);
+  const program = startProgramInTest(['facts', '--port', '0', '--artifacts', folder.path, '--access-log', ...args]);
   const { url } = await program.listening();
   let now = Date.now();
   const client = createFactsClient(url, { now: () => now });

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { root } from '../../harness/process/imports.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
@@ -61,7 +61,7 @@ describe('the packed package, installed in another program', () => {
   );
 
   it.each([process.execPath, '/usr/bin/node'].filter((node) => existsSync(node)))('runs on %s', async (node) => {
-    const program = startProgram(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
     const { url } = await program.listening();
     const { stdout } = await run(node, [join(folder, 'built', 'consumer.js'), url], { cwd: folder });
     const [via, likes, events, gone, name] = JSON.parse(stdout) as unknown[];

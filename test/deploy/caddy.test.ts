@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { root } from '../../harness/process/imports.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
@@ -36,7 +36,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
     const args = ['--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'];
-    const facts = startProgram(['facts', '--port', '0', ...args]);
+    const facts = startProgramInTest(['facts', '--port', '0', ...args]);
     const { port } = await facts.listening();
     const { ask, log } = await startCaddy(port);
 

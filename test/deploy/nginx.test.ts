@@ -9,7 +9,8 @@ import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts
 import { listenForTest } from '../../harness/net/listen.ts';
 import { type Nginx, startNginx, writeNginxConfig } from '../../harness/net/nginx.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { type Program, startProgram } from '../../harness/process/program.ts';
+import type { Program } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -75,7 +76,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   beforeEach(async () => {
     folder = artifactFolder();
     onTestFinished(folder.remove);
-    facts = startProgram(
+    facts = startProgramInTest(
       ['facts', '--port', '0', '--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'],
       {},
     );
@@ -244,7 +245,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
     onTestFinished(() => store.close());
-    const account = startProgram([
+    const account = startProgramInTest([
       'account',
       '--store',
       `sqlite:${data}/labels`,

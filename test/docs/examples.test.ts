@@ -7,7 +7,7 @@ import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/art
 import type { ArtifactFixture } from '../../harness/artifacts/fixtures.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { root } from '../../harness/process/imports.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type { LabelsOverview, WeatherMetricsEnvelope } from '../../src/client/index.ts';
 
@@ -37,7 +37,7 @@ async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixt
   const folder = artifactFolderInTest();
   writeFileSync(join(folder, artifactNames.labels), JSON.stringify(youngArtifact(labels)));
   writeFileSync(join(folder, artifactNames.weather), JSON.stringify(youngArtifact(weather)));
-  const { url } = await startProgram(['facts', '--port', '0', '--artifacts', folder]).listening();
+  const { url } = await startProgramInTest(['facts', '--port', '0', '--artifacts', folder]).listening();
   const fact = async (path: string): Promise<unknown> => (await fetch(url + path)).json();
   return { url, folder, fact };
 }

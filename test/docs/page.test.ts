@@ -3,16 +3,16 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
 describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
   const { path: folder } = artifactFolder();
   let browser: Browser;
-  let program: Almanac;
+  let program: Server;
 
   beforeAll(async () => {
-    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder, '--base-path', '/atproto']);
+    program = await startServer(['facts', '--port', '0', '--artifacts', folder, '--base-path', '/atproto']);
     browser = await startBrowser();
   });
   afterAll(async () => {

@@ -4,8 +4,8 @@ import axe from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
 import { root } from '../../harness/process/imports.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { accountExportSchema } from '../../src/contract/account.ts';
 import { contractIds } from '../../src/contract/identifiers.ts';
 
@@ -44,10 +44,10 @@ describe('docs/compatibility.md', () => {
 
 describe('/policy', () => {
   const folder = artifactFolder();
-  let program: Almanac;
+  let program: Server;
 
   beforeAll(async () => {
-    program = await startAlmanac([
+    program = await startServer([
       'facts',
       '--port',
       '0',

@@ -14,7 +14,7 @@ import {
   startAccount,
   startProxy,
 } from '../../harness/process/export-station.ts';
-import { runProgram, startProgram } from '../../harness/process/program.ts';
+import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
 
@@ -229,7 +229,7 @@ describe('a refusal', () => {
 
   it('by the facts API is reported as a wrong address', async () => {
     const folder = folderInTest();
-    const { url } = await startProgram(['facts', '--artifacts', folder, '--port', '0']).listening();
+    const { url } = await startProgramInTest(['facts', '--artifacts', folder, '--port', '0']).listening();
     const { code, stderr } = await runProgram(exporting(url, join(folder, 'rows.json')));
     expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);
   });
@@ -294,7 +294,7 @@ describe('an interrupt', () => {
       held = true;
       await new Promise((resolve) => response.once('close', resolve));
     });
-    const program = startProgram(exporting(proxy.url, file, ['--format', 'csv']));
+    const program = startProgramInTest(exporting(proxy.url, file, ['--format', 'csv']));
     await until('the page that is held back', () => held);
     expect(readdirSync(folder).length).toBeGreaterThan(0);
     program.child.kill(signal);
@@ -319,7 +319,7 @@ describe('the command line', () => {
       [account, '--start', '2026-01-02T00:00:00Z', '--end', '2026-01-01T00:00:00Z'],
       '--start and --end require RFC 3339 instants with a zone, the end after the start',
     ],
-    [[account, '--from', 'ftp://x.example'], '--from requires an http or https URL without a user'],
+    [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
   ])('%j is an error, reported in one line', async (args, said) => {

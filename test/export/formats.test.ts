@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
-import { runProgram } from '../../harness/process/program.ts';
+import { runProgram } from '../../harness/process/program-in-test.ts';
 
 /** Runs the command against the running service and a real store; each file is parsed by other code than its writer. */
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
 /** Runs the real facts process with few descriptors, and clients that connect and send nothing. */
@@ -19,7 +19,7 @@ it('the facts process reads a new artifact while idle clients occupy every descr
   const runtime = join(folder.path, 'few-descriptors.sh');
   writeFileSync(runtime, `#!/bin/sh\nulimit -n ${descriptors}\nexec '${process.execPath}' "$@"\n`);
   chmodSync(runtime, 0o755);
-  const facts = startProgram(['facts', '--port', '0', '--artifacts', folder.path], { runtime });
+  const facts = startProgramInTest(['facts', '--port', '0', '--artifacts', folder.path], { runtime });
   const { port } = await facts.listening();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());

@@ -5,16 +5,16 @@ import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
 import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { errorBody } from '../../src/contract/errors.ts';
 
 const folder = artifactFolder();
-let program: Almanac;
+let program: Server;
 let port = 0;
 
 beforeAll(async () => {
-  program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder.path]);
+  program = await startServer(['facts', '--port', '0', '--artifacts', folder.path]);
   port = Number(new URL(program.url).port);
 });
 afterAll(async () => {
@@ -28,7 +28,7 @@ const host = 'Host: a\r\n';
 
 /** Returns the resident memory of the program in MB. */
 function residentMb(): number {
-  const status = readFileSync(`/proc/${program.process.pid}/status`, 'utf8');
+  const status = readFileSync(`/proc/${program.child.pid}/status`, 'utf8');
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 

@@ -7,7 +7,7 @@ import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts
 import type { JsonObject } from '../../harness/artifacts/fixtures.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type PageStateName, pageStates } from '../../harness/pages/page-states.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
@@ -20,11 +20,11 @@ const minute = 61_000;
 describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
   const folder = artifactFolder();
   let browser: Browser;
-  let program: Almanac;
+  let program: Server;
 
   beforeAll(async () => {
     if (shots !== undefined) mkdirSync(shots, { recursive: true });
-    program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', base]);
+    program = await startServer(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', base]);
     browser = await startBrowser();
   });
   afterAll(async () => {

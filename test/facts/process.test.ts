@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
-import { type Program, startProgram } from '../../harness/process/program.ts';
+import type { Program } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 
 const machineNode = '/usr/bin/node';
 const plain = 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n';
 
 function startFacts(args: readonly string[] = [], runtime?: string): Program {
-  return startProgram(
+  return startProgramInTest(
     ['facts', '--port', '0', '--artifacts', artifactFolderInTest(), ...args],
     runtime ? { runtime } : {},
   );
@@ -146,7 +147,7 @@ describe.skipIf(!existsSync(machineNode))("a program started by the machine's ow
   });
 
   it('forwards a failure', async () => {
-    const program = startProgram(['facts', '--prot', '1'], { runtime: machineNode });
+    const program = startProgramInTest(['facts', '--prot', '1'], { runtime: machineNode });
     expect(await program.ended()).toBe(1);
     expect(program.stderr).toEqual(['almanac: unknown setting --prot; did you mean --port?']);
   });
@@ -217,7 +218,7 @@ describe('the access log', () => {
 
 describe('metrics of several workers', () => {
   it('are added up on one listener', async () => {
-    const program = startProgram([
+    const program = startProgramInTest([
       'facts',
       '--port',
       '0',
@@ -239,7 +240,7 @@ describe('metrics of several workers', () => {
 
 describe('the running facts process', () => {
   it('has loaded no database', async () => {
-    const program = startProgram(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
+    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', artifactFolderInTest()]);
     const { url } = await program.listening();
     expect((await fetch(`${url}/v1/instruments`)).status).toBe(200);
     const maps = readFileSync(`/proc/${program.child.pid}/maps`, 'utf8');
@@ -257,7 +258,7 @@ describe('an artifact that cannot be published', () => {
     const folder = artifactFolderInTest();
     const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
     writeFileSync(join(folder, name), text);
-    const program = startProgram(['facts', '--port', '0', '--artifacts', folder]);
+    const program = startProgramInTest(['facts', '--port', '0', '--artifacts', folder]);
     const { url } = await program.listening();
     const path = instrument === 'labels' ? '/v1/labels/overview' : '/v1/weather/metrics';
     const response = await fetch(url + path);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { fixture } from '../../harness/artifacts/fixtures.ts';
-import { startAlmanac } from '../../harness/process/almanac.ts';
+import { startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
 const swaps = 400;
@@ -31,7 +31,7 @@ it('artifacts that are replaced under load are never mixed, and a validator iden
     renameSync(`${path}.new`, path);
   };
   put(1);
-  const program = await startAlmanac(['facts', '--port', '0', '--artifacts', folder]);
+  const program = await startServer(['facts', '--port', '0', '--artifacts', folder]);
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   const versionOf = new Map<string, number>();
   const seen = new Set<number>();

@@ -9,7 +9,7 @@ import { type ArtifactFixture, artifactFixtures, fixture } from '../../harness/a
 import { merged, mismatches, resolveTimes } from '../../harness/artifacts/json-match.ts';
 import { openApi } from '../../harness/artifacts/openapi.ts';
 import { type ArtifactLine, type RequestStep, readHttpScript } from '../../harness/net/http-script.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
 const folder = fileURLToPath(new URL('./', import.meta.url));
@@ -31,13 +31,13 @@ describe.each(scripts)('%s', (name) => {
     const artifacts = mkdtempSync(join(tmpdir(), 'almanac-http-'));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const base = script.args[script.args.indexOf('--base-path') + 1];
-    let program: Almanac;
+    let program: Server;
     let now = 0;
     let etag = '';
 
     beforeAll(async () => {
       now = Date.now();
-      program = await startAlmanac(['facts', '--port', '0', '--artifacts', artifacts, ...script.args]);
+      program = await startServer(['facts', '--port', '0', '--artifacts', artifacts, ...script.args]);
     });
     afterAll(async () => {
       agent.destroy();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
@@ -15,7 +15,7 @@ let folder: string;
 let sim: Sim;
 let network: string[];
 let running: LabelsProcess | null = null;
-let facts: Almanac | null = null;
+let facts: Server | null = null;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-command-'));
@@ -120,7 +120,7 @@ describe('almanac labels', () => {
   test('is served while it observes, refused while it is held, and stale once it is gone', async () => {
     await observe();
     const serve = ['facts', '--port', '0', '--artifacts', `${folder}/artifacts`];
-    facts = await startAlmanac(serve);
+    facts = await startServer(serve);
     await until('the first page', async () => (await answer()).status === 200);
     expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
     await until('coverage', () => overview().coverage.status === 'warming_up');
@@ -139,7 +139,7 @@ describe('almanac labels', () => {
     expect(await answer()).toEqual({ status: 200, state: 'warming_up' });
 
     await facts.stop();
-    facts = await startAlmanac([...serve, '--max-age-seconds', '4']);
+    facts = await startServer([...serve, '--max-age-seconds', '4']);
     await until('a young page', async () => (await answer()).status === 200);
     running?.process.kill('SIGKILL');
     await until('its age', async () => (await answer()).state === 'stale');
@@ -317,7 +317,7 @@ describe('almanac labels', () => {
     [['sources', 'x'], 'unexpected "x" after sources'],
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
     [['--store', 'postgres://x'], 'postgres://x is not a store: use sqlite:DIR, with a directory'],
-    [['--plc', 'nowhere'], '--plc requires a URL that begins with https://; got "nowhere"'],
+    [['--plc', 'nowhere'], '--plc requires a URL (https or http); got "nowhere"'],
   ])('refuses %j in one line', async (args, line) => {
     expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });
   });

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { type LabelStation, quickRhythm, removeStation, startStation } from '../../harness/labels/label-station.ts';
+import { type LabelStation, quickTimings, removeStation, startStation } from '../../harness/labels/label-station.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { day, dayOf, dayStart, hour, micros, minute } from '../../src/store/time.ts';
@@ -31,8 +31,8 @@ test('a clock that is set ahead drops no day within an hour, nor before somebody
   const { plc } = await made.start();
   const [labeler] = made.labelers.list;
   if (!labeler || plc === null) throw new Error('a labeler was asked for');
-  const rhythm = { ...quickRhythm, beatMs: 20, upkeepMs: 20 };
-  const observed = await startStation({ seeds: [labeler.did], plc, rhythm }, { wall, monotonic });
+  const timings = { ...quickTimings, heartbeatMs: 20, upkeepMs: 20 };
+  const observed = await startStation({ seeds: [labeler.did], plc, timings }, { wall, monotonic });
   station = observed;
   const { store } = observed;
   const begun = wall();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
-import { runProgram, startProgram } from '../../harness/process/program.ts';
+import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-cli-'));
 afterAll(() => {
@@ -92,7 +92,7 @@ describe('a command line error', () => {
       'an invalid public address',
       ['facts', '--artifacts', folder, '--public-url', 'ftp://a'],
       {},
-      '--public-url requires an http or https URL; got "ftp://a"',
+      '--public-url requires a URL (https or http); got "ftp://a"',
     ],
     [
       'an argument that is not a setting',
@@ -113,7 +113,7 @@ describe('a command line error', () => {
       'a bad address',
       ['facts', '--artifacts', folder, '--labels-artifact', 'http://'],
       {},
-      'not an http or https URL: http://',
+      '--labels-artifact requires a URL (https or http); got "http://"',
     ],
     [
       'an address of another machine',
@@ -205,7 +205,7 @@ describe('a command line error', () => {
 it('flags override variables, which override the config file', async () => {
   const path = config({ 'base-path': '/file', port: 0, artifacts: folder });
   const announced = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
-    const program = startProgram(['facts', ...args], { env });
+    const program = startProgramInTest(['facts', ...args], { env });
     const { url } = await program.listening();
     program.child.kill('SIGKILL');
     return new URL(url).pathname;

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { alive, partsOf } from '../../harness/pages/parts.ts';
-import { type Almanac, startAlmanac } from '../../harness/process/almanac.ts';
-import { startProgram } from '../../harness/process/program.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { targetOf } from '../../src/store/subject.ts';
 
 /** Starts the demo as a visitor does, without any data. */
 
 let folder = '';
-let demo: Almanac;
+let demo: Server;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-demo-test-'));
@@ -22,8 +22,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function startDemo(data: string): Promise<Almanac> {
-  return startAlmanac(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+async function startDemo(data: string): Promise<Server> {
+  return startServer(['demo', '--data', data, '--port', '0', '--account-port', '0']);
 }
 
 async function fact(path: string): Promise<Record<string, unknown>> {
@@ -74,7 +74,7 @@ describe('almanac demo', within, () => {
   });
 
   it('continues from the end of its history without a gap', async () => {
-    const weather = () => demo.log.filter(({ name }) => name === 'weather');
+    const weather = () => demo.log().filter(({ name }) => name === 'weather');
     await vi.waitFor(
       () => expect(weather()).toContainEqual(expect.objectContaining({ msg: 'connected', from: 'cursor' })),
       patient,
@@ -83,7 +83,7 @@ describe('almanac demo', within, () => {
   });
 
   it('lists sample accounts that show what their descriptions state', async () => {
-    const named = demo.lines.flatMap((line) => [...line.matchAll(/^account {2}\S+\?did=(did:\S+) {2}(.+)$/g)]);
+    const named = demo.stdout.flatMap((line) => [...line.matchAll(/^account {2}\S+\?did=(did:\S+) {2}(.+)$/g)]);
     const store = openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
     try {
       const { floor: start, end } = await store.frontier();
@@ -117,15 +117,15 @@ describe('almanac demo', within, () => {
   });
 
   it('prints the full address of each sample account’s page, which shows what its description states', async () => {
-    const service = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
-    const printed = demo.lines.flatMap((line) => /^account {2}(\S+) {2}/.exec(line)?.[1] ?? []);
+    const service = /^almanac account listening on (\S+)$/m.exec(demo.stdout.join('\n'))?.[1] ?? '';
+    const printed = demo.stdout.flatMap((line) => /^account {2}(\S+) {2}/.exec(line)?.[1] ?? []);
     expect(printed.map((url) => url.split('?did=')[0])).toEqual(Array(4).fill(`${service}/account`));
     for (const url of printed) expect((await fetch(url)).status, url).toBe(200);
   });
 
   it('serves the observations of a sample account, and marks the export as simulated', async () => {
-    const url = /^almanac account listening on (\S+)$/m.exec(demo.lines.join('\n'))?.[1] ?? '';
-    const [, did = ''] = demo.lines.flatMap((line) => /^account {2}\S+\?did=(did:\S+) {2}/.exec(line)?.[1] ?? []);
+    const url = /^almanac account listening on (\S+)$/m.exec(demo.stdout.join('\n'))?.[1] ?? '';
+    const [, did = ''] = demo.stdout.flatMap((line) => /^account {2}\S+\?did=(did:\S+) {2}/.exec(line)?.[1] ?? []);
     const created = await fetch(`${url}/exports?did=${did}&days=30`);
     const { manifest, cursor } = (await created.json()) as { manifest: unknown; cursor: string };
     expect([created.status, manifest]).toMatchObject([200, { account: did, origin: 'simulated', clipped: true }]);
@@ -161,8 +161,8 @@ describe('data of a demo', within, () => {
     await expect(startDemo(data)).rejects.toThrow(/a demo is running in .*demo; stop it first/);
     const { port } = new URL(demo.url);
     const other = join(folder, 'other-demo');
-    await expect(startAlmanac(['demo', '--data', other, '--port', port])).rejects.toThrow(/the port is in use.*--port/);
-    await expect(startAlmanac(['demo', '--data', other, '--port', '0', '--account-port', port])).rejects.toThrow(
+    await expect(startServer(['demo', '--data', other, '--port', port])).rejects.toThrow(/the port is in use.*--port/);
+    await expect(startServer(['demo', '--data', other, '--port', '0', '--account-port', port])).rejects.toThrow(
       /the port is in use.*--account-port/,
     );
     expect(existsSync(other)).toBe(false);
@@ -171,7 +171,7 @@ describe('data of a demo', within, () => {
 
   it('is discarded if a signal arrives while its history is written', async () => {
     const data = join(folder, 'interrupted');
-    const program = startProgram(['demo', '--data', data, '--port', '0', '--account-port', '0']);
+    const program = startProgramInTest(['demo', '--data', data, '--port', '0', '--account-port', '0']);
     await vi.waitFor(() => expect(existsSync(join(data, 'labels'))).toBe(true), patient);
     program.child.kill('SIGINT');
     expect(await program.ended()).toBe(0);
@@ -186,7 +186,7 @@ describe('data of a demo', within, () => {
     const resolved = args.map((word) =>
       word.replace('FOLDER', join(folder, 'demo')).replace('OTHER', join(folder, 'other')),
     );
-    await expect(startAlmanac([command, ...resolved])).rejects.toThrow(why);
+    await expect(startServer([command, ...resolved])).rejects.toThrow(why);
   });
 
   it('is replaced at the next start in the same directory, and a directory with other content is refused', async () => {
@@ -195,7 +195,7 @@ describe('data of a demo', within, () => {
     demo = await startDemo(data);
     expect(readdirSync(data)).not.toContain('left-over');
     const pids = [...partsOf(demo).values()];
-    demo.process.kill('SIGKILL');
+    demo.child.kill('SIGKILL');
     await vi.waitFor(() => expect(pids.filter(alive)).toEqual([]), patient);
     const precious = join(folder, 'precious');
     writeFileSync(precious, 'kept');

@@ -8,7 +8,7 @@ import { WebSocketServer } from 'ws';
 import { youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { freePort } from '../../harness/net/ports.ts';
-import { runProgram, startProgram } from '../../harness/process/program.ts';
+import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim, type Sim, type SimAddresses } from '../../sim/index.ts';
 import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
@@ -115,11 +115,11 @@ describe('almanac doctor', () => {
         ...network.relays.flatMap((relay) => ['--relay', relay]),
       ],
     ];
-    startProgram(['weather', '--data', data, ...streams], { env });
-    startProgram(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
+    startProgramInTest(['weather', '--data', data, ...streams], { env });
+    startProgramInTest(['labels', '--store', `sqlite:${data}/labels`, ...streams, ...sources], { env });
     const written = (name: string) => statSync(join(data, 'artifacts', name), { throwIfNoEntry: false }) !== undefined;
     await until('both artifacts', () => Object.values(artifactNames).every(written));
-    const facts = startProgram(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
+    const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', String(port)]);
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
@@ -426,7 +426,7 @@ describe('the check of a port', () => {
 
   async function running(command: 'facts' | 'account', args: readonly string[]): Promise<number> {
     const env = { ALMANAC_LOG_LEVEL: 'silent' };
-    return (await startProgram([command, ...args, '--port', '0'], { env }).listening()).port;
+    return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
   it('distinguishes the Almanac of these artifacts and of this store from others, or reports that it cannot', async () => {

@@ -1,9 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
-import { makeReady } from '../../harness/weather/weather-process.ts';
-
-beforeAll(makeReady, 120_000);
 
 // The proof tier kills each instrument 50 times, `npm run test:kills` 500 times.
 describe('an instrument that is killed five times', () => {

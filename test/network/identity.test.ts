@@ -316,7 +316,8 @@ describe('a handle', () => {
     const http = clientFor(true);
     // The host of a handle is contacted at its https address; here a loopback server represents all of them.
     const rerouted: HttpClient = {
-      ...http,
+      getJson: (url, get) => http.getJson(url, get),
+      close: () => http.close(),
       getText: (url, get) => http.getText(`${host.url}${new URL(url).pathname}?${new URL(url).origin}`, get),
     };
     const { ask } = await world(missing, rerouted);

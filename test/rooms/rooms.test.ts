@@ -8,11 +8,11 @@ import { allFiles, importsOf, parsed, root, sourceFiles } from '../../harness/pr
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
   input: [],
-  artifact: ['contract', 'input', 'ops'],
+  artifact: ['contract', 'input', 'client', 'ops'],
   ops: ['contract', 'input'],
   http: ['contract', 'input', 'ops'],
   web: ['contract', 'input', 'ops'],
-  facts: ['contract', 'input', 'artifact', 'http', 'web', 'ops'],
+  facts: ['contract', 'input', 'artifact', 'client', 'http', 'web', 'ops'],
   store: ['contract', 'input', 'ops'],
   network: ['contract', 'input', 'ops'],
   labels: ['contract', 'input', 'artifact', 'store', 'network', 'ops'],

@@ -193,6 +193,20 @@ describe('damage', () => {
   });
 });
 
+describe('an error that is not damage', () => {
+  it('names the result code and an instruction, and ends the process', async () => {
+    await open().append(batch([0]));
+    await place.close();
+    const reader = openSqliteReader(place.path);
+    place.changeState('DROP TABLE label_key');
+    await expect(reader.keys('did:web:mod.example')).rejects.toMatchObject({
+      ...{ code: 'unexpected', fatal: true, retry: false },
+      message: expect.stringMatching(/no such table: label_key \(SQLITE_ERROR\): start again/),
+    });
+    await reader.close();
+  });
+});
+
 /** Expects that the counts of the day up to an end are refused with the name of the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);

@@ -175,7 +175,7 @@ describe('opening', () => {
     toVersion(
       1,
       '2024-10-08.open.sqlite',
-      'DROP TABLE busy; DROP INDEX observation_subject; CREATE INDEX observation_subject ON observation(subject)',
+      'DROP TABLE refused_rows; DROP TABLE busy; DROP INDEX observation_subject; CREATE INDEX observation_subject ON observation(subject)',
     );
     const writer = open();
     expect(await writer.tallyAccount(asked)).toEqual(before);

@@ -1,21 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Program } from '../../harness/process/program.ts';
+import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { readArtifact } from '../../harness/weather/weather-kept.ts';
-import { makeReady, type RunningCommand, runCommand } from '../../harness/weather/weather-process.ts';
 import { createSim } from '../../sim/index.ts';
 
-const running: RunningCommand[] = [];
 const folders: string[] = [];
 
-beforeAll(makeReady, 120_000);
-afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    child.kill('SIGKILL');
-    await ended;
-  }
+afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -25,40 +20,39 @@ function folder(): string {
   return made;
 }
 
-function run(args: readonly string[]): RunningCommand {
-  const command = runCommand(args);
-  running.push(command);
-  return command;
+const observing = /^almanac weather observing$/;
+
+function says({ stderr }: Program, text: string): boolean {
+  return stderr.some((line) => line.includes(text));
 }
 
 describe('almanac weather', () => {
   test.each([
     [
       'https://host.example/subscribe',
-      'almanac: --jetstream wants an address such as wss://HOST or wss://HOST/subscribe\n',
+      'almanac: --jetstream requires an address such as wss://HOST or wss://HOST/subscribe',
     ],
-    ['nonsense', 'almanac: --jetstream wants an address such as wss://HOST or wss://HOST/subscribe\n'],
-    ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)\n'],
+    ['nonsense', 'almanac: --jetstream requires an address such as wss://HOST or wss://HOST/subscribe'],
+    ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)'],
     [
       'ws://127.0.0.1:1/subscribe',
-      'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is for loopback, with --allow-loopback\n',
+      'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is for loopback, with --allow-loopback',
     ],
   ])('refuses to begin with %s, in one line', async (jetstream, line) => {
-    const command = run(['weather', '--jetstream', jetstream, '--data', folder()]);
-    expect([await command.ended, command.stderr()]).toEqual([1, line]);
+    const { code, stderr } = await runProgram(['weather', '--jetstream', jetstream, '--data', folder()]);
+    expect([code, stderr]).toEqual([1, [line]]);
   });
 
   test('goes on against a host that is not there, says so, and publishes an absence', async () => {
     const data = folder();
     const jetstream = 'ws://127.0.0.1:1/subscribe';
-    const command = run(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
-    expect(await command.ready).toBe('almanac weather observing');
+    const command = startProgramInTest(['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback']);
+    await command.line(observing);
     await until('it says why', () =>
-      command.stderr().includes(`cannot connect to ${jetstream}: the connection was refused (ECONNREFUSED)`),
+      says(command, `cannot connect to ${jetstream}: the connection was refused (ECONNREFUSED)`),
     );
     expect(readArtifact(data)).toMatchObject({ total_events: { total: null }, collections: {} });
-    command.child.kill('SIGTERM');
-    expect(await command.ended).toBe(0);
+    expect(await command.stop()).toBe(0);
   });
 
   test('turns a second start on the same data away, in one line', async () => {
@@ -66,12 +60,10 @@ describe('almanac weather', () => {
     const { jetstream } = await sim.start();
     const data = folder();
     const args = ['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback'];
-    await run(args).ready;
-    const second = run(args);
-    expect(await second.ended).toBe(1);
-    expect(second.stderr()).toBe(
-      `almanac: another almanac weather writes to ${data}; stop it, or choose another --data\n`,
-    );
+    await startProgramInTest(args).line(observing);
+    const { code, stderr } = await runProgram(args);
+    expect(code).toBe(1);
+    expect(stderr).toEqual([`almanac: another almanac weather writes to ${data}; stop it, or choose another --data`]);
     await sim.stop();
   });
 
@@ -81,24 +73,24 @@ describe('almanac weather', () => {
     ['.', 'not a file of at most 16 MiB'],
   ])('takes no other file for a dictionary, and says so in one line: %s', async (name, why) => {
     const path = join(import.meta.dirname, '..', 'fixtures', 'jetstream', name);
-    const command = run(['weather', '--data', folder(), '--jetstream-dictionary', path]);
-    expect(await command.ended).toBe(1);
-    expect(command.stderr()).toBe(`almanac: cannot use the dictionary ${path}: ${why}\n`);
+    const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
+    expect(code).toBe(1);
+    expect(stderr).toEqual([`almanac: cannot use the dictionary ${path}: ${why}`]);
   });
 
   test('feeds the facts API: a client sees rates by collection, coverage and conditions', async () => {
     const data = folder();
-    const sim = run(['sim', '--seed', '3', '--rate', '50']);
-    const { jetstream } = JSON.parse(await sim.ready) as { jetstream: string };
-    const weather = run([
+    const sim = startProgramInTest(['sim', '--seed', '3', '--rate', '50']);
+    const { jetstream } = JSON.parse(await sim.line(/^\{/)) as { jetstream: string };
+    const weather = startProgramInTest([
       ...['weather', '--jetstream', jetstream, '--data', data, '--allow-loopback', '--publish-seconds', '1'],
       ...['--metrics-port', '0'],
     ]);
-    await weather.ready;
-    const metricsPort = () => /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr())?.[1];
-    const facts = run(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
-    const base = (await facts.ready).replace('almanac facts listening on ', '');
-    await until('the backfill is over', () => weather.stderr().includes('the backfill is over'));
+    await weather.line(observing);
+    const metricsPort = () => /"port":(\d+),"msg":"metrics listening"/.exec(weather.stderr.join('\n'))?.[1];
+    const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
+    const { url: base } = await facts.listening();
+    await until('the backfill is over', () => says(weather, 'the backfill is over'));
     // An artifact of before the backfill was over may be as fresh.
     await until('the artifact tells of it', () => {
       const { window, freshness } = readArtifact(data);
@@ -134,7 +126,6 @@ describe('almanac weather', () => {
       /^almanac_weather_gap_seconds_total \d/m,
     ])
       expect(operator).toMatch(line);
-    for (const command of [facts, weather, sim]) command.child.kill('SIGTERM');
-    expect(await Promise.all([facts.ended, weather.ended, sim.ended])).toEqual([0, 0, 0]);
+    expect(await Promise.all([facts, weather, sim].map((program) => program.stop()))).toEqual([0, 0, 0]);
   });
 });

@@ -1,8 +1,5 @@
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
-import { makeReady } from '../../harness/weather/weather-process.ts';
-
-beforeAll(makeReady, 120_000);
 
 test('killed at any moment and started again, it loses no event, counts none twice, and never leaves a torn artifact', async () => {
   const report = await killRepeatedly({ kills: 50, seed: 4 });

@@ -2,6 +2,7 @@ import type { ReceivedLabel, SignatureVerdict } from '../../../src/store/label.t
 import type { NewObservation } from '../../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../../src/store/time.ts';
+import { rosterRow } from '../../store/roster-row.ts';
 import { same } from '../same.ts';
 import type { AccountWorld, ModelGap, ModelLabeler, ModelRow } from './account-model.ts';
 
@@ -58,9 +59,7 @@ export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptio
     const gaps = gapsOf(startedAt, next);
     for (const gap of gaps) await store.recordGap({ ...gap, ...span(gap) } as never);
     const roster = rosterOf(next);
-    await store.putRoster(
-      roster.map(({ did: labeler, state, leftAt }) => rosterRow(labeler, state, leftAt, startedAt)),
-    );
+    await store.putRoster(roster.map((labeler) => rowOf(labeler, startedAt)));
     for (let run = 0; run < 3; run++) await store.maintain(micros(historyEnd + run));
     const { floor, generationId, observedThrough } = await store.frontier();
     same([Number(observedThrough), generationId === ''], [lastAppend, false]);
@@ -148,15 +147,8 @@ function rosterOf(next: (below: number) => number): ModelLabeler[] {
   ];
 }
 
-function rosterRow(labeler: string, state: string, leftAt: number | null, at: number) {
-  return {
-    did: labeler,
-    origin: 'seeded' as const,
-    provenance: [],
-    enrolled: leftAt === null,
-    endpoint: null,
-    state,
-    stateSince: micros(at),
-    detail: JSON.stringify({ lastAnswered: leftAt ?? historyEnd, completeThrough: leftAt ?? historyEnd }),
-  };
+function rowOf({ did: labeler, state, leftAt }: ModelLabeler, at: number) {
+  const last = micros(leftAt ?? historyEnd);
+  const times = { stateSince: micros(at), lastAnswered: last, completeThrough: last };
+  return rosterRow(labeler, { enrolled: leftAt === null, state, ...times });
 }

@@ -6,7 +6,7 @@ import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { chooseCoding } from '../../http/representation/accept-encoding.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
 import { renderPage } from '../../web/document.tsx';
-import { isDamage, refusalOf } from '../app.ts';
+import { isFatal, refusalOf } from '../app.ts';
 import { markOf } from '../cursor/cursor.ts';
 import { type Parameters, parseParameters } from '../query/parameters.ts';
 import { wantedInterval } from '../query/query.ts';
@@ -180,7 +180,7 @@ function accountRoute(
     } catch (error) {
       const refused = refusalOf(error);
       if (request.gone.aborted) return accountError('store_busy');
-      if (!refused || isDamage(error)) alarm('/account', error);
+      if (!refused || isFatal(error)) alarm('/account', error);
       if (refused?.code === 'snapshot_expired') return pages.refusal(request, refused.code, { message: agedOut });
       if (refused) return pages.refusal(request, refused.code, refused);
       return pages.refusal(request, 'internal_error');

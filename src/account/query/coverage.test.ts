@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { hour, micros, minute } from '../../store/time.ts';
@@ -10,7 +11,7 @@ const end = micros(start + 24 * hour);
 const [one, two] = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
 
 function known(did: string, state = 'established', enrolled = true): RosterRow {
-  return { did, origin: 'seeded', provenance: [], enrolled, endpoint: null, state, stateSince: start, detail: '' };
+  return rosterRow(did, { enrolled, state, stateSince: start });
 }
 
 function gap(
@@ -140,7 +141,7 @@ describe('coverage', () => {
   });
 
   it('of a labeler that is no longer enrolled has a gap from the end of its complete data', () => {
-    const left = { ...known(two, 'established', false), detail: JSON.stringify({ lastAnswered: start + 3 * hour }) };
+    const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
     const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
     expect(coverage([], [known(one), left])).toMatchObject({
       status: 'unknown',
@@ -149,7 +150,7 @@ describe('coverage', () => {
         { labeler_did: two, state: 'not_enrolled', gaps },
       ],
     });
-    const complete = { ...left, detail: JSON.stringify({ lastAnswered: end, completeThrough: start + 3 * hour }) };
+    const complete = { ...left, lastAnswered: end, completeThrough: micros(start + 3 * hour) };
     expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
   });
 

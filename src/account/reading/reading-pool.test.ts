@@ -106,6 +106,32 @@ it('turns about accounts that took long before never have every process', async 
   await honest.end();
 });
 
+it('reads first for clients that read little, and about accounts that took little time', async () => {
+  const { pool } = poolInTest(60_000);
+  now = 0;
+  const took = (ms: number) => () => {
+    now += ms;
+    return Promise.resolve();
+  };
+  await pool.run({ client: '192.0.2.1', account: 'did:web:quick.example' }, took(30));
+  await pool.run({ client: '192.0.2.9', account: 'did:web:slow.example' }, took(200));
+  const order: string[] = [];
+  const running = lasting(pool, { client: '192.0.2.8' });
+  const asked = (client: string, account: string) =>
+    pool.run({ client, account: `did:web:${account}.example` }, () =>
+      Promise.resolve(order.push(`${client} ${account}`)),
+    );
+  const waiting = [
+    asked('192.0.2.9', 'quick'),
+    asked('192.0.2.2', 'slow'),
+    asked('192.0.2.1', 'quick'),
+    asked('192.0.2.3', 'quick'),
+  ];
+  await running.end();
+  await Promise.all(waiting);
+  expect(order).toEqual(['192.0.2.3 quick', '192.0.2.1 quick', '192.0.2.9 quick', '192.0.2.2 slow']);
+});
+
 it('a turn that becomes long while another one is ends, and a process stays free for short ones', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   const release = new AbortController();

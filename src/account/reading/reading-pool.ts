@@ -1,7 +1,7 @@
 import { clientKey, siteKey } from '../../http/connections/network-tiers.ts';
 import { FairQueue, type Waiting } from '../../http/fair-queue.ts';
-import { LongReads } from './long-reads.ts';
 import type { AccountReads } from './protocol.ts';
+import { ReadCosts } from './read-costs.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
 /** The store cannot be read now: the queue is full, or a deadline passed. */
@@ -55,8 +55,8 @@ export interface ReadTurn {
 export interface ReadingPool {
   /**
    * Runs one turn of reads for a client: a short sequence, chunk by chunk. Rejects with StoreBusy when no turn comes
-   * in time or the turn outlasts its deadline, and with what `work` rejects with. A client has one turn at a time, and
-   * turns that are long, or expected to be, never have every process, nor do those of one IPv6 site.
+   * in time or the turn outlasts its deadline, and with what `work` rejects with. Turns of clients that read little recently
+   * go first, and those about accounts whose turns are short. A client has one turn at a time, and turns that are long, or expected to be, never have every process, nor do those of one IPv6 site.
    */
   run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
@@ -89,6 +89,9 @@ interface GivenPlace {
   readonly names: string[];
 }
 
+/** One part of so many of the time goes to the request that has waited longest, however long it is expected to take. */
+const oldestEvery = 8;
+
 /** The bound of turns that are long, or expected to be. */
 const longTurns = 'long';
 
@@ -97,9 +100,9 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
-  const queue = new FairQueue(maxWaiting);
+  const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
   const refusals = new Set<() => void>();
-  const longReads = new LongReads(monotonic);
+  const costs = new ReadCosts(monotonic);
   /** Turns under way, by client, site and kind. */
   const running = new Map<string, number>();
   const maxShared = Math.max(1, readers - 1);
@@ -115,7 +118,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const site = { name: `site ${siteKey(client)}`, max: maxShared };
     if (account === undefined) return [own, site];
     const same = { name: `account ${account}`, max: maxShared };
-    return longReads.isLong(account) ? [own, site, same, { name: longTurns, max: maxShared }] : [own, site, same];
+    return costs.isLong(account) ? [own, site, same, { name: longTurns, max: maxShared }] : [own, site, same];
   }
 
   function mayRun(turn: ReadTurn): boolean {
@@ -170,6 +173,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         },
         refuse: () => refuse('full'),
         mayRun: () => mayRun(turn),
+        expectedCost: costs.expected(turn.account),
       };
       const timer = setTimeout(late, waitMs);
       signal?.addEventListener('abort', leave);
@@ -228,7 +232,8 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       return await work(given, reads);
     } finally {
       const ranMs = monotonic() - began;
-      longReads.note(turn.account, ranMs);
+      costs.note(turn.account, ranMs);
+      queue.spend(siteKey(turn.client), ranMs);
       turn.onCost?.(ranMs);
       telemetry.turn(began - asked, ranMs);
       giveBack(given);

@@ -1,6 +1,6 @@
 import { setPriority } from 'node:os';
 import { performance } from 'node:perf_hooks';
-import { StoreError } from '../../store/errors.ts';
+import { StoreError, storeErrors } from '../../store/errors.ts';
 import { openStoreReader } from '../../store/open.ts';
 import type { AccountChunk, StoreReader } from '../../store/port.ts';
 import { accountStoreMethods } from '../query/account-store.ts';
@@ -74,7 +74,8 @@ async function answer(question: ReadQuestion): Promise<ReadAnswer> {
     return { id, ok: true, value: await read(store, question) };
   } catch (error) {
     const code = error instanceof StoreError ? error.code : 'failed';
-    if (code === 'damaged' || code === 'failed' || code === 'not_a_store') await release();
+    const isUnusable = code === 'failed' || code === 'not_a_store' || storeErrors[code].fatal;
+    if (isUnusable) await release();
     return { id, ok: false, code, why: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,6 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { removalSentence } from '../../store/removals.ts';
-import { type LabelerHandle, labelerAnswered, labelerHandle } from '../../store/roster.ts';
+import type { LabelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { kept } from './kept.ts';
 
@@ -53,19 +53,11 @@ async function read(store: AccountStore): Promise<Labelers> {
   };
   for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
   // A source without a position has responded if its roster row says when; otherwise the position is newer.
-  for (const row of roster) {
-    const at = labelerAnswered(row);
-    if (at !== null) answered(row.did, at);
-  }
+  for (const { did, lastAnswered } of roster) if (lastAnswered !== null) answered(did, lastAnswered);
   const enrolled = roster.filter((row) => row.enrolled);
   return {
     states: new Map(enrolled.map(({ did, state }) => [did, state])),
-    names: new Map(
-      roster.flatMap((row) => {
-        const handle = labelerHandle(row);
-        return handle === null ? [] : [[row.did, handle]];
-      }),
-    ),
+    names: new Map(roster.flatMap(({ did, handle }) => (handle === null ? [] : [[did, handle]]))),
     notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
     removed: removalSentence(purges),

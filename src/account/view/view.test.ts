@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { account, fill, folderInTest, labelers, writerInTest } from '../../../harness/accounts/account.ts';
 import { bodyOf, linesOf } from '../../../harness/accounts/account-view.ts';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day, hour, micros, minute } from '../../store/time.ts';
@@ -98,9 +99,8 @@ async function viewWith(
 
 const end = noon + 7 * day;
 
-function row(did: string, state: string, { enrolled = true, detail = {} } = {}): RosterRow {
-  const found = { origin: 'seeded', provenance: [], endpoint: null, stateSince: micros(noon) } as const;
-  return { did, ...found, enrolled, state, detail: JSON.stringify(detail) };
+function row(did: string, state: string, changes: Partial<RosterRow> = {}): RosterRow {
+  return rosterRow(did, { state, stateSince: micros(noon), ...changes });
 }
 
 describe('a labeler in the filter', () => {
@@ -126,7 +126,7 @@ describe('a labeler in the filter', () => {
 
   it('and no longer followed is unobserved since its last response', async () => {
     const lastAnswered = noon + 2 * day;
-    const roster = [row(gone, 'established', { enrolled: false, detail: { lastAnswered } })];
+    const roster = [row(gone, 'established', { enrolled: false, lastAnswered: micros(lastAnswered) })];
     const { timeline } = await viewWith({ roster }, { labeler: gone });
     expect(timeline.unseen).toEqual([{ start: lastAnswered, end }]);
     expect(timeline.days.map(({ counts, unseen }) => (counts ? unseen / hour : null))).toEqual([
@@ -135,7 +135,7 @@ describe('a labeler in the filter', () => {
   });
 
   it('and read has zeros for the days that were read', async () => {
-    const roster = [row(known, 'established', { detail: { lastAnswered: end - hour } })];
+    const roster = [row(known, 'established', { lastAnswered: micros(end - hour) })];
     const view = await viewWith({ roster }, { labeler: known });
     expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
     expect(linesOf(bodyOf(view)).join('\n')).toContain(

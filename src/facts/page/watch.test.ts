@@ -9,8 +9,8 @@ function service(answers: readonly (() => Response)[]) {
   const waiting = [...answers];
   const watch = watchFact('./v1/weather/metrics', contractIds.weatherMetrics, {
     clock: () => now,
-    fetch: async (_url, { headers }) => {
-      asked.push((headers as Record<string, string>)['If-None-Match']);
+    fetch: async (_url, init) => {
+      asked.push(new Headers(init?.headers).get('If-None-Match') ?? undefined);
       const next = waiting.shift();
       if (!next) throw new TypeError('Failed to fetch');
       return next();
@@ -85,6 +85,7 @@ describe('a watched fact', () => {
     ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
     ['a 304 to a request that was not sent', [unchanged]],
     ['null', [() => Response.json(null)]],
+    ['larger than an artifact may be', [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))]],
   ])('is unreached if the response is %s, and is requested again soon', async (_name, answers) => {
     const { ask, usableFor, asked } = service(answers);
     expect(await ask()).toEqual({ kind: 'unreached' });

@@ -1,3 +1,5 @@
+import { exchange } from '../../client/exchange.ts';
+import { maxAgeMs } from '../../client/headers.ts';
 import type { FactEnvelope } from '../../contract/envelope.ts';
 import type { ErrorBody } from '../../contract/errors.ts';
 import type { FactContractId } from '../../contract/identifiers.ts';
@@ -15,7 +17,7 @@ export interface FactWatch<E> {
 
 /** Dependencies of a watch: the browser's, or a test's. */
 export interface WatchContext {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly fetch: typeof globalThis.fetch;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
@@ -23,14 +25,18 @@ export interface WatchContext {
 /** Timeout of a request, in milliseconds. */
 const timeoutMs = 10_000;
 
+/** Maximum size of a response, in bytes. */
+const maxBytes = 4 * 1024 * 1024;
+
 /** Delay before a retry without a response, in milliseconds. */
 const retryMs = 15_000;
 
 /** Minimum interval between requests, whatever a response states about its age, in milliseconds. */
-const leastMs = 5_000;
+const minIntervalMs = 5_000;
 
 /**
- * Watches one fact: sends its validator back, uses a response until it expires, and discards it after the first
+ * Watches one fact, with the requests of the client but without its cache, which keeps a reading after a failure. Sends
+ * the validator back, uses a response until it expires, and discards it after the first
  * refusal or failure. Discarded data is never shown again without a new response.
  */
 export function watchFact<C extends FactContractId>(
@@ -39,24 +45,26 @@ export function watchFact<C extends FactContractId>(
   { fetch, clock }: WatchContext,
 ): FactWatch<Extract<FactEnvelope, { contract: C }>> {
   type E = Extract<FactEnvelope, { contract: C }>;
+  // The page sends the credentials of a proxy in front of it, as the browser did for the page itself.
+  const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
   let due = Number.NEGATIVE_INFINITY;
 
   async function answer(): Promise<Shown<E>> {
     const asked = clock();
-    const headers: Record<string, string> = kept ? { 'If-None-Match': kept.etag } : {};
-    const response = await fetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
-    if (response.status === 304 && kept) {
-      due = asked + usableFor(response.headers);
+    const etag = kept?.etag ?? null;
+    const { status, headers, text } = await exchange({ ...request, etag, signal: new AbortController().signal });
+    if (status === 304 && kept) {
+      due = asked + usableFor(headers);
       return { kind: 'served', envelope: kept.envelope };
     }
     kept = null;
-    const body: unknown = await response.json();
-    if (response.status === 200 && isEnvelope(body, contract)) {
-      const etag = response.headers.get('ETag');
+    const body: unknown = JSON.parse(text);
+    if (status === 200 && isEnvelope(body, contract)) {
+      const validator = headers.get('ETag');
       const envelope = body as E;
-      if (etag !== null) kept = { etag, envelope };
-      due = asked + usableFor(response.headers);
+      if (validator !== null) kept = { etag: validator, envelope };
+      due = asked + usableFor(headers);
       return { kind: 'served', envelope };
     }
     const error = errorOf(body);
@@ -80,11 +88,9 @@ export function watchFact<C extends FactContractId>(
   };
 }
 
-/** Time for which a response may be used after its request: `max-age` less the time it spent in a cache. */
+/** Time for which a response may be used after its request, in milliseconds. */
 function usableFor(headers: Headers): number {
-  const most = Number(/(?:^|[\s,])max-age=(\d+)/i.exec(headers.get('Cache-Control') ?? '')?.[1] ?? 0);
-  const lain = Number(headers.get('Age') ?? 0);
-  return Math.max(leastMs, (most - (Number.isFinite(lain) ? lain : 0)) * 1000);
+  return Math.max(minIntervalMs, maxAgeMs(headers));
 }
 
 /** The contract's id contains its major version: an envelope with this id has the shape that this page supports. */

@@ -118,8 +118,13 @@ export class ConnectionTable {
 
   /** Closes a new connection instead of admitting it. */
   refuse(socket: Socket, reason: CutReason): void {
-    this.#onCut(reason);
+    this.countRefused(reason);
     socket.destroy();
+  }
+
+  /** Counts a connection that was closed before the server got it. */
+  countRefused(reason: CutReason): void {
+    this.#onCut(reason);
   }
 
   /** Attributes a connection to the client that a trusted proxy names. */

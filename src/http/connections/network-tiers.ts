@@ -30,9 +30,14 @@ export function clientKey(address: string): string {
   return networkTiers(address)[0]?.network ?? address;
 }
 
-/** The name of the site that a client belongs to: its widest network. */
+/** The widest network that a client belongs to: its site. */
+export function widestNetwork(address: string): NetworkTier {
+  return networkTiers(address).at(-1) ?? { network: address, share: 1 };
+}
+
+/** The name of the site that a client belongs to. */
 export function siteKey(address: string): string {
-  return networkTiers(address).at(-1)?.network ?? address;
+  return widestNetwork(address).network;
 }
 
 function tiersOf(address: string): readonly NetworkTier[] {

@@ -7,35 +7,35 @@ import { RefusedMemory } from '../ingest/refused-memory.ts';
 import { createRepeatFinder } from '../repeats/repeat-finder.ts';
 import { RepeatMemory } from '../repeats/repeat-memory.ts';
 import { costOf } from '../shares/daily-cap.ts';
-import { isPrivileged } from '../state/standing.ts';
+import { isPrivileged } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 
-/** Between tries to write what the store cannot take just now. */
+/** Interval between attempts to write to a store that cannot accept rows, in milliseconds. */
 const retryMs = 1_000;
-/** Bytes after which free space is looked at again, besides with each heartbeat. */
+/** Bytes written after which the free space is checked again; each heartbeat checks it too. */
 const checkDiskBytes = 64_000_000;
 
-/** Makes the way of all pages to the one writer; `fatal` is told when the store cannot be trusted. */
+/** Creates the acceptance of all pages by the one writer. Calls `fatal` when the store cannot be trusted. */
 export function createAcceptance(base: Foundation, fatal: (error: unknown) => void): PageAcceptance {
-  const { store, clocks, log, telemetry, obstacles, shares } = base;
+  const { store, clocks, log, telemetry, preconditions, shares } = base;
   return new PageAcceptance({
     ...{ store, wait, retryMs, log, telemetry, fatal },
     shareOf: shares.shareOf,
     flushGaps: (sources) => shares.gaps.flush(sources),
     charge: (source, cpuMs) => shares.pace.charge(source, { cpuMs }),
     clock: clocks.wall,
-    obstacle: () => obstacles.look(),
-    clockEra: () => obstacles.clockEra,
+    checkPreconditions: () => preconditions.look(),
+    clockGeneration: () => preconditions.clockGeneration,
   });
 }
 
-/** Makes the ports of all readers; `doubt` is told of a source that its document describes no more. */
+/** Creates the ports of all readers. Readers call `suspectDocument` for a source that its document may no longer describe. */
 export function createReaderPorts(
   base: Foundation,
   acceptance: PageAcceptance,
-  { epoch, doubt }: { readonly epoch: Micros; readonly doubt: (did: string) => void },
+  { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
-  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, obstacles } = base;
+  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   let sinceDiskCheck = 0;
@@ -44,25 +44,25 @@ export function createReaderPorts(
     sinceDiskCheck += costOf(page.observations).bytes;
     if (sinceDiskCheck >= checkDiskBytes) {
       sinceDiskCheck = 0;
-      await obstacles.checkDisk();
+      await preconditions.checkDisk();
     }
     return stored;
   };
   return {
     query: {
       ...{ http, openStream, streams, memory: createInputMemory() },
-      heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+      onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
     },
     acceptance: {
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
-      refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).standing)),
+      refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).priority)),
       repeats: new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall }), clocks.wall),
-      clockEra: () => obstacles.clockEra,
+      clockGeneration: () => preconditions.clockGeneration,
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },
-    time: { epoch, random, wait, clock: clocks.wall, rhythm: settings.rhythm },
+    time: { epoch, random, wait, clock: clocks.wall, timings: settings.timings },
     pace,
-    report: { log, telemetry, doubt },
+    report: { log, telemetry, suspectDocument },
   };
 }

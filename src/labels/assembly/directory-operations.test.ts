@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import { micros } from '../../store/time.ts';
 import { maxKnown, Roster } from '../roster/roster.ts';
 import { operationHandler } from './directory-operations.ts';
@@ -32,16 +33,16 @@ function rosterOfStrangers() {
   return { roster, asked, operate: operationHandler(roster, host) };
 }
 
-test('an operation finds a labeler that declares a service, and no other account', () => {
+test('an operation that declares a labeler service adds the labeler, and another one adds no account', () => {
   const { roster, operate } = rosterOfStrangers();
   operate({ did: did(1), isLabeler: false });
   operate({ did: did(2), isLabeler: true });
-  expect([...roster.members].map((member) => [member.did, member.origin, [...member.provenance]])).toEqual([
+  expect([...roster.labelers].map((labeler) => [labeler.did, labeler.origin, [...labeler.provenance]])).toEqual([
     [did(2), 'discovered', ['directory plc.example']],
   ]);
 });
 
-test('an operation of a known labeler has its document read again, also one that withdraws the service', async () => {
+test('an operation of a known labeler causes a read of its document, even if it withdraws the service', async () => {
   const { roster, asked, operate } = rosterOfStrangers();
   const stop = new AbortController();
   roster.add(did(1), 'seeded', 'seeds');
@@ -50,21 +51,21 @@ test('an operation of a known labeler has its document read again, also one that
   operate({ did: did(1), isLabeler: false });
   await expect.poll(() => asked.length).toBe(2);
   operate({ did: did(1), isLabeler: true });
-  expect([...(roster.member(did(1))?.provenance ?? [])]).toEqual(['seeds', 'directory plc.example']);
+  expect([...(roster.labeler(did(1))?.provenance ?? [])]).toEqual(['seeds', 'directory plc.example']);
   stop.abort();
   await run;
 });
 
-test('strangers who fill the directory with labelers get no place of a seed or an established labeler', () => {
+test('strangers who fill the directory with labelers evict no seed and no established labeler', () => {
   const { roster, operate } = rosterOfStrangers();
   const day = 86_400_000_000;
   roster.add(did(0), 'discovered', 'relay r.example');
-  const established = roster.member(did(0))?.tracker;
-  established?.asked(micros(1_780_000_000_000_000 - 8 * day));
-  established?.answered(micros(1_780_000_000_000_000 - 8 * day), { dated: 1, undated: 0 });
+  const established = roster.labeler(did(0))?.tracker;
+  established?.apply(asked(micros(1_780_000_000_000_000 - 8 * day)));
+  established?.apply(answered(micros(1_780_000_000_000_000 - 8 * day), { dated: 1, undated: 0 }));
   for (let n = 1; n <= maxKnown + 5_000; n += 1) operate({ did: did(n), isLabeler: true });
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
-  expect([...roster.members]).toHaveLength(maxKnown);
+  expect([...roster.labelers]).toHaveLength(maxKnown);
   expect(roster.dropped).toBe(5_001);
-  expect([roster.member(did(0)), roster.member('did:web:seed.example.com')]).not.toContain(undefined);
+  expect([roster.labeler(did(0)), roster.labeler('did:web:seed.example.com')]).not.toContain(undefined);
 });

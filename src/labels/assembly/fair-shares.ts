@@ -4,7 +4,7 @@ import { dayOf, dayStart, micros } from '../../store/time.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
 import { GapWriter } from '../publish/gap-writer.ts';
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { createShareOf } from '../roster/share-of.ts';
 import { DailyCap } from '../shares/daily-cap.ts';
 import type { DiskBudget } from '../shares/disk-budget.ts';
@@ -16,30 +16,28 @@ import { SourceUsage } from '../shares/source-usage.ts';
 export interface FairSharesOptions {
   readonly store: StoreWriter;
   readonly clocks: Clocks;
-  readonly labeler: (did: string) => Member | undefined;
-  /** The current budget of the disk. */
+  readonly labeler: (did: string) => KnownLabeler | undefined;
+  /** Current budget of the disk. */
   readonly disk: () => DiskBudget;
-  /** Gaps of one source are written at most this often by themselves, in milliseconds. */
+  /** Minimum interval between two writes of one source's gaps, in milliseconds; a new position writes them sooner. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;
 }
 
-/** Everything that bounds what one source takes from the others. */
+/** Bounds on the resources that one source may use. */
 export interface FairShares {
   readonly shareOf: (source: string) => ShareKey;
   readonly usage: SourceUsage;
   readonly pace: Pace;
   readonly cap: DailyCap;
   readonly gaps: GapWriter;
-  /** Charges what the day under way holds already: once the roster says whose share it counts against. */
+  /** Charges the rows that today already holds. Requires a loaded roster, which determines the shares. */
   load(now: Micros): Promise<void>;
-  /** Keeps the bytes of the day for the next start. */
+  /** Stores the bytes of the day for the next start. */
   keep(): Promise<void>;
 }
 
-const dayNote = 'day-bytes';
-
-/** Makes the shares of all sources. */
+/** Creates the shares of all sources. */
 export function createFairShares(options: FairSharesOptions): FairShares {
   const { store, clocks, labeler, disk, maxDailyRows, gapIntervalMs } = options;
   const shareOf = createShareOf(labeler, clocks.wall);
@@ -59,10 +57,10 @@ export function createFairShares(options: FairSharesOptions): FairShares {
       const { floor } = await store.frontier();
       const start = micros(Math.max(floor, dayStart(today)));
       const end = dayStart(today + 1);
-      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.note(dayNote));
+      if (start < end) cap.load(await store.countsByLabeler({ start, end }), await store.dailyBytes(today));
     },
     async keep() {
-      await store.putNote(dayNote, cap.save());
+      await store.putDailyBytes(cap.save());
     },
   };
 }

@@ -1,29 +1,29 @@
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { defaultMaxDailyBytes } from '../shares/disk-budget.ts';
 import { Signatures } from '../signatures/signatures.ts';
 import { createVerifier, type Verifier } from '../signatures/verifier.ts';
 import { createFairShares, type FairShares } from './fair-shares.ts';
-import { type Obstacles, watchObstacles } from './obstacles.ts';
 import type { LabelsOptions } from './options.ts';
 import { createOutbound, type Outbound } from './outbound.ts';
+import { type Preconditions, watchPreconditions } from './preconditions.ts';
 import { timeAsker } from './time-asker.ts';
 
-/** The parts of the instrument that exist before it observes: ways out, shares, signatures, clock and disk. */
+/** Parts of the instrument that exist before it observes: network clients, shares, signatures, clock and disk. */
 export interface Foundation extends LabelsOptions {
   readonly outbound: Outbound;
   readonly shares: FairShares;
   readonly verifier: Verifier;
   readonly signatures: Signatures;
-  readonly obstacles: Obstacles;
+  readonly preconditions: Preconditions;
 }
 
-/** Processor time of one check of a signature, as measured, in milliseconds. */
+/** Measured processor time of one signature check, in milliseconds. */
 const checkCpuMs = 0.06;
 
-/** Makes the foundation; `labeler` looks up a labeler in the roster, which comes later. */
+/** Creates the foundation. `labeler` looks up a labeler in the roster, which is created later. */
 export function createFoundation(
   options: LabelsOptions,
-  labeler: (did: string) => Member | undefined,
+  labeler: (did: string) => KnownLabeler | undefined,
   signal: AbortSignal,
 ): Foundation {
   const { settings, store, policy, clocks } = options;
@@ -31,24 +31,24 @@ export function createFoundation(
   const outbound = createOutbound({ ...settings, policy, clock: () => clock() / 1000 });
   const { directory, identities } = outbound;
   const shares = createFairShares({
-    ...{ store, clocks, labeler, disk: () => obstacles.disk },
-    gapIntervalMs: settings.rhythm.beatMs,
+    ...{ store, clocks, labeler, disk: () => preconditions.disk },
+    gapIntervalMs: settings.timings.heartbeatMs,
     maxDailyRows: settings.maxDailyRows,
   });
   const { shareOf, pace } = shares;
   const verifier = createVerifier({
     onChecked: (source, checks) => pace.charge(source, { cpuMs: checks * checkCpuMs }),
   });
-  const obstacles = watchObstacles(clocks, {
+  const preconditions = watchPreconditions(clocks, {
     folder: settings.folder,
     minFreeBytes: settings.minFreeBytes,
     maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
     isDerived: (settings.dailyBytes ?? null) === null,
     windowDays: settings.windowDays,
     askTime: timeAsker(directory, { ...settings, dids: settings.seeds }, clock, signal, (milliseconds, askedAt) =>
-      obstacles.toldTime(milliseconds, askedAt),
+      preconditions.onTrustedTime(milliseconds, askedAt),
     ),
   });
   const signatures = new Signatures({ identities, verifier, store, clock, shareOf });
-  return { ...options, outbound, shares, verifier, signatures, obstacles };
+  return { ...options, outbound, shares, verifier, signatures, preconditions };
 }

@@ -3,13 +3,13 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { wait } from '../clock/wait.ts';
-import type { Particulars } from '../roster/particulars.ts';
+import type { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import type { Roster } from '../roster/roster.ts';
 import { followServices, type ServiceEvent, type ServiceEvents } from '../roster/service-events.ts';
-import type { Obstacles } from './obstacles.ts';
-import { numberNote } from './signs-of-life.ts';
+import { numberNote } from './heartbeat.ts';
+import type { Preconditions } from './preconditions.ts';
 
-/** Under this name the store keeps where the stream of labelers' records goes on. */
+/** Name of the store's note that holds the Jetstream cursor. */
 export const cursorNote = 'jetstream-cursor';
 
 /** Dependencies of following labelers' records. */
@@ -23,23 +23,23 @@ export interface LabelerEventsOptions {
   readonly log: Log;
 }
 
-/** Follows what labelers write about themselves; null where no stream is configured. */
+/** Follows labelers' records on the Jetstream. Returns null if no Jetstream is configured. */
 export async function labelerEvents(
   { settings, store, policy, resolve, random, clock, log }: LabelerEventsOptions,
-  roster: Pick<Roster, 'add' | 'saidToChange'>,
-  particulars: Particulars,
-  obstacles: Obstacles,
+  roster: Pick<Roster, 'add' | 'documentChanged'>,
+  metadata: LabelerMetadata,
+  preconditions: Preconditions,
 ): Promise<ServiceEvents | null> {
   const { jetstream, userAgent } = settings;
   if (jetstream === null) return null;
   const onEvent = (event: ServiceEvent): void => {
     if (event.kind !== 'service') {
-      roster.saidToChange(event.did);
+      roster.documentChanged(event.did);
       return;
     }
     roster.add(event.did, 'discovered', 'jetstream');
     if (event.definitions === null) return;
-    particulars
+    metadata
       .written(event.did, event.definitions)
       .catch((error: unknown) => log.warn('definitions were not stored', errorFields(error)));
   };
@@ -52,7 +52,7 @@ export async function labelerEvents(
     clock,
     wait,
     log,
-    heardTime: (milliseconds) => obstacles.heardTime(milliseconds),
+    onUpstreamTime: (milliseconds) => preconditions.onUpstreamTime(milliseconds),
     onEvent,
     cursor: await numberNote(store, cursorNote),
   });

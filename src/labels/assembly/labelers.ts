@@ -2,8 +2,8 @@ import { wait } from '../clock/wait.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { Denials } from '../operator/denials.ts';
 import { SourceRunner } from '../reading/source-runner.ts';
-import type { Member } from '../roster/member.ts';
-import { Particulars } from '../roster/particulars.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
+import { LabelerMetadata } from '../roster/labeler-metadata.ts';
 import { Reachability } from '../roster/reachability.ts';
 import { Roster } from '../roster/roster.ts';
 import type { ServiceEvents } from '../roster/service-events.ts';
@@ -11,29 +11,29 @@ import { type DirectoryOperations, directoryOperations } from './directory-opera
 import type { Foundation } from './foundation.ts';
 import { labelerEvents } from './labeler-events.ts';
 
-/** Everything that follows labelers: the roster, who is denied, their records, and their readers. */
+/** Parts that follow labelers: the roster, the denials, the records and the readers. */
 export interface Labelers {
   readonly roster: Roster;
   readonly runner: SourceRunner;
   readonly denials: Denials;
-  readonly particulars: Particulars;
-  /** Null where no stream of records is configured. */
+  readonly metadata: LabelerMetadata;
+  /** Null if no Jetstream is configured. */
   readonly services: ServiceEvents | null;
   /** The directory's stream. */
   readonly operations: DirectoryOperations;
   readonly reachability: Reachability;
-  /** Adds a labeler, whether seeds, a relay or a stream name it; not one that is denied by its DID. */
+  /** Adds a labeler that seeds, a relay or a stream named, unless its DID is denied. */
   readonly add: Roster['add'];
 }
 
-/** Makes them; nothing is read before the roster is loaded. `fail` is told when a reader fails because the store does. */
+/** Creates the parts; nothing is read before the roster is loaded. Calls `fail` if a reader fails because the store fails. */
 export async function createLabelers(
   base: Foundation,
   ports: ReaderPorts,
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Promise<Labelers> {
-  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, obstacles } = base;
+  const { settings, store, clocks, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { resolveTxt = outbound.resolveTxt } = base;
   const { http, identities } = outbound;
   const clock = clocks.wall;
@@ -42,43 +42,43 @@ export async function createLabelers(
     ...{ identities, clock, wait },
     ...{ refreshMs: 86_400_000, retryMs: 60_000, freshMs: 60_000 },
     mayResolve: (did) => !denials.deniesDid(did),
-    changed: (member) => {
-      signatures.forget(member.did);
-      denials.judge(member);
-      follow(member);
+    changed: (labeler) => {
+      signatures.forget(labeler.did);
+      denials.judge(labeler);
+      follow(labeler);
     },
   });
   const denials: Denials = new Denials({
     ...{ folder: settings.folder, store, clock, log, telemetry },
-    members: () => roster.members,
-    changed: (member) => follow(member),
+    labelers: () => roster.labelers,
+    changed: (labeler) => follow(labeler),
   });
-  const particulars = new Particulars({
+  const metadata = new LabelerMetadata({
     ...{ http, identities, store, clock, wait, log, shareOf: shares.shareOf, resolveTxt },
-    member: (did) => {
-      const member = roster.member(did);
-      return member?.denied ? undefined : member;
+    labeler: (did) => {
+      const labeler = roster.labeler(did);
+      return labeler?.denied ? undefined : labeler;
     },
     sourceFailed: (part) => telemetry.sourceFailed(part),
-    timeoutMs: settings.rhythm.requestMs,
+    timeoutMs: settings.timings.requestMs,
   });
-  const follow = (member: Member): void => {
-    runner.follow(member);
-    if (member.denied) particulars.forget(member.did);
-    else particulars.resolved(member);
+  const follow = (labeler: KnownLabeler): void => {
+    runner.follow(labeler);
+    if (labeler.denied) metadata.forget(labeler.did);
+    else metadata.resolved(labeler);
   };
   const add: Roster['add'] = (did, origin, provenance) => {
-    if (roster.member(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
+    if (roster.labeler(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
   };
   const services = await labelerEvents(
     { ...base, clock, resolve: outbound.resolveOwn },
-    { add, saidToChange: (did) => roster.saidToChange(did) },
-    particulars,
-    obstacles,
+    { add, documentChanged: (did) => roster.documentChanged(did) },
+    metadata,
+    preconditions,
   );
   const operations = await directoryOperations(
     { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
-    { add, member: (did) => roster.member(did), saidToChange: (did) => roster.saidToChange(did) },
+    { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
   );
-  return { roster, runner, denials, particulars, services, operations, reachability: new Reachability(log), add };
+  return { roster, runner, denials, metadata, services, operations, reachability: new Reachability(log), add };
 }

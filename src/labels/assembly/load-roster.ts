@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { StoreReader } from '../../store/port.ts';
+import type { StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { readPosition } from '../label/position.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
@@ -7,28 +7,29 @@ import type { RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** The parts that go on from what is loaded. */
+/** Parts that continue from the stored state. */
 interface Readers {
   readonly roster: Roster;
   readonly runner: SourceRunner;
   readonly reachability: Reachability;
 }
 
-/** Loads what the last run knew: the labelers, the position of each source, and the rows that were refused lately. */
+/** Loads the state of the last run: the labelers, the position of each source, and recently refused rows. */
 export async function loadRoster(
-  store: Pick<StoreReader, 'positions' | 'roster'>,
+  store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,
-  memories: readonly Pick<RepeatMemory | RefusedMemory, 'load'>[],
+  { refused, repeats }: { readonly refused: RefusedMemory; readonly repeats: Pick<RepeatMemory, 'load'> },
 ): Promise<void> {
   const answered = new Map<string, Micros>();
   const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
   for (const { source, endpoint, value, acceptedAt } of positions) {
-    if (memories.some((memory) => memory.load(source, endpoint, value))) continue;
+    if (repeats.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);
   }
+  for (const rows of await store.refusedRows()) refused.load(rows);
   const rows = await store.roster();
   roster.load(rows, answered);
-  reachability.load(rows, (did) => roster.member(did));
+  reachability.load(rows, (did) => roster.labeler(did));
 }

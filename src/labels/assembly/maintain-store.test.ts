@@ -6,7 +6,7 @@ function logOf() {
   return { info: vi.fn(), warn: vi.fn(), error: vi.fn() };
 }
 
-test('days that could not be sealed are reported, those that were are not', async () => {
+test('only days that could not be sealed are logged', async () => {
   const log = logOf();
   const upkeep = { sealed: ['2024-10-04'], postponed: [] as string[], expired: [] };
   const store = { maintain: () => Promise.resolve(upkeep) };

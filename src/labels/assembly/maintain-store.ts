@@ -2,7 +2,7 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 
-/** Runs the store's upkeep and reports closed days that could not be rewritten: without room they stay as large as they are. */
+/** Runs the store's upkeep, and logs closed days that could not be rewritten for lack of space. */
 export async function maintainStore(store: Pick<StoreWriter, 'maintain'>, at: Micros, log: Log): Promise<void> {
   const { postponed } = await store.maintain(at);
   if (postponed.length > 0)

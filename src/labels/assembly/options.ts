@@ -3,11 +3,11 @@ import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import type { Rhythm } from '../stream/rhythm.ts';
+import type { Timings } from '../stream/timings.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
-  /** Folder of the store: its free space is watched. */
+  /** Directory of the store; its free space is monitored. */
   readonly folder: string;
   readonly artifacts: string;
   readonly windowDays: number;
@@ -15,9 +15,9 @@ export interface LabelsSettings {
   readonly seeds: readonly string[];
   readonly relays: readonly string[];
   readonly plc: string;
-  /** Directories that answer when the first does not (none). */
+  /** Directories that are asked if the first does not respond; none by default. */
   readonly plcReplicas?: readonly string[];
-  /** Null: nothing is discovered by stream. */
+  /** Null disables discovery by the Jetstream. */
   readonly jetstream: string | null;
   /** Sent with every request and handshake. */
   readonly userAgent: string;
@@ -25,14 +25,14 @@ export interface LabelsSettings {
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
-  /** Most bytes that all sources together may add in a UTC day; null: derived from the disk. */
+  /** Maximum bytes that all sources together may add in a UTC day; null derives it from the disk. */
   readonly dailyBytes?: number | null;
-  /** Bounds, for tests to lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
+  /** Bounds that tests lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
   readonly maxDailyRows?: number;
   readonly maxEnrolled?: number;
-  /** Streams of one host that are open at once (32); further labelers of it are polled. */
+  /** Maximum open streams of one host (32); further labelers of the host are polled. */
   readonly maxStreamsPerHost?: number;
-  readonly rhythm: Rhythm;
+  readonly timings: Timings;
 }
 
 /** Dependencies of the label instrument. */
@@ -43,7 +43,7 @@ export interface LabelsOptions {
   readonly policy: AddressPolicy;
   readonly clocks: Clocks;
   readonly random: () => number;
-  /** Asks DNS for the texts by which names are confirmed, in place of the system's resolver; null: none is confirmed. */
+  /** Looks up the TXT records that confirm handles, in place of the system's resolver; null confirms no handle. */
   readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;

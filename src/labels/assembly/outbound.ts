@@ -3,9 +3,9 @@ import type { AddressPolicy, Resolve } from '../../network/guard/address-policy.
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
 import { createIdentityResolver, type IdentityResolver } from '../../network/identity/identity.ts';
-import { maxEnrolled } from '../roster/member.ts';
+import { maxEnrolled } from '../roster/known-labeler.ts';
 import { createStreamOpener, type OpenStream } from '../stream/open-stream.ts';
-import type { Rhythm } from '../stream/rhythm.ts';
+import type { Timings } from '../stream/timings.ts';
 
 /** Dependencies of the instrument's network clients. */
 export interface OutboundOptions {
@@ -14,18 +14,18 @@ export interface OutboundOptions {
   readonly plcReplicas?: readonly string[];
   /** Sent with every request and handshake. */
   readonly userAgent: string;
-  readonly rhythm: Rhythm;
-  /** Streams of one host and port (32). */
+  readonly timings: Timings;
+  /** Maximum streams of one host and port (32). */
   readonly maxStreamsPerHost?: number | undefined;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** The ways to the network, kept apart so that strangers can exhaust none but their own. */
+/** Network clients, separate so that hosts of strangers can exhaust only their own. */
 export interface Outbound {
-  /** For what strangers serve: pages of labels, records, handles. */
+  /** For responses of strangers: pages of labels, records, handles. */
   readonly http: HttpClient;
-  /** For what the operator configured: the did:plc directory and the relays. */
+  /** For hosts that the operator configured: the did:plc directory and the relays. */
   readonly directory: HttpClient;
   /** Resolves names that the operator configured. */
   readonly resolveOwn: Resolve;
@@ -37,30 +37,30 @@ export interface Outbound {
 }
 
 /**
- * Requests for pages at once. A slot costs a socket and at most 256 KiB of a body; larger bodies need a permit of their
- * own. Half is for seeded and established sources. Hosts that are slow or never answered get few: 48 for new sources,
- * where 150 hosts that answer after 28 s once held all 24 there were, and 32 for privileged ones.
+ * Concurrent requests for pages. A slot costs a socket and at most 256 KiB of a body; larger bodies need a separate
+ * permit. Half is reserved for privileged sources. Hosts that are slow or never responded share 48 slots for new sources
+ * (150 hosts that responded after 28 s once occupied all of 24) and 32 for privileged ones.
  */
 const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
 
-/** Handshakes of streams at once: each costs a socket, and one that is never answered lasts 15 s. */
+/** Concurrent handshakes of streams: each costs a socket, and one without a response lasts 15 s. */
 const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
 
-/** did:web documents at once, which come from as many hosts as strangers like. */
+/** Concurrent requests for did:web documents; strangers choose their hosts. */
 const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unproven: 24, slowPrivileged: 8 };
 const webTimeoutMs = 5_000;
 
-/** Streams of one registrable domain: honest platforms host hundreds of labelers. Beyond it they are polled. */
+/** Maximum streams of one registrable domain; further labelers are polled. Honest platforms host hundreds of labelers. */
 const streamsPerDomain = 256;
-/** Streams of new sources in all; those of seeded and established ones are bounded by the enrolment alone. */
+/** Maximum streams of all new sources; only the enrolment bounds those of privileged sources. */
 const maxNewStreams = 2_000;
 
-/** Names of strangers that are looked up at once: more than requests and handshakes together, so that none waits. */
+/** Concurrent look-ups of strangers' names: more than requests and handshakes together, so none of them waits. */
 const names = { total: 512, perDomain: 64 };
 
-/** Makes the clients, slots and resolvers of one instrument; nothing is connected to before it is asked. */
+/** Creates the clients, slots and resolvers of one instrument. Opens no connection. */
 export function createOutbound(options: OutboundOptions): Outbound {
-  const { policy, plc, plcReplicas = [], userAgent, rhythm, maxStreamsPerHost = 32, clock } = options;
+  const { policy, plc, plcReplicas = [], userAgent, timings, maxStreamsPerHost = 32, clock } = options;
   const own = createNameResolver({ hostsFile: systemHostsFile });
   const strangers = createNameResolver({ hostsFile: null, ...names });
   const http = createHttpClient({ policy, ...pages, resolve: strangers.resolve, userAgent });
@@ -83,7 +83,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       ...{ total: maxEnrolled + maxNewStreams, reserved: maxEnrolled },
     }),
     openStream: createStreamOpener({
-      ...{ policy, userAgent, resolve: strangers.resolve, rhythm },
+      ...{ policy, userAgent, resolve: strangers.resolve, timings },
       handshakes: createSlots({ ...handshakes, maxWaiting: 8_192 }),
     }),
     resolveTxt: strangers.resolveTxt,

@@ -1,31 +1,31 @@
 import { formatTimestamp, type Micros } from '../../contract/timestamp.ts';
 import { domainsOfLabeler } from '../operator/deny-target.ts';
 import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../publish/sources-report.ts';
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { SourceUsage } from '../shares/source-usage.ts';
 
 /** Dependencies of reporting the cost of sources. */
 export interface ReportSourcesOptions {
   /** Directory of the store. */
   readonly folder: string;
-  readonly members: () => Iterable<Member>;
+  readonly labelers: () => Iterable<KnownLabeler>;
   readonly usage: Pick<SourceUsage, 'of'>;
-  /** Connections and requests that a source holds now. */
+  /** Returns the number of connections and requests that a source holds now. */
   readonly slotsOf: (did: string) => number;
-  readonly standingOf: (member: Member) => string;
+  readonly priorityOf: (labeler: KnownLabeler) => string;
   readonly clock: () => Micros;
 }
 
-/** Writes what each known source costs since this call, for `almanac labels sources`. */
+/** Returns a function that writes the cost of each known source since this call, for `almanac labels sources`. */
 export function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
-  const { folder, members, usage, slotsOf, standingOf, clock } = options;
+  const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;
   const startedAt = time(clock());
   return async () => {
-    const sources = [...members()].map((member): ReportedSource => {
-      const { did, endpoint, denied, tracker } = member;
+    const sources = [...labelers()].map((labeler): ReportedSource => {
+      const { did, endpoint, denied, tracker } = labeler;
       return {
-        ...{ did, endpoint, denied, state: tracker.state, standing: standingOf(member), slots: slotsOf(did) },
-        domains: domainsOfLabeler(member),
+        ...{ did, endpoint, denied, state: tracker.state, standing: priorityOf(labeler), slots: slotsOf(did) },
+        domains: domainsOfLabeler(labeler),
         ...usage.of(did),
       };
     });

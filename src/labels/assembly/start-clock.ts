@@ -2,7 +2,7 @@ import type { Log } from '../../ops/log.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import { wait } from '../clock/wait.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
-import type { Obstacles } from './obstacles.ts';
+import type { Preconditions } from './preconditions.ts';
 
 /** Dependencies of checking the clock before a start. */
 export interface StartClockOptions {
@@ -17,27 +17,27 @@ export interface StartClockOptions {
 const lookMs = 20;
 
 /**
- * Waits until an upstream confirms the clock, so that a wrong clock stamps no row; not for long if no upstream
- * responds, but for as long as one contradicts it.
+ * Waits until an upstream confirms the clock, so that a wrong clock stamps no row. Waits at most `waitMs` if no upstream
+ * responds, and without a limit while one contradicts the clock.
  */
 export async function clockAtStart(
-  obstacles: Obstacles,
+  preconditions: Preconditions,
   { clocks, log, telemetry, waitMs }: StartClockOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const begun = clocks.monotonic();
-  let told = false;
+  let hasWarned = false;
   for (;;) {
-    obstacles.look();
-    const right = obstacles.clockRight;
+    preconditions.look();
+    const right = preconditions.clockRight;
     const waited = (clocks.monotonic() - begun) / 1000;
     if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
-    if (right === false && !told) {
+    if (right === false && !hasWarned) {
       log.warn('the clock is wrong or unconfirmed: nothing is observed until it is set');
       telemetry.paused('clock_doubtful');
-      told = true;
+      hasWarned = true;
     }
     await wait(lookMs, signal);
   }
-  if (told) telemetry.paused(null);
+  if (hasWarned) telemetry.paused(null);
 }

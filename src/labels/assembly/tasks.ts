@@ -5,19 +5,18 @@ import { removeRequested } from '../operator/purges.ts';
 import { publisher } from '../publish/publisher.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
-import { standingFacts } from '../roster/member.ts';
-import { standingOf } from '../state/standing.ts';
-import { positionNote } from './directory-operations.ts';
+import { priorityInput } from '../roster/known-labeler.ts';
+import { priorityOf } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
+import { writeHeartbeat } from './heartbeat.ts';
 import { cursorNote } from './labeler-events.ts';
 import type { Labelers } from './labelers.ts';
 import { maintainStore } from './maintain-store.ts';
 import { sourcesReporter } from './report-sources.ts';
-import { beat } from './signs-of-life.ts';
 
-/** Between two looks at gaps that wait to be written. */
+/** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
-/** Between records of what is not observed of denied labelers. */
+/** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
 /** The instrument while it observes. */
@@ -28,36 +27,36 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Acts that are repeated, and done once more at the end. */
+/** Work that is repeated, and done once more at the end. */
 export interface Acts {
-  /** Makes durable what is known: gaps, the heartbeat, shares, and the roster. */
+  /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
   publish(): Promise<void>;
 }
 
-/** Makes the acts. */
+/** Creates the repeated work. */
 export function createActs({ base, labelers, acceptance }: Assembled): Acts {
-  const { settings, store, clocks, log, telemetry, shares, obstacles } = base;
+  const { settings, store, clocks, log, telemetry, shares, preconditions } = base;
   const { roster, runner, denials, services, operations } = labelers;
   const { cap, pace, gaps, shareOf } = shares;
   const clock = clocks.wall;
   return {
     async keep() {
       // Labelers that arrive while this is stored are read from the stream again after a crash.
-      const { note: position } = operations;
+      const { position } = operations;
       // Before the roster, which says up to when a source is complete.
       await gaps.flush();
-      await beat(store, clock);
+      await writeHeartbeat(store, clock);
       await shares.keep();
-      await store.dropRoster(roster.takeGone());
+      await store.dropRoster(roster.takeEvicted());
       await store.putRoster(roster.takeChanged());
       if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
-      if (position !== null) await store.putNote(positionNote, position);
+      if (position !== null) await store.putDirectoryPosition(position);
     },
     publish: publisher({
       ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
-      budgetBytes: () => obstacles.disk.dailyBytes,
-      waits: (member) => runner.waits(member),
+      budgetBytes: () => preconditions.disk.dailyBytes,
+      waits: (labeler) => runner.waits(labeler),
       paused: () => acceptance.paused,
       denied: () => denials.count(),
     }),
@@ -68,7 +67,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
 export interface Tasks {
   /** Tasks that end with the signal. */
   readonly ended: Promise<unknown>;
-  /** Upkeep and purges, which end when the store is closed: a day that is being rewritten is not waited for. */
+  /** Upkeep and purges, which end when the store is closed: a stop does not wait for a day that is being rewritten. */
   readonly endedByClosing: Promise<unknown>;
 }
 
@@ -80,48 +79,48 @@ export function startTasks(
   fail: (error: unknown) => void,
 ): Tasks {
   const { base, labelers, acceptance, ports } = assembled;
-  const { settings, store, clocks, log, outbound, shares, obstacles } = base;
-  const { roster, runner, denials, particulars, services, operations, reachability, add } = labelers;
-  const { rhythm } = settings;
+  const { settings, store, clocks, log, outbound, shares, preconditions } = base;
+  const { roster, runner, denials, metadata, services, operations, reachability, add } = labelers;
+  const { timings } = settings;
   const clock = clocks.wall;
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
   const lookAtClock = async (): Promise<void> => {
-    const { gap } = obstacles.look();
+    const { gap } = preconditions.look();
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
   };
   const ended = [
     roster.run(signal),
     services?.run(signal) ?? Promise.resolve(),
     operations.run(signal).catch(fail),
-    particulars.run(signal).catch(fail),
+    metadata.run(signal).catch(fail),
     every(settings.discoverySeconds * 1000, () =>
       discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
     ),
-    // Apart from the heartbeat: a labeler can be denied while the disk is full.
-    every(rhythm.beatMs / 2, () => denials.refresh()),
+    // Separate from the heartbeat: a labeler can be denied while the disk is full.
+    every(timings.heartbeatMs / 2, () => denials.refresh()),
     every(deniedGapMs, () => denials.recordGaps()),
     every(settings.publishSeconds * 1000, reporterOf(assembled)),
-    every(rhythm.beatMs, async () => {
+    every(timings.heartbeatMs, async () => {
       await lookAtClock();
-      await obstacles.checkDisk();
-      reachability.look(roster.members, clock());
+      await preconditions.checkDisk();
+      reachability.look(roster.labelers, clock());
       await keep();
     }),
     every(settings.publishSeconds * 1000, publish),
-    every(rhythm.tailMs, async () => {
-      await recordDepartures(roster.members, (member) => runner.presence(member), ports);
+    every(timings.tailMs, async () => {
+      await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
       runner.fillPlaces();
     }),
     every(gapTickMs, () => shares.gaps.tick()),
   ];
-  const upkeep = every(rhythm.upkeepMs, async () => {
+  const upkeep = every(timings.upkeepMs, async () => {
     // A clock step since the last check, or an unconfirmed clock, must not make a day look old.
     await lookAtClock();
-    if (obstacles.ageKnown) await maintainStore(store, clock(), log);
+    if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // A full disk holds up what a reader had taken: removal is what makes room.
+  // On a full disk a purge does not wait for readers, because only removal frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
-  const purging = every(rhythm.beatMs, () =>
+  const purging = every(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),
   );
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };
@@ -129,9 +128,9 @@ export function startTasks(
 
 function reporterOf({ base: { settings, shares, clocks }, labelers: { roster, runner } }: Assembled) {
   return sourcesReporter({
-    ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, members: () => roster.members },
-    // A reader holds one at a time: its stream, or the request of a poll.
+    ...{ folder: settings.folder, usage: shares.usage, clock: clocks.wall, labelers: () => roster.labelers },
+    // A reader holds one slot at a time: its stream, or the request of a poll.
     slotsOf: (did) => (runner.reads(did) ? 1 : 0),
-    standingOf: (member) => standingOf(standingFacts(member), clocks.wall()),
+    priorityOf: (labeler) => priorityOf(priorityInput(labeler), clocks.wall()),
   });
 }

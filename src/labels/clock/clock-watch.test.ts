@@ -4,7 +4,7 @@ import { watchClock } from './clock-watch.ts';
 
 const begun = 1_780_000_000 * second;
 
-/** Two clocks that a test moves, and the watch over them. */
+/** Two clocks that a test moves, and the watch that compares them. */
 function clocks() {
   let wall = begun;
   let monotonic = 0;
@@ -19,8 +19,8 @@ function clocks() {
   };
 }
 
-describe('the watch over the wall clock', () => {
-  test('sees nothing while both clocks agree, nor in a slow drift', () => {
+describe('the clock watch', () => {
+  test('reports no step while both clocks agree or drift slowly', () => {
     const { watch, pass } = clocks();
     for (let i = 0; i < 2_000; i++) {
       pass(10 * second, 10 * second + 5_000);
@@ -29,7 +29,7 @@ describe('the watch over the wall clock', () => {
     expect(watch.doubtful).toBe(false);
   });
 
-  test('tells a step forward as the span that was left out', () => {
+  test('reports a step forward as the skipped interval', () => {
     const { watch, pass } = clocks();
     pass(minute, minute + hour);
     expect(watch.look()).toEqual({ start: begun + minute, end: begun + minute + hour });
@@ -37,26 +37,26 @@ describe('the watch over the wall clock', () => {
     expect(watch.doubtful).toBe(true);
   });
 
-  test('tells whole microseconds, whatever the monotonic clock counts in', () => {
+  test('reports whole microseconds, even if the monotonic clock has fractions', () => {
     const { watch, pass } = clocks();
     pass(0.25, hour);
     expect(watch.look()).toEqual({ start: begun, end: begun + hour });
   });
 
-  test('tells a step back as the span that is lived through twice', () => {
+  test('reports a step back as the repeated interval', () => {
     const { watch, pass } = clocks();
     pass(minute, minute - hour);
     expect(watch.look()).toEqual({ start: begun + minute - hour, end: begun + minute });
     expect(watch.doubtful).toBe(true);
   });
 
-  test('tells a suspend, in which only the wall clock went on', () => {
+  test('reports a suspend, during which only the wall clock advanced', () => {
     const { watch, pass } = clocks();
     pass(0, 8 * hour);
     expect(watch.look()).toEqual({ start: begun, end: begun + 8 * hour });
   });
 
-  test('lets a minute pass, not more', () => {
+  test('tolerates a difference of one minute, not more', () => {
     const { watch, pass } = clocks();
     pass(second, second + minute);
     expect(watch.look()).toBe(null);
@@ -64,46 +64,46 @@ describe('the watch over the wall clock', () => {
     expect(watch.look()).not.toBe(null);
   });
 
-  test('doubts until an upstream agrees', () => {
+  test('doubts the clock after a step until an upstream agrees', () => {
     const { watch, pass, wall } = clocks();
     pass(0, hour);
     watch.look();
-    watch.heard(micros(wall() - hour));
+    watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(true);
-    watch.heard(micros(wall() - minute));
+    watch.onUpstreamTime(micros(wall() - minute));
     expect(watch.doubtful).toBe(false);
   });
 
-  test('is confirmed by nobody at first, and not again after a step', () => {
+  test('is unconfirmed at the start and after a step', () => {
     const { watch, pass, wall } = clocks();
     expect([watch.confirmed, watch.doubtful]).toEqual([false, false]);
-    watch.heard(micros(wall() - minute));
+    watch.onUpstreamTime(micros(wall() - minute));
     expect(watch.confirmed).toBe(true);
     pass(0, hour);
     watch.look();
     expect(watch.confirmed).toBe(false);
-    watch.told(wall(), wall());
+    watch.onTrustedTime(wall(), wall());
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('is put in doubt before anybody confirmed it, by those alone that we chose ourselves', () => {
+  test('doubts an unconfirmed clock only if an upstream that we asked contradicts it', () => {
     const { watch, wall } = clocks();
-    watch.heard(micros(wall() - hour));
+    watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(false);
-    watch.told(micros(wall() - hour), wall());
+    watch.onTrustedTime(micros(wall() - hour), wall());
     expect(watch.doubtful).toBe(true);
-    watch.heard(wall());
-    watch.told(micros(wall() - hour), wall());
+    watch.onUpstreamTime(wall());
+    watch.onTrustedTime(micros(wall() - hour), wall());
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('takes for the time of an answer any instant since it was asked for', () => {
+  test('accepts any instant since the request as the time of a response', () => {
     const { watch, pass, wall } = clocks();
     const askedAt = wall();
     pass(10 * minute);
-    watch.told(micros(askedAt - minute - 1), askedAt);
+    watch.onTrustedTime(micros(askedAt - minute - 1), askedAt);
     expect(watch.confirmed).toBe(false);
-    watch.told(askedAt, askedAt);
+    watch.onTrustedTime(askedAt, askedAt);
     expect(watch.confirmed).toBe(true);
   });
 });

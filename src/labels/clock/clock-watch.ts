@@ -1,52 +1,52 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
-/** Wall and monotonic clock may part by this much before it counts as a step, in microseconds: 60 s. */
-export const maxParting = minute;
+/** Maximum difference between the progress of the wall clock and the monotonic clock; more is a step. In microseconds: 60 s. */
+export const maxClockDrift = minute;
 /**
  * Maximum difference between upstream time and the wall clock that confirms the wall clock after a step, in
  * microseconds: 60 s.
  */
-export const maxDisagreement = minute;
-/** Small drift is forgiven once this long has passed, in microseconds: 1 h. */
-const anchorFor = 60 * minute;
+export const maxUpstreamDifference = minute;
+/** Time after which smaller drift is forgotten, in microseconds: 1 h. */
+const anchorPeriod = 60 * minute;
 
 /** The two clocks of this machine, both in microseconds. */
 export interface Clocks {
   /** Wall clock, since 1970. */
   readonly wall: () => Micros;
-  /** Never set, stands still while the machine is suspended; of no particular origin. */
+  /** Monotonic clock with an arbitrary origin; stops while the machine is suspended. */
   readonly monotonic: () => number;
 }
 
-/** Watches the wall clock against the monotonic one. */
+/** Detects steps of the wall clock by the monotonic clock. */
 export interface ClockWatch {
-  /** Looks at both clocks. Gives the span between the two readings of time when they have parted since the last look. */
+  /** Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null. */
   look(): Interval | null;
   /** True if the clock is in doubt: stepped, or contradicted before any confirmation, and not confirmed since. */
   readonly doubtful: boolean;
   /** True if an upstream confirmed the clock since the start and since the last step. */
   readonly confirmed: boolean;
   /** Records an upstream's time. Ends the doubt if it agrees with the wall clock. */
-  heard(upstream: Micros): void;
+  onUpstreamTime(upstream: Micros): void;
   /**
-   * The same for an upstream that we asked at `askedAt` of the wall clock. For an
-   * unconfirmed clock it also raises doubt.
+   * Records the time of an upstream that we asked at `requestedAt` of the wall clock. For an unconfirmed clock, a
+   * contradiction also raises doubt.
    */
-  told(upstream: Micros, askedAt: Micros): void;
+  onTrustedTime(upstream: Micros, requestedAt: Micros): void;
 }
 
-/** Starts watching from now. */
+/** Starts comparing the clocks from now on. */
 export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
   let anchor = { wall: wall(), monotonic: monotonic() };
-  let state: 'unheard' | 'confirmed' | 'doubtful' = 'unheard';
+  let state: 'unconfirmed' | 'confirmed' | 'doubtful' = 'unconfirmed';
   return {
     look() {
       const now = { wall: wall(), monotonic: monotonic() };
       const expected = micros(Math.round(anchor.wall + now.monotonic - anchor.monotonic));
-      const parted = now.wall - expected;
-      if (Math.abs(parted) <= maxParting) {
-        if (now.monotonic - anchor.monotonic > anchorFor) anchor = now;
+      const difference = now.wall - expected;
+      if (Math.abs(difference) <= maxClockDrift) {
+        if (now.monotonic - anchor.monotonic > anchorPeriod) anchor = now;
         return null;
       }
       anchor = now;
@@ -59,13 +59,13 @@ export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
     get confirmed() {
       return state === 'confirmed';
     },
-    heard(upstream) {
-      if (Math.abs(upstream - wall()) <= maxDisagreement) state = 'confirmed';
+    onUpstreamTime(upstream) {
+      if (Math.abs(upstream - wall()) <= maxUpstreamDifference) state = 'confirmed';
     },
-    told(upstream, askedAt) {
-      const agrees = upstream >= askedAt - maxDisagreement && upstream <= wall() + maxDisagreement;
+    onTrustedTime(upstream, requestedAt) {
+      const agrees = upstream >= requestedAt - maxUpstreamDifference && upstream <= wall() + maxUpstreamDifference;
       if (agrees) state = 'confirmed';
-      else if (state === 'unheard') state = 'doubtful';
+      else if (state === 'unconfirmed') state = 'doubtful';
     },
   };
 }

@@ -7,8 +7,8 @@ const ago = (hours: number) => micros(now - hours * hour);
 const signs = { startedAt: ago(9), heartbeat: null, observedThrough: null, notedThrough: null };
 const since = (hours: number, restored = false) => ({ start: ago(hours), end: now, restored });
 
-describe('no process observed since the last heartbeat: the time since then is a gap', () => {
-  test('whichever it was', () => {
+describe('the downtime before a start', () => {
+  test('begins at the latest of the epoch, the heartbeat and the last page', () => {
     expect(downtime(signs, now)).toEqual(since(9));
     expect(downtime({ ...signs, heartbeat: ago(2) }, now)).toEqual(since(2));
     expect(downtime({ ...signs, heartbeat: ago(2), observedThrough: ago(5), notedThrough: ago(5) }, now)).toEqual(
@@ -21,21 +21,21 @@ describe('no process observed since the last heartbeat: the time since then is a
     });
   });
 
-  test('and there is none in an epoch that begins, or when it lies ahead', () => {
+  test('is null in a new epoch, and if the heartbeat is in the future', () => {
     expect(downtime({ ...signs, heartbeat: micros(now + hour) }, now)).toBe(null);
     expect(downtime({ ...signs, startedAt: micros(now - 1_000) }, now)).toBe(null);
   });
 });
 
-describe('a store of which parts were put back', () => {
-  test('rows that were noted and are gone: nobody knows since the last that is there', () => {
+describe('a store with restored parts', () => {
+  test('has a gap since its last row if recorded rows are missing', () => {
     expect(downtime({ ...signs, heartbeat: ago(1), observedThrough: ago(4), notedThrough: ago(1) }, now)).toEqual(
       since(4, true),
     );
     expect(downtime({ ...signs, heartbeat: ago(1), notedThrough: ago(1) }, now)).toEqual(since(9, true));
   });
 
-  test('rows that no heartbeat reaches: gaps noted since may be gone', () => {
+  test('has a gap since its last heartbeat if rows are newer, because recorded gaps may be missing', () => {
     expect(downtime({ ...signs, heartbeat: ago(4), observedThrough: ago(1), notedThrough: ago(4) }, now)).toEqual(
       since(4, true),
     );

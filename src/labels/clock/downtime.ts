@@ -2,12 +2,12 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, minute, second } from '../../store/time.ts';
 
 /** The store's evidence of the last observation. */
-export interface SignsOfLife {
+export interface LastObservation {
   readonly startedAt: Micros;
   readonly heartbeat: Micros | null;
-  /** The last accepted page, by the rows. */
+  /** Time of the last accepted page according to the rows. */
   readonly observedThrough: Micros | null;
-  /** The last accepted page as recorded with the last heartbeat, in the state file. */
+  /** Time of the last accepted page according to the state file, recorded with the last heartbeat. */
   readonly notedThrough: Micros | null;
 }
 
@@ -16,10 +16,10 @@ export interface Downtime extends Interval {
   readonly restored: boolean;
 }
 
-/** An epoch without a heartbeat that is this young began with this very start. */
-const justBegun = 5 * second;
-/** Rows may be this much newer than the last heartbeat: it comes every few seconds, or is late for once. */
-const beatLate = minute;
+/** Maximum age of an epoch without a heartbeat that began with this start. */
+const maxNewEpochAge = 5 * second;
+/** Maximum time by which rows may be newer than the last heartbeat, which is written every few seconds. */
+const maxHeartbeatLag = minute;
 
 /**
  * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
@@ -28,13 +28,13 @@ const beatLate = minute;
  * whole store was restored, its last heartbeat is the copy's.
  */
 export function downtime(
-  { startedAt, heartbeat, observedThrough, notedThrough }: SignsOfLife,
+  { startedAt, heartbeat, observedThrough, notedThrough }: LastObservation,
   now: Micros,
 ): Downtime | null {
-  if (heartbeat === null && observedThrough === null && now - startedAt < justBegun) return null;
+  if (heartbeat === null && observedThrough === null && now - startedAt < maxNewEpochAge) return null;
   const beat = Math.max(startedAt, heartbeat ?? 0);
   const through = Math.max(startedAt, observedThrough ?? 0);
-  const restored = through > beat + beatLate || (notedThrough !== null && through < notedThrough);
+  const restored = through > beat + maxHeartbeatLag || (notedThrough !== null && through < notedThrough);
   const start = (restored ? Math.min(beat, through) : Math.max(beat, through)) as Micros;
   return start < now ? { start, end: now, restored } : null;
 }

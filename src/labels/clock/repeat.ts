@@ -2,7 +2,7 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { wait } from './wait.ts';
 
-/** Does something at once and again and again; a failure that may pass is told, another ends the instrument. */
+/** Runs `work` now and then after every `ms`. Logs a transient failure; calls `fail` for a permanent one of the store. */
 export async function repeat(
   ms: number,
   work: () => Promise<unknown>,
@@ -14,7 +14,7 @@ export async function repeat(
     try {
       await work();
     } catch (error) {
-      // A store that is being closed ends what is under way.
+      // Work under way fails when the store is closed.
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) fail(error);
       log.warn('a task failed and will be retried', errorFields(error));

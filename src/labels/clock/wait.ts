@@ -7,7 +7,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done);
       resolve();
     };
-    // Longer than this a timer cannot wait: it would fire at once.
+    // A timer with a longer delay would fire at once.
     const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
     signal.addEventListener('abort', done, { once: true });
   });

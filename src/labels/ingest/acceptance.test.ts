@@ -4,24 +4,30 @@ import { StoreError } from '../../store/errors.ts';
 import { labelBytes } from '../../store/label.ts';
 import { maxBatchBytes, maxBatchRows, type StoredGap } from '../../store/port.ts';
 import { day, hour, type Interval, micros, second } from '../../store/time.ts';
-import { watchObstacles } from '../assembly/obstacles.ts';
+import { watchPreconditions } from '../assembly/preconditions.ts';
 import { wait } from '../clock/wait.ts';
 import { noTelemetry } from '../shares/telemetry.ts';
 import { type AcceptanceOptions, type AcceptedPage, ClockChanged, PageAcceptance, split } from './acceptance.ts';
 
-const page: AcceptedPage = { source: 'did:web:a.test', observations: [], refusals: [], positions: [], clockEra: 0 };
+const page: AcceptedPage = {
+  source: 'did:web:a.test',
+  observations: [],
+  refusals: [],
+  positions: [],
+  clockGeneration: 0,
+};
 
 const disk = { folder: '', minFreeBytes: 0, maxDailyBytes: 1, isDerived: true, windowDays: 30 };
 
-function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
+function pausedAcceptance(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
   return new PageAcceptance({
     store: { append: () => Promise.reject(new Error('not reached')), recordGap: () => Promise.resolve() },
-    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+    shareOf: (source) => ({ priority: 'new', domain: source, source }),
     flushGaps: () => Promise.resolve(),
     charge: () => undefined,
     clock: () => micros(1),
-    obstacle: () => ({ pause: 'disk_low', gap: null, since: null }),
-    clockEra: () => 0,
+    checkPreconditions: () => ({ pause: 'disk_low', gap: null, since: null }),
+    clockGeneration: () => 0,
     wait,
     retryMs: 60_000,
     log: silentLog,
@@ -33,7 +39,7 @@ function standing(change: Partial<AcceptanceOptions> = {}): PageAcceptance {
   });
 }
 
-test('a page beyond a batch is split, and its positions and refusals come with the last part alone', () => {
+test('a page larger than a batch is split, and only the last part has its positions and refusals', () => {
   const label = { src: 'did:plc:a', uri: 'did:plc:b', val: 'spam', cts: '' };
   const observations = Array.from({ length: 2 * maxBatchRows + 1 }, () => ({ label, signature: 'unsigned' as const }));
   const positions = [{ source: 'did:plc:a', endpoint: 'e', value: '9' }];
@@ -55,11 +61,11 @@ test('a page of large labels is split by their bytes', () => {
   expect(parts.reduce((sum, part) => sum + part.observations.length, 0)).toBe(maxBatchRows);
 });
 
-test('a page that was judged by a clock that was set since is given back to be judged again', async () => {
+test('a page is rejected with ClockChanged if the clock was set after it was judged', async () => {
   let appended = 0;
-  const acceptance = standing({
-    obstacle: () => ({ pause: null, gap: null, since: null }),
-    clockEra: () => 1,
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
+    clockGeneration: () => 1,
     store: {
       append: ({ observations }) => {
         appended += 1;
@@ -70,21 +76,21 @@ test('a page that was judged by a clock that was set since is given back to be j
   });
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
-  await expect(acceptance.accept({ ...page, clockEra: 0 })).rejects.toThrow(ClockChanged);
+  await expect(acceptance.accept({ ...page, clockGeneration: 0 })).rejects.toThrow(ClockChanged);
   expect(appended).toBe(0);
-  expect(await acceptance.accept({ ...page, clockEra: 1 })).toBe(0);
+  expect(await acceptance.accept({ ...page, clockGeneration: 1 })).toBe(0);
   expect(appended).toBe(1);
   ends.abort();
   await running;
 });
 
-test('the gap of a pause reaches to the instant at which acceptance goes on', async () => {
+test('the gap of a pause ends when acceptance resumes', async () => {
   let now = 1_000;
   let pauses = 3;
   const gaps: Interval[] = [];
-  const acceptance = standing({
+  const acceptance = pausedAcceptance({
     clock: () => micros(now),
-    obstacle: () => {
+    checkPreconditions: () => {
       now += 100;
       pauses -= 1;
       return { pause: pauses > 0 ? 'disk_low' : null, gap: null, since: null };
@@ -107,7 +113,7 @@ test('the gap of a pause reaches to the instant at which acceptance goes on', as
   await running;
 });
 
-test('a group and a gap that the store could not take for now are the next to be written', async () => {
+test('a group and a gap that the store rejected temporarily are written next', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {
@@ -115,8 +121,8 @@ test('a group and a gap that the store could not take for now are the next to be
     return Promise.reject(new StoreError('disk_full', 'full'));
   };
   let stepped = false;
-  const acceptance = standing({
-    obstacle: () => {
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => {
       const gap = stepped ? null : { start: micros(-10), end: micros(-5) };
       stepped = true;
       return { pause: null, gap, since: null };
@@ -143,8 +149,8 @@ test('a group and a gap that the store could not take for now are the next to be
   expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
-test('a page that waits in a pause is refused at the end, and so is one that comes after it', async () => {
-  const acceptance = standing();
+test('a page that waits in a pause is rejected at the stop, and so is a later one', async () => {
+  const acceptance = pausedAcceptance();
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
   const waiting = acceptance.accept(page);
@@ -157,24 +163,24 @@ test('a page that waits in a pause is refused at the end, and so is one that com
 });
 
 test.each([
-  ['acceptance looks at it first', false],
-  ['a heartbeat has looked at it, three seconds before', true],
-])('a pause begins where the gap of a clock that was set ends: %s', async (_, beatFirst) => {
+  ['acceptance detects the step', false],
+  ['a heartbeat detected the step three seconds earlier', true],
+])('a pause begins where the gap of a clock step ends: %s', async (_, beatFirst) => {
   const gaps: StoredGap[] = [];
   let elapsed = 0;
   let suspended = 0;
   const clocks = {
-    // A millisecond passes between two looks.
+    // A millisecond passes between two readings.
     wall: () => {
       elapsed += 1_000;
       return micros(elapsed + suspended);
     },
     monotonic: () => elapsed,
   };
-  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
+  const preconditions = watchPreconditions(clocks, { ...disk, askTime: () => undefined });
   const looks: (Interval | null)[] = [];
   const look = () => {
-    const found = obstacles.look();
+    const found = preconditions.look();
     looks.push(found.gap);
     return found;
   };
@@ -184,7 +190,7 @@ test.each([
     elapsed += 3 * second;
   }
   const rounds = new AbortController();
-  const acceptance = standing({
+  const acceptance = pausedAcceptance({
     store: {
       append: () => Promise.reject(new Error('not reached')),
       recordGap: (gap) => {
@@ -193,7 +199,7 @@ test.each([
       },
     },
     clock: clocks.wall,
-    obstacle: look,
+    checkPreconditions: look,
     wait: () => {
       rounds.abort();
       return Promise.resolve();
@@ -210,24 +216,24 @@ test.each([
   expect(gaps.some(({ start }) => start === stepped?.start)).toBe(!beatFirst);
 });
 
-test('a pause for a clock that was put right and is doubted anew begins then, not where the first step ended', () => {
+test('a pause after a second clock step begins at the end of that step, not of the first one', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
-  const obstacles = watchObstacles(clocks, { ...disk, askTime: () => undefined });
+  const preconditions = watchPreconditions(clocks, { ...disk, askTime: () => undefined });
   suspended = hour;
-  expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
-  expect(obstacles.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });
-  obstacles.heardTime((day + hour) / 1_000);
-  expect(obstacles.look()).toEqual({ pause: null, gap: null, since: null });
+  expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + hour });
+  expect(preconditions.look()).toEqual({ pause: 'clock_doubtful', gap: null, since: day + hour });
+  preconditions.onUpstreamTime((day + hour) / 1_000);
+  expect(preconditions.look()).toEqual({ pause: null, gap: null, since: null });
   suspended = 3 * hour;
-  expect(obstacles.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
+  expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
 });
 
-/** An acceptance whose store takes commits one by one, and keeps whose rows each held. */
+/** An acceptance whose store records the source of each row of each commit. */
 function counting(shareOf: AcceptanceOptions['shareOf']) {
   const commits: string[][] = [];
-  const acceptance = standing({
-    obstacle: () => ({ pause: null, gap: null, since: null }),
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: null, since: null }),
     shareOf,
     store: {
       append: ({ observations }) => {
@@ -245,9 +251,9 @@ function pageOf(source: string, rows: number, bytes: number): AcceptedPage {
   return { ...page, source, observations: Array.from({ length: rows }, () => ({ label, signature: 'unsigned' })) };
 }
 
-test('pages of many that flood do not hold up the page of a seeded source: it is in the first commit', async () => {
+test('the page of a seeded source is in the first commit while 200 new sources flood', async () => {
   const { commits, acceptance } = counting((source) => ({
-    standing: source === 'seed' ? 'seeded' : 'new',
+    priority: source === 'seed' ? 'seeded' : 'new',
     domain: source,
     source,
   }));
@@ -257,7 +263,7 @@ test('pages of many that flood do not hold up the page of a seeded source: it is
   const running = acceptance.run(ends.signal);
   await honest;
   expect(commits).toHaveLength(1);
-  // A commit is small enough not to hold up the process either.
+  // A commit is small enough not to block the process.
   expect(commits[0]?.length).toBeLessThan(600);
   await Promise.all(flood);
   ends.abort();
@@ -265,9 +271,9 @@ test('pages of many that flood do not hold up the page of a seeded source: it is
   expect(commits.flat()).toHaveLength(20_001);
 });
 
-test('a new source with small pages is not held up by others of its class with large ones, nor by a crowd of one domain', async () => {
+test('the small page of a new source is in the first commit while 400 sources of one domain send large pages', async () => {
   const { commits, acceptance } = counting((source) => ({
-    standing: 'new',
+    priority: 'new',
     domain: source.replace(/\d+$/, ''),
     source,
   }));
@@ -282,10 +288,10 @@ test('a new source with small pages is not held up by others of its class with l
   await running;
 });
 
-test('the gaps that a page implies, and that of a clock that was set, are durable before it is', async () => {
+test('the gap of a clock step and the pending gaps of a source are durable before its page', async () => {
   const order: string[] = [];
-  const acceptance = standing({
-    obstacle: () => ({ pause: null, gap: { start: micros(1), end: micros(2) }, since: null }),
+  const acceptance = pausedAcceptance({
+    checkPreconditions: () => ({ pause: null, gap: { start: micros(1), end: micros(2) }, since: null }),
     flushGaps: (sources) => Promise.resolve(void order.push(`gaps of ${[...sources].join()}`)),
     store: {
       append: () => {

@@ -13,24 +13,27 @@ import {
   type StoredGap,
   type StoreWriter,
 } from '../../store/port.ts';
+import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
 import { threadCpuMs } from '../shares/pace.ts';
-import { type ShareKey, standingWeights } from '../shares/shares.ts';
+import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 
-/** One page of one source: what admission accepted and refused of it, and where reading goes on after it. */
+/** One page of one source: its accepted and refused labels, and the resume position after it. */
 export interface AcceptedPage {
   /** DID of the labeler that was read. */
   readonly source: string;
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** `clockEra` when its labels were judged. */
-  readonly clockEra: number;
+  /** Changes of the remembered refused rows; absent: none. */
+  readonly refusedRows?: readonly RefusedRowsChange[];
+  /** `clockGeneration` when its labels were judged. */
+  readonly clockGeneration: number;
 }
 
-/** The clock by which a page was judged was set or confirmed since: judge it again. */
+/** The clock was set or confirmed after a page was judged: the caller must judge it again. */
 export class ClockChanged extends Error {
   constructor() {
     super('the clock was set after this was judged');
@@ -38,15 +41,15 @@ export class ClockChanged extends Error {
   }
 }
 
-/** Every reason for which acceptance stands still. */
+/** All reasons for a pause of acceptance. */
 export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'clock_doubtful', 'disk_low'] as const;
-/** Why acceptance stands still. */
+/** Reason for a pause of acceptance. */
 export type PauseReason = (typeof pauseReasons)[number];
 
 /** Result of one check of the preconditions outside the store. */
-export interface Obstacle {
+export interface PreconditionCheck {
   readonly pause: PauseReason | null;
-  /** The span by which the clock was set since the last look. */
+  /** Interval that the clock skipped or repeated since the last check. */
   readonly gap: Interval | null;
   /** Start of the pause even if no label arrived since: the end of the first step that put the clock in doubt. */
   readonly since: Micros | null;
@@ -55,22 +58,22 @@ export interface Obstacle {
 /** Dependencies of acceptance. */
 export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
-  /** The share that writing a source's page counts against. */
+  /** Returns the share that a source's page counts against. */
   readonly shareOf: (source: string) => ShareKey;
-  /** Makes the gaps of these sources durable that their pages imply: before the pages are. */
+  /** Makes pending gaps of these sources durable, before their pages are committed. */
   readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
-  /** Processor time that writing a page of a source took, in milliseconds. */
+  /** Charges a source for the processor time of writing its page, in milliseconds. */
   readonly charge: (source: string, cpuMs: number) => void;
   readonly clock: () => Micros;
-  /** A reason to stand still that lies outside the store: looked at before each commit. */
-  readonly obstacle: () => Obstacle;
-  readonly clockEra: () => number;
+  /** Checks the preconditions outside the store; called before each commit. */
+  readonly checkPreconditions: () => PreconditionCheck;
+  readonly clockGeneration: () => number;
   /** Waits; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
   readonly log: Log;
   readonly telemetry: Telemetry;
-  /** The store cannot be trusted: everything has to stop. */
+  /** Called when the store cannot be trusted; the instrument must stop. */
   readonly fatal: (error: unknown) => void;
 }
 
@@ -86,33 +89,33 @@ const pageOverheadBytes = 2_000;
 const groupBytes = 2 * 1024 * 1024;
 
 /**
- * The way to the one writer. Each reader has at most one page here at a time, and waits: that bounds the queue by the
- * number of sources. Pages are taken in fair order of what they cost, and committed in groups, each whole.
+ * Commits the pages of all sources. Each reader has at most one page here at a time and waits for it, so the number of
+ * sources bounds the queue. Pages are taken in fair order of their cost, and committed in groups; no page is divided.
  */
 export class PageAcceptance {
   readonly #options: AcceptanceOptions;
-  readonly #queue = new FairQueue<Queued>(standingWeights);
-  /** A group that the store could not take: the next to be committed. */
+  readonly #queue = new FairQueue<Queued>(priorityWeights);
+  /** A group that the store rejected temporarily; it is committed next. */
   #held: readonly Queued[] = [];
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
-  /** Gaps that could not be written yet: a full disk refuses them too. */
-  #owed: StoredGap[] = [];
+  /** Gaps that are not written yet: a full disk rejects them too. */
+  #pendingGaps: StoredGap[] = [];
   #wake: (() => void) | null = null;
-  /** Commits have ended: a page that arrives now would wait forever. */
+  /** True once commits have ended: a page that arrives now would wait forever. */
   #ended = false;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
   }
 
-  /** Why acceptance stands still now. */
+  /** Reason for the current pause; null if there is none. */
   get paused(): PauseReason | null {
     return this.#paused?.reason ?? null;
   }
 
   /**
-   * Hands over a page; resolves once it is durable, with how many of its rows were new. A page may be larger than a
-   * batch: it is split, positions last. Rejects with `ClockChanged`, or when we stop.
+   * Queues a page; resolves once it is durable, with the number of new rows. Splits a page that is larger than a batch
+   * and commits its positions with the last part. Rejects with `ClockChanged`, or when the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     let stored = 0;
@@ -127,7 +130,7 @@ export class PageAcceptance {
     return stored;
   }
 
-  /** Commits what comes until the signal aborts; what is queued then is refused, and read again after the next start. */
+  /** Commits pages until the signal aborts; then rejects queued pages, which are read again after the next start. */
   async run(signal: AbortSignal): Promise<void> {
     const wake = (): void => this.#wake?.();
     signal.addEventListener('abort', wake);
@@ -137,7 +140,7 @@ export class PageAcceptance {
           this.#wake = resolve;
         });
         this.#wake = null;
-        // Whatever else arrives in this turn of the event loop shares the commit.
+        // Pages that arrive in the same turn of the event loop share the commit.
         await new Promise(setImmediate);
         continue;
       }
@@ -149,23 +152,23 @@ export class PageAcceptance {
   }
 
   async #commitNext(signal: AbortSignal): Promise<void> {
-    const { clock, obstacle, store, telemetry, fatal, flushGaps } = this.#options;
-    const { pause, gap, since } = obstacle();
-    if (gap) this.#owed.push({ source: null, ...gap, reason: 'ingest_paused' });
+    const { clock, checkPreconditions, store, telemetry, fatal, flushGaps } = this.#options;
+    const { pause, gap, since } = checkPreconditions();
+    if (gap) this.#pendingGaps.push({ source: null, ...gap, reason: 'ingest_paused' });
     if (pause) {
-      await this.#standStill(pause, signal, since);
+      await this.#pause(pause, signal, since);
       return;
     }
-    this.#giveBack();
+    this.#returnStalePages();
     const group = this.#takeGroup();
     if (group.length === 0) return;
     const begun = performance.now();
     const cpuBegun = threadCpuMs();
     try {
-      await this.#payOwed();
+      await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
       const result = await store.append(batchOf(clock(), group));
-      await this.#goOn();
+      await this.#resume();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
       this.#chargeGroup(group, threadCpuMs() - cpuBegun);
       const known = [...result.duplicates];
@@ -179,7 +182,7 @@ export class PageAcceptance {
     } catch (error) {
       if (error instanceof StoreError && error.retry) {
         this.#held = group;
-        await this.#standStill(error.code as PauseReason, signal);
+        await this.#pause(error.code as PauseReason, signal);
         return;
       }
       for (const { failed } of group) failed(error);
@@ -187,10 +190,10 @@ export class PageAcceptance {
     }
   }
 
-  /** Labels that a clock in doubt found to lie in the future, or to be late, need not be. */
-  #giveBack(): void {
-    const era = this.#options.clockEra();
-    const isOld = ({ page }: Queued): boolean => page.clockEra !== era;
+  /** Returns pages that were judged by an earlier clock: their labels may not be late, or in the future, by the present one. */
+  #returnStalePages(): void {
+    const era = this.#options.clockGeneration();
+    const isOld = ({ page }: Queued): boolean => page.clockGeneration !== era;
     for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
     this.#held = this.#held.filter((one) => !isOld(one));
   }
@@ -201,7 +204,7 @@ export class PageAcceptance {
     return held;
   }
 
-  /** Writing a group is charged to its pages by their cost. */
+  /** Divides the processor time of a group between its sources by the cost of their pages. */
   #chargeGroup(group: readonly Queued[], cpuMs: number): void {
     const costs = group.map(({ page }) => pageBytes(page) + pageOverheadBytes);
     const total = costs.reduce((sum, cost) => sum + cost, 0);
@@ -213,7 +216,7 @@ export class PageAcceptance {
   #takeGroup(): readonly Queued[] {
     if (this.#held.length > 0) return this.#takeHeld();
     const group: Queued[] = [];
-    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0 };
+    const sums = { rows: 0, bytes: 0, refusals: 0, positions: 0, refusedRows: 0 };
     for (;;) {
       const next = this.#queue.peek();
       if (!next) return group;
@@ -221,59 +224,61 @@ export class PageAcceptance {
       sums.bytes += pageBytes(next.page);
       sums.refusals += next.page.refusals.length;
       sums.positions += next.page.positions.length;
-      const full = sums.rows > maxBatchRows || sums.bytes > groupBytes || sums.refusals > maxBatchRows;
-      if (group.length > 0 && (full || sums.positions > maxBatchRows)) return group;
+      sums.refusedRows += next.page.refusedRows?.length ?? 0;
+      const { bytes, ...counts } = sums;
+      const isFull = bytes > groupBytes || Object.values(counts).some((count) => count > maxBatchRows);
+      if (group.length > 0 && isFull) return group;
       group.push(next);
       this.#queue.shift();
     }
   }
 
   /**
-   * Stands still for one round: the gap so far is recorded, so that a crash now does not hide it. It begins where the gap
-   * of a clock that was set ends: the clock has gone on since, and a heartbeat may have looked first.
+   * Waits for one interval, and first records the gap so far, so that a crash does not hide it. The gap begins where the
+   * gap of a clock step ends, because a heartbeat may have detected the step earlier.
    */
-  async #standStill(reason: PauseReason, signal: AbortSignal, obstacleSince: Micros | null = null): Promise<void> {
+  async #pause(reason: PauseReason, signal: AbortSignal, doubtfulSince: Micros | null = null): Promise<void> {
     const { clock, log, telemetry, wait, retryMs } = this.#options;
     if (this.#paused?.reason !== reason) {
       log.warn('acceptance paused', { reason });
       telemetry.paused(reason);
     }
-    const since = this.#paused?.since ?? micros(Math.min(clock(), obstacleSince ?? Number.POSITIVE_INFINITY));
+    const since = this.#paused?.since ?? micros(Math.min(clock(), doubtfulSince ?? Number.POSITIVE_INFINITY));
     this.#paused = { reason, since };
-    this.#owePause();
+    this.#addPauseGap();
     try {
-      await this.#payOwed();
+      await this.#writePendingGaps();
     } catch (error) {
-      // Owed still, where the same obstacle stands before the state file.
+      // The gap stays pending if the store rejects it too.
       if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
     }
     await wait(retryMs, signal).catch(() => undefined);
   }
 
-  async #goOn(): Promise<void> {
+  async #resume(): Promise<void> {
     if (this.#paused === null) return;
     const { log, telemetry } = this.#options;
-    this.#owePause();
-    await this.#payOwed();
+    this.#addPauseGap();
+    await this.#writePendingGaps();
     log.info('acceptance resumes', { reason: this.#paused.reason });
     telemetry.paused(null);
     this.#paused = null;
   }
 
-  #owePause(): void {
+  #addPauseGap(): void {
     if (this.#paused === null) return;
     const end = this.#options.clock();
     if (end <= this.#paused.since) return;
     const reason: GapReason = 'ingest_paused';
-    // One that grows: the longer one replaces what is owed of it.
-    this.#owed = this.#owed.filter((gap) => gap.start !== this.#paused?.since);
-    this.#owed.push({ source: null, start: this.#paused.since, end, reason });
+    // The gap of a pause grows: the longer one replaces the pending one.
+    this.#pendingGaps = this.#pendingGaps.filter((gap) => gap.start !== this.#paused?.since);
+    this.#pendingGaps.push({ source: null, start: this.#paused.since, end, reason });
   }
 
-  async #payOwed(): Promise<void> {
-    while (this.#owed[0]) {
-      await this.#options.store.recordGap(this.#owed[0]);
-      this.#owed.shift();
+  async #writePendingGaps(): Promise<void> {
+    while (this.#pendingGaps[0]) {
+      await this.#options.store.recordGap(this.#pendingGaps[0]);
+      this.#pendingGaps.shift();
     }
   }
 }
@@ -284,10 +289,11 @@ function batchOf(at: Micros, group: readonly Queued[]): Batch {
     observations: group.flatMap(({ page }) => page.observations),
     refusals: group.flatMap(({ page }) => page.refusals),
     positions: group.flatMap(({ page }) => page.positions),
+    refusedRows: group.flatMap(({ page }) => page.refusedRows ?? []),
   };
 }
 
-/** Parts that each fit a batch; the position comes with the last, so that a crash between them reads all again. */
+/** Splits a page into parts that fit a batch. The last part has the position: after a crash between parts, all are read again. */
 export function split(page: AcceptedPage): AcceptedPage[] {
   const parts: NewObservation[][] = [[]];
   let bytes = 0;
@@ -306,15 +312,20 @@ export function split(page: AcceptedPage): AcceptedPage[] {
     const last = i === parts.length - 1;
     return {
       source: page.source,
-      clockEra: page.clockEra,
+      clockGeneration: page.clockGeneration,
       observations,
       refusals: last ? page.refusals : [],
       positions: last ? page.positions : [],
+      refusedRows: last ? (page.refusedRows ?? []) : [],
     };
   });
 }
 
-function pageBytes({ observations, positions }: AcceptedPage): number {
+function pageBytes({ observations, positions, refusedRows = [] }: AcceptedPage): number {
   const labels = observations.reduce((sum, { label }) => sum + labelBytes(label), 0);
-  return labels + positions.reduce((sum, one) => sum + 3 * `${one.value}${one.endpoint}${one.source}`.length, 0);
+  const texts = [
+    ...positions.map(({ source, endpoint, value }) => `${value}${endpoint}${source}`),
+    ...refusedRows.map(({ source, rows }) => `${rows}${source}`),
+  ];
+  return labels + texts.reduce((sum, text) => sum + 3 * text.length, 0);
 }

@@ -17,26 +17,29 @@ const plain = {
 
 describe('a label is accepted', () => {
   test.each([
-    ['as it came', plain],
-    ['of a collection that begins like a space', { ...plain, uri: `at://${plain.uri}/space.example.post/space` }],
-    ['of the longest collection', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(317)}/1` }],
+    ['with the required fields only', plain],
+    [
+      'about a collection whose name begins like a space',
+      { ...plain, uri: `at://${plain.uri}/space.example.post/space` },
+    ],
+    ['about a collection with the maximum length', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(317)}/1` }],
     [
       'about a record, with every field',
       { ...plain, ver: 1, uri: `at://${plain.uri}/app.bsky.feed.post/3k`, cid: 'bafy' },
     ],
-    ['that says that it is no removal', { ...plain, neg: false }],
-    ['that is a removal', { ...plain, neg: true }],
+    ['with neg: false', { ...plain, neg: false }],
+    ['with neg: true', { ...plain, neg: true }],
     ['that has expired', { ...plain, exp: '2026-07-01T00:00:00Z' }],
     ['whose time has another offset', { ...plain, cts: '2026-07-10T13:59:59+02:00' }],
-    ['with mixed case, spaces and no Latin', { ...plain, val: 'Mixed Case ÜMLAUT 标签' }],
+    ['with mixed case, spaces and non-Latin characters', { ...plain, val: 'Mixed Case ÜMLAUT 标签' }],
     ['with an empty value', { ...plain, val: '' }],
     ['authored 48 h ago', { ...plain, cts: '2026-07-08T12:00:00Z' }],
     ['authored 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00Z' }],
-  ])('%s', (_, label) => {
+  ])('if it is %s', (_, label) => {
     expect(admit(label, rules)).toMatchObject({ kind: 'accepted', label });
   });
 
-  test('with the signature as bytes, be it of a frame or of a page, and unknown fields kept as they were', () => {
+  test('with a signature from a frame or a page, and with its unknown fields unchanged', () => {
     const sig = Uint8Array.from([1, 2, 3]);
     const extra = encode({ reason: 'seen twice', score: 7 });
     for (const sent of [sig, toBytes(sig), { $bytes: 'AQID' }]) {
@@ -46,7 +49,7 @@ describe('a label is accepted', () => {
   });
 });
 
-test('a label of the first instant of the epoch is accepted, one of the instant before is not', () => {
+test('a label authored at the start of the epoch is accepted, and one authored a microsecond earlier is refused', () => {
   const young = { ...rules, epoch: at('2026-07-10T11:00:00.000Z') };
   expect(admit({ ...plain, cts: '2026-07-10T11:00:00.000000Z' }, young).kind).toBe('accepted');
   expect(admit({ ...plain, cts: '2026-07-10T10:59:59.999999Z' }, young)).toEqual({
@@ -55,7 +58,7 @@ test('a label of the first instant of the epoch is accepted, one of the instant 
   });
 });
 
-test('a label is refused for its size before its date is looked at', () => {
+test('a label that is too large is refused for its size, whatever its date', () => {
   const large = { ...plain, uri: `at://${plain.uri}/app.bsky.feed.post/${'k'.repeat(512)}`, exp: 'x'.repeat(4_000) };
   for (const cts of ['never', '2027-01-01T00:00:00Z', plain.cts]) {
     expect(admit({ ...large, cts }, rules)).toEqual({ kind: 'refused', reason: 'oversized' });
@@ -64,15 +67,19 @@ test('a label is refused for its size before its date is looked at', () => {
 
 describe('a label is refused', () => {
   test.each<[AdmissionReason, string, unknown]>([
-    ['malformed', 'no object', 'spam'],
-    ['malformed', 'a list', [plain]],
-    ['malformed', 'null', null],
+    ['malformed', 'that is a string', 'spam'],
+    ['malformed', 'that is an array', [plain]],
+    ['malformed', 'that is null', null],
     ['malformed', 'without src', { ...plain, src: undefined }],
-    ['malformed', 'whose src is no DID', { ...plain, src: 'nobody' }],
+    ['malformed', 'whose src is not a DID', { ...plain, src: 'alice' }],
     ['malformed', 'without uri', { ...plain, uri: undefined }],
-    ['malformed', 'about a page of the web', { ...plain, uri: 'https://example.com/' }],
+    ['malformed', 'about a web page', { ...plain, uri: 'https://example.com/' }],
     ['malformed', 'about a handle', { ...plain, uri: 'at://alice.example/app.bsky.feed.post/1' }],
-    ['malformed', 'of a collection that is none', { ...plain, uri: `at://${plain.uri}/${'c'.repeat(318)}/1` }],
+    [
+      'malformed',
+      'about a collection with an invalid name',
+      { ...plain, uri: `at://${plain.uri}/${'c'.repeat(318)}/1` },
+    ],
     ['malformed', 'without val', { ...plain, val: undefined }],
     ['malformed', 'with a number as val', { ...plain, val: 17 }],
     ['malformed', 'with a text as neg', { ...plain, neg: 'yes' }],
@@ -80,7 +87,7 @@ describe('a label is refused', () => {
     ['malformed', 'with a number as cid', { ...plain, cid: 1 }],
     ['malformed', 'with a number as exp', { ...plain, exp: 1 }],
     ['malformed', 'with a text as sig', { ...plain, sig: 'AQID' }],
-    ['malformed', 'with half a character', { ...plain, val: '\ud800' }],
+    ['malformed', 'with a lone surrogate', { ...plain, val: '\ud800' }],
     ['foreign_src', 'of another labeler', { ...plain, src: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb' }],
     ['space_uri', 'on a record in a space', { ...plain, uri: `at://${plain.uri}/space/a.b.c/k/${plain.uri}/a.b.d/3k` }],
     ['space_uri', 'on a space', { ...plain, uri: `at://${plain.uri}/space` }],
@@ -88,12 +95,12 @@ describe('a label is refused', () => {
     ['oversized', 'with 129 bytes of val', { ...plain, val: 'x'.repeat(129) }],
     ['oversized', 'with 65 characters of two bytes', { ...plain, val: 'ü'.repeat(65) }],
     ['oversized', 'with a long uri', { ...plain, uri: `at://${plain.uri}/a.b.c/${'x'.repeat(17_000)}` }],
-    ['oversized', 'with 4 KiB of what the lexicon does not name', { ...plain, note: 'x'.repeat(4_096) }],
+    ['oversized', 'with 4 KiB of unknown fields', { ...plain, note: 'x'.repeat(4_096) }],
     ['undated', 'without cts', { ...plain, cts: undefined }],
     ['undated', 'with a number as cts', { ...plain, cts: 1 }],
     ['undated', 'with yesterday as cts', { ...plain, cts: 'yesterday' }],
-    ['undated', 'of a day that never was', { ...plain, cts: '2026-02-30T00:00:00Z' }],
-    ['undated', 'of a time without a zone', { ...plain, cts: '2026-07-10T11:00:00' }],
+    ['undated', 'with a date that does not exist', { ...plain, cts: '2026-02-30T00:00:00Z' }],
+    ['undated', 'with a time without a zone', { ...plain, cts: '2026-07-10T11:00:00' }],
     ['pre_epoch', 'authored before the epoch', { ...plain, cts: '2026-06-30T23:59:59.999Z' }],
     ['late', 'authored more than 48 h ago', { ...plain, cts: '2026-07-08T11:59:59.999Z' }],
     ['future', 'authored more than 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00.001Z' }],
@@ -102,7 +109,7 @@ describe('a label is refused', () => {
   });
 });
 
-test('whatever comes is a label or a reason', () => {
+test('any value is accepted or refused, without an exception', () => {
   fc.assert(
     fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }), (value) => {
       expect(['accepted', 'refused']).toContain(admit(value, rules).kind);
@@ -113,7 +120,7 @@ test('whatever comes is a label or a reason', () => {
   );
 });
 
-test('the longest address of a record that the syntax leaves room for is admitted', () => {
+test('a label about the longest valid record address is accepted', () => {
   const uri = `at://did:web:${'a'.repeat(2_040)}/${'a.'.repeat(157)}abc/${'r'.repeat(512)}`;
   expect(admit({ ...plain, uri }, rules).kind).toBe('accepted');
 });

@@ -8,16 +8,16 @@ import { hour, second } from '../../store/time.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { readLabel } from '../label/label-fields.ts';
 
-/** Labels authored longer before their acceptance are refused, in microseconds: 48 h. */
+/** Labels authored earlier than this before their acceptance are refused, in microseconds: 48 h. */
 export const maxLateness = 48 * hour;
-/** Labels authored further ahead of our clock are refused, in microseconds: 300 s. */
+/** Labels authored later than this after our clock are refused, in microseconds: 300 s. */
 export const maxAhead = 300 * second;
 /**
- * Most bytes of a label that is admitted: 4 KiB. The longest address of a record that the protocol's syntax leaves room for
- * takes 2.9 KB, and real labels take 200 bytes; what else a labeler adds to one is its own, and shares the disk with all.
+ * Maximum size of an admitted label: 4 KiB. The longest record address of the protocol has 2.9 KB, and real labels have
+ * 200 bytes. Anything else that a labeler adds would use the disk that all labelers share.
  */
 export const maxAdmittedBytes = 4_096;
-/** Why a label was refused here; duplicates are found by the store. */
+/** Reason of a refusal at admission; the store finds duplicates. */
 export type AdmissionReason = Exclude<RefusalReason, 'duplicate'>;
 
 /** Result of admitting one label. */
@@ -27,17 +27,17 @@ export type Admission =
 
 /** Rules for admitting a label. */
 export interface AdmissionRules {
-  /** DID of the labeler that is read: only its own labels are its to give. */
+  /** DID of the labeler that is read; labels of other labelers are refused. */
   readonly source: string;
   /** Start of our epoch. */
   readonly epoch: Micros;
-  /** The acceptance clock now. */
+  /** Our clock now. */
   readonly now: Micros;
 }
 
 /**
- * Judges one label as it came out of a frame or a page (CBOR or JSON, decoded). It never throws: whatever a labeler
- * sends is a label or a reason. The first reason that applies counts: its shape, whose it is, its size, its date.
+ * Judges one decoded label of a frame (CBOR) or a page (JSON). Never throws. If several reasons for a refusal apply, the
+ * first of these counts: shape, author, subject, size, date.
  */
 export function admit(value: unknown, { source, epoch, now }: AdmissionRules): Admission {
   if (!isObject(value) || typeof value.src !== 'string') return refused('malformed');

@@ -1,21 +1,21 @@
 import { createDecodedBytes, type DecodedBytes } from '../../input/decoded-bytes.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 
-/** The memory of the label instrument for what sources gave and is not yet stored, shared between all of them. */
+/** Memory budget for received and not yet stored input, shared by all sources. */
 export interface InputMemory {
-  /** Bytes of frames that wait to be decoded, or have not arrived in full. A connection that exceeds its share is not read. */
+  /** Bytes of frames that wait to be decoded, or are incomplete. A connection that exceeds its share is not read. */
   readonly queued: DecodedBytes;
-  /** Frames and pages once they are decoded. */
+  /** Decoded frames and pages. */
   readonly decoded: DecodedBytes;
-  /** Turns to ask for a page that may be as large as one huge label. */
+  /** Slots for requests of pages that may be as large as one huge label. */
   readonly largePages: Slots;
 }
 
 const mib = 1024 * 1024;
-/** A source with a few ordinary labels never waits for the others: one takes about 3 KiB, and 5,000 sources reserve 80 MiB at most. */
+/** Reserve of each source, so that one with a few labels of 3 KiB never waits for others; 80 MiB for 5,000 sources. */
 export const reservedMemory = 16 * 1024;
 
-/** Makes the memory of one instrument: together 128 MiB, besides the reserves. */
+/** Creates the memory budget of one instrument: 128 MiB in total, plus the reserves. */
 export function createInputMemory(): InputMemory {
   return {
     queued: createDecodedBytes({ total: 64 * mib, reserve: reservedMemory, buffered: 0 }),

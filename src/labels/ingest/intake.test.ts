@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newSource, type OwnPorts, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { answered, asked, failed } from '../../../harness/labels/reading-events.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { hour, micros } from '../../store/time.ts';
 import { noPosition, readPosition } from '../label/position.ts';
@@ -13,7 +14,7 @@ function row(val: string): unknown {
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val, cts: new Date().toISOString() };
 }
 
-/** The intake of a source whose steps are noted in their order. */
+/** The intake of a source, and its recorded steps in order. */
 function intakeWith(over: OwnPorts = {}) {
   const steps: string[] = [];
   const { ports } = scriptedPorts({
@@ -31,22 +32,22 @@ function intakeWith(over: OwnPorts = {}) {
 }
 
 const page = (cursor: number, ...rows: unknown[]) => ({
-  ...{ rows, way: 'poll' as const },
+  ...{ rows, transport: 'poll' as const },
   move: { kind: 'page' as const, cursor, tail: 'p' },
 });
 
-test('a gap that a page implies is recorded before the position of the page is committed', async () => {
+test('a gap is recorded before the position of the page that causes it is committed', async () => {
   const { steps, ports, source, intake } = intakeWith();
   const now = ports.time.clock();
-  source.tracker.asked(now);
-  source.tracker.answered(now, { dated: 1, undated: 0 });
-  source.tracker.failed(micros(now - 2 * hour), 'failed');
-  source.tracker.apply({ kind: 'fell_behind', since: micros(now - 3 * hour) });
+  source.tracker.apply(asked(now));
+  source.tracker.apply(answered(now, { dated: 1, undated: 0 }));
+  source.tracker.apply(failed(micros(now - 2 * hour), 'failed'));
+  source.tracker.apply({ kind: 'replay_started', since: micros(now - 3 * hour) });
   await intake.take(page(7, row('a')), signal);
   expect(steps).toEqual(['gap source_unavailable', 'commit of 1 at 7, in memory null']);
 });
 
-test('a position moves in memory once its rows are durable, and not where they are refused', async () => {
+test('a position moves in memory only after its rows are durable', async () => {
   const { steps, source, intake } = intakeWith();
   await intake.take(page(7, row('a')), signal);
   expect([steps, source.position.cursor]).toEqual([['commit of 1 at 7, in memory null'], 7]);
@@ -55,25 +56,25 @@ test('a position moves in memory once its rows are durable, and not where they a
   expect(failing.source.position).toEqual(noPosition);
 });
 
-test('a position is made from the one before it, also where two pages come at once', async () => {
+test('a position is based on the preceding one, even if two pages arrive at once', async () => {
   const { source, intake } = intakeWith();
   const last = { seq: 9, tail: 'f' };
   await Promise.all([
     intake.take(page(7, row('a')), signal),
-    intake.take({ rows: [row('b')], way: 'stream', move: { kind: 'frames', last } }, signal),
-    intake.place({ kind: 'joined' }),
+    intake.take({ rows: [row('b')], transport: 'stream', move: { kind: 'frames', last } }, signal),
+    intake.applyInTurn({ kind: 'joined' }),
   ]);
   expect(source.position).toEqual({ seq: 9, seqTail: 'f', cursor: 7, cursorTail: 'p' });
 });
 
-test('samples are stored and move no position', async () => {
+test('sampled rows are stored without moving the position', async () => {
   const { steps, source, intake } = intakeWith();
   await intake.keep([row('a'), row('b'), { src: did }], signal);
   expect(steps).toEqual(['commit of 2 at undefined, in memory null']);
   expect(source.position).toEqual(noPosition);
 });
 
-test('rows that were not stored give back their part of the day', async () => {
+test('rows that are not stored do not count against the daily cap', async () => {
   const { ports, intake } = intakeWith({ accept: () => Promise.resolve(1) });
   await intake.take(page(1, row('a'), row('b'), row('c'), row('d')), signal);
   const one = ports.acceptance.cap.usedBytes.seeded;

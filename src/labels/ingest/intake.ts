@@ -4,54 +4,55 @@ import { fingerprint } from '../label/fingerprint.ts';
 import { writePosition } from '../label/position.ts';
 import { CapReached, costOf } from '../shares/daily-cap.ts';
 import { threadCpuMs } from '../shares/pace.ts';
-import type { Way } from '../shares/telemetry.ts';
-import { positionAfter } from '../state/place.ts';
+import type { Transport } from '../shares/telemetry.ts';
+import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 import { note, type ReaderPorts } from './ports.ts';
 
-/** Rows of one page or of some frames, in their order. */
+/** Rows of one page or of some frames, in order. */
 export interface Intake {
   readonly rows: readonly unknown[];
-  readonly way: Way;
-  /** Rows among these may have come this way just before. */
+  readonly transport: Transport;
+  /** True if this transport may have delivered some of these rows just before. */
   readonly again?: boolean;
-  /** Moves the resume position once the rows are durable, from the committed one. */
+  /** Move of the committed resume position once the rows are durable. */
   readonly move: PositionMove;
 }
 
-/** Takes pages of one source one after the other. */
+/** Accepts pages of one source, one after the other. */
 export interface SourceIntake {
   /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
-   * Commits what samples show, which may be replaced before its turn comes. They prove nothing of the source and move no
-   * position; what is refused of them is counted when it is read. Rejects as `take` does.
+   * Commits sampled rows, which the labeler may replace before they are read in order. Moves no position, and counts no
+   * refusals: these are counted when the rows are read. Rejects as `take` does.
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
-  /** Applies an event once what is under way is committed, which would move the position again. Durable with the next rows. */
-  place(event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>): Promise<void>;
+  /** Applies an event after pending pages are committed, since they move the position. Durable with the next rows. */
+  applyInTurn(
+    event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
+  ): Promise<void>;
 }
 
-/** Ports that rows pass on their way to the writer. */
+/** Ports that the intake uses. */
 type IntakePorts = Omit<ReaderPorts, 'query'>;
 
 /**
- * The one way of a source's rows to the writer, for its stream and its polls alike. One page at a time: the position is
- * made from what is committed, so that it never runs ahead of the rows of the other reader. `capReached` is told when a
- * page is not taken because the source gave too much today.
+ * Creates the intake of a source, which its stream and its polls share. It commits one page at a time, so the position
+ * never gets ahead of the rows of the other transport. Calls `onCapReached` when the source has used up its daily share.
  */
-export function createIntake(source: Source, ports: IntakePorts, capReached: () => void): SourceIntake {
+export function createIntake(source: Source, ports: IntakePorts, onCapReached: () => void): SourceIntake {
   let before: Promise<unknown> = Promise.resolve();
   const inTurn = (work: () => Promise<void>): Promise<void> => {
     const turn = before.then(async () => {
       try {
         if (ports.acceptance.cap.isPaused(source.did)) throw new CapReached();
-        await judged(work);
+        await withStableClock(work);
       } catch (error) {
-        if (error instanceof CapReached) capReached();
+        if (error instanceof CapReached) onCapReached();
         throw error;
       }
     });
@@ -65,7 +66,7 @@ export function createIntake(source: Source, ports: IntakePorts, capReached: () 
     keep(rows, signal) {
       return inTurn(() => keepOne(source, ports, rows, signal));
     },
-    place(event) {
+    applyInTurn(event) {
       const turn = before.then(() => {
         source.apply(event);
       });
@@ -75,8 +76,8 @@ export function createIntake(source: Source, ports: IntakePorts, capReached: () 
   };
 }
 
-/** A clock that was set while a page was on its way may have judged it wrongly. */
-async function judged(work: () => Promise<void>): Promise<void> {
+/** Repeats `work` if the clock was set meanwhile, because the labels must be judged again. */
+async function withStableClock(work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
       return await work();
@@ -86,23 +87,24 @@ async function judged(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Reasons to refuse a label that bears a date; what is malformed or another's says nothing of the source's dates. */
+/** Refusals of labels that have a date. Malformed or foreign labels are no evidence of the source's dates. */
 const misdated: ReadonlySet<AdmissionReason> = new Set(['future', 'pre_epoch', 'late']);
 
 async function takeOne(
   source: Source,
   ports: IntakePorts,
-  { rows, way, again = false, move }: Intake,
+  { rows, transport, again = false, move }: Intake,
   signal: AbortSignal,
 ): Promise<void> {
   const { did, endpoint } = source;
   const { gaps, report } = ports;
   const { clock } = ports.time;
-  const clockEra = ports.acceptance.clockEra();
+  const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
-  // Where nothing is known of where it was, it may give again what it gave.
-  const anew = (way === 'poll' ? source.position.cursor : (source.position.seq ?? source.place.live)) === null;
-  const refused = ports.acceptance.refused.take(did, clock(), { way, anew, again });
+  // Without a position, the source may repeat rows that it has already sent.
+  const startsOver =
+    (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
+  const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
   const observations = await observe(source, ports, rows, signal, (reason, row) => {
     if (reason === 'undated') dates.undated += 1;
@@ -110,15 +112,16 @@ async function takeOne(
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
-  const position = positionAfter(source.place, move);
+  const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
   // Before the position: a crash between the two overstates the gap and never hides it.
-  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: way === 'stream' });
-  const positions = [{ source: did, endpoint, value: writePosition(position) }, ...refused.changes];
-  const stored = await commit(ports, { source: did, observations, refusals, positions, clockEra });
+  await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
+  const positions = [{ source: did, endpoint, value: writePosition(position) }];
+  const refusedRows = refused.changes;
+  const stored = await commit(ports, { source: did, observations, refusals, positions, refusedRows, clockGeneration });
   refused.committed();
-  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'gave_new', now: clock() });
+  if (stored > 0 || refusals.length > 0) source.apply({ kind: 'new_rows_stored', now: clock() });
   source.apply({ kind: 'committed', move, position });
   for (const { reason, count } of refusals) report.telemetry.refused(reason, count);
 }
@@ -129,13 +132,13 @@ async function keepOne(
   rows: readonly unknown[],
   signal: AbortSignal,
 ): Promise<void> {
-  const clockEra = ports.acceptance.clockEra();
+  const clockGeneration = ports.acceptance.clockGeneration();
   const observations = await observe(source, ports, rows, signal, () => undefined);
   if (observations.length === 0) return;
-  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockEra });
+  await commit(ports, { source: source.did, observations, refusals: [], positions: [], clockGeneration });
 }
 
-/** Commits a page that was admitted to the day; what is not stored of it counts nothing. Gives how many rows were new. */
+/** Commits a page that the daily cap admitted, and refunds rows that are not stored. Returns the number of new rows. */
 async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
   const { source, observations } = page;
   const cost = costOf(observations);
@@ -160,8 +163,8 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
 }
 
 /**
- * Selects the acceptable rows and checks their signatures; calls `refuse` for the others. Rejects with `CapReached` if
- * the day has no room for them, before any signature is checked.
+ * Selects the acceptable rows and checks their signatures; calls `refuse` for the others. Rejects with `CapReached`,
+ * before any signature is checked, if the daily cap does not admit them.
  */
 async function observe(
   { did }: Source,

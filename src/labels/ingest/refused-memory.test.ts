@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { maxPositionLength } from '../../store/port.ts';
-import { type Coming, RefusedMemory } from './refused-memory.ts';
+import { maxRefusedRowsLength } from '../../store/refused-rows.ts';
+import { type Delivery, RefusedMemory } from './refused-memory.ts';
 
 const hour = 3_600_000_000;
 const now = 490_000 * hour;
@@ -9,25 +9,29 @@ const did = 'did:plc:l';
 
 const printOf = (row: string): string => hash('sha256', row, 'hex').slice(0, 32);
 
-/** A memory, and what is kept of it: each take is committed, as one with the counts. */
+/** A memory and the stored buckets: each take is committed. */
 function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) {
   return {
     stored,
     restarted() {
       const again = new RefusedMemory();
-      for (const [key, text] of stored) {
-        const [source = '', name = ''] = key.split(' ');
-        expect(again.load(source, name, text)).toBe(true);
+      for (const [key, rows] of stored) {
+        const [source = '', bucket] = key.split(' ');
+        again.load({ source, bucket: Number(bucket), rows });
       }
       return kept(again, stored);
     },
-    take(rows: readonly string[], way: Coming['way'], more: Partial<Coming> & { at?: number; source?: string } = {}) {
-      const { at = now, source = did, anew = false, again = false } = more;
-      const taken = memory.take(source, at, { way, anew, again });
+    take(
+      rows: readonly string[],
+      transport: Delivery['transport'],
+      more: Partial<Delivery> & { at?: number; source?: string } = {},
+    ) {
+      const { at = now, source = did, startsOver = false, again = false } = more;
+      const taken = memory.take(source, at, { transport, startsOver, again });
       const counted = rows.map((row) => taken.counts(printOf(row)));
-      for (const { source: of, endpoint, value } of taken.changes) {
-        if (value === null) stored.delete(`${of} ${endpoint}`);
-        else stored.set(`${of} ${endpoint}`, value);
+      for (const { source: of, bucket, rows: packed } of taken.changes) {
+        if (packed === null) stored.delete(`${of} ${bucket}`);
+        else stored.set(`${of} ${bucket}`, packed);
       }
       taken.committed();
       return counted.filter(Boolean).length;
@@ -38,50 +42,51 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
 const many = (count: number, name = 'row') => Array.from({ length: count }, (_, i) => `${name} ${i}`);
 
 describe('the memory of refused rows', () => {
-  test('counts a row that came by both ways once, and equal rows as often as one way gave them', () => {
+  test('counts a row of both transports once, and equal rows as often as one transport delivered them', () => {
     const { take } = kept();
-    const ways = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
-    expect(ways.map((way) => take(['row'], way))).toEqual([1, 1, 0, 0, 1, 0]);
+    const transports = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
+    expect(transports.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
   });
 
-  test('counts what a way gives again, from its beginning or out of order, once', () => {
+  test('counts a row once if a transport delivers it again', () => {
     const { take } = kept();
-    expect(take(['a', 'b', 'b', 'c'], 'poll', { anew: true })).toBe(4);
-    expect(take(['a', 'b', 'b'], 'poll', { anew: true })).toBe(0);
+    expect(take(['a', 'b', 'b', 'c'], 'poll', { startsOver: true })).toBe(4);
+    expect(take(['a', 'b', 'b'], 'poll', { startsOver: true })).toBe(0);
     expect(take(['c', 'd'], 'poll')).toBe(1);
     expect(take(['b', 'd', 'e'], 'poll', { again: true })).toBe(1);
     expect(take(['b'], 'poll')).toBe(1);
   });
 
-  test('counts nothing again after a restart, and goes on to number equal rows', () => {
+  test('counts no row again after a restart, and continues to number equal rows', () => {
     const before = kept();
     before.take(['a', 'same', 'same'], 'stream');
     const { take } = before.restarted();
-    expect(take(['a', 'same', 'same'], 'poll', { anew: true })).toBe(0);
+    expect(take(['a', 'same', 'same'], 'poll', { startsOver: true })).toBe(0);
     expect(take(['same', 'b'], 'stream')).toBe(2);
   });
 
-  test('remembers nothing of a take that was not committed', () => {
+  test('remembers no row of a batch that was not committed', () => {
     const memory = new RefusedMemory();
-    const coming = { way: 'poll', anew: false, again: false } as const;
-    expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
-    expect(memory.take(did, now, coming).counts(printOf('a'))).toBe(true);
+    const delivery = { transport: 'poll', startsOver: false, again: false } as const;
+    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
+    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
   });
 
-  test('keeps the newest of very many rows, in texts that a position may be, and those of others', () => {
+  test('keeps the newest of very many rows, within the length of a bucket, and those of other sources', () => {
     const { take, stored } = kept();
     take(['other'], 'stream', { source: 'did:plc:o' });
     for (let page = 0; page < 100; page += 1) take(many(500, `page ${page}`), 'stream');
     expect(stored.size).toBeLessThanOrEqual(17);
-    for (const [key, text] of stored) expect(key.length - 1 + text.length).toBeLessThanOrEqual(maxPositionLength);
-    expect(Math.max(...[...stored].map(([key, text]) => key.length + text.length))).toBeGreaterThan(4_000);
+    const lengths = [...stored.values()].map((rows) => rows.length);
+    expect(Math.max(...lengths)).toBeLessThanOrEqual(maxRefusedRowsLength);
+    expect(Math.max(...lengths)).toBeGreaterThan(4_000);
     expect(take(many(500, 'page 99'), 'poll')).toBe(0);
     expect(take(many(500, 'page 96'), 'poll')).toBe(0);
     expect(take(['other'], 'poll', { source: 'did:plc:o' })).toBe(0);
     expect(take(many(500, 'page 1'), 'poll')).toBe(500);
   });
 
-  test('forgets the source that has most of all beyond its bound, also where it is kept', () => {
+  test('forgets the largest source when it exceeds its bound, also in the store', () => {
     const { take, stored } = kept(new RefusedMemory(20_000));
     take(['a', 'b'], 'stream', { source: 'did:plc:o' });
     take(many(1_000), 'stream');
@@ -90,14 +95,14 @@ describe('the memory of refused rows', () => {
     expect(take(['a', 'b'], 'poll', { source: 'did:plc:o' })).toBe(0);
   });
 
-  test('forgets what a protected source gave only once there is nothing else to forget', () => {
+  test('forgets the rows of a protected source last', () => {
     const { take } = kept(new RefusedMemory(60_000, (source) => source === 'did:plc:seed'));
     take(many(1_000), 'stream', { source: 'did:plc:seed' });
     for (let i = 0; i < 100; i += 1) take(many(100, `flood ${i}`), 'stream', { source: `did:plc:flood${i}` });
     expect(take(many(1_000), 'poll', { source: 'did:plc:seed' })).toBe(0);
   });
 
-  test('forgets what is too old to come again, where nothing more is refused too', () => {
+  test('forgets rows that are too old to arrive again', () => {
     const { take, stored } = kept();
     take(['a', 'b', 'c'], 'stream');
     take([], 'stream', { at: now + 50 * hour });
@@ -105,9 +110,5 @@ describe('the memory of refused rows', () => {
     take([], 'stream', { at: now + 51 * hour });
     expect(stored.size).toBe(0);
     expect(take(['a'], 'poll', { at: now + 51 * hour })).toBe(1);
-  });
-
-  test('takes over nothing that is a position', () => {
-    expect(new RefusedMemory().load(did, 'https://labeler.test', '[1,null,2,null]')).toBe(false);
   });
 });

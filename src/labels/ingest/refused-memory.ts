@@ -1,5 +1,10 @@
-import { maxPositionLength, type PositionChange } from '../../store/port.ts';
-import type { Way } from '../shares/telemetry.ts';
+import {
+  maxRefusedRowsLength,
+  type RefusedRows,
+  type RefusedRowsChange,
+  refusedRowBuckets,
+} from '../../store/refused-rows.ts';
+import type { Transport } from '../shares/telemetry.ts';
 
 /**
  * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
@@ -12,109 +17,100 @@ interface Known {
   readonly poll: number;
 }
 
-/** One take of a source's rows: tells which refused ones count. What it saw is remembered only once it is durable. */
+/** The refused rows of one page of a source. They are remembered only once they are durable. */
 export interface RefusedTake {
-  /** The next refused row, by its fingerprint: whether it counts. */
+  /** Takes the next refused row, by its fingerprint; returns true if it counts. */
   counts(print: string): boolean;
-  /** Position changes to commit with the counts, after all rows were recorded. */
-  readonly changes: readonly PositionChange[];
-  /** They are durable. */
+  /** Changes to commit with the counts, after all rows were taken. */
+  readonly changes: readonly RefusedRowsChange[];
+  /** Call once the changes are durable. */
   committed(): void;
 }
 
-/** Transport of rows. */
-export interface Coming {
-  readonly way: Way;
-  /** This transport starts over: earlier rows may arrive again. */
-  readonly anew: boolean;
-  /** Rows among these were given by this way just now, or may have been: an equal row is the same row. */
+/** Delivery of rows by a transport. */
+export interface Delivery {
+  readonly transport: Transport;
+  /** True if the transport starts over, so that earlier rows may arrive again. */
+  readonly startsOver: boolean;
+  /** True if the transport may have delivered some of these rows just before: an equal row is then the same row. */
   readonly again: boolean;
 }
 
-/** A source's rows are spread over so many texts, each kept as a position is. */
-const buckets = 16;
-const namePattern = /^refused\/([0-9a-f])$/;
 /** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
-const mostHours = 50;
-/** Characters of all sources together; the one that has most is forgotten beyond it. */
-const mostCharacters = 16_000_000;
+const maxHours = 50;
+/** Maximum characters of all sources together; beyond it the source with the most is forgotten. */
+const maxCharacters = 16_000_000;
 /** Fraction of the bound that remains after trimming. */
 const trimmedTo = 0.95;
-/** Texts that go with one commit because they are forgotten. */
-const mostForgotten = 100;
+/** Maximum number of forgotten buckets that one commit removes. */
+const maxForgotten = 100;
 
 /**
  * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
  * after a restart. A labeler may send equal rows, so they are numbered: the third one by stream and the third one by poll
- * are the same. Stored with the positions and committed with the counts. Bounded per source (about 3,000 rows), in total, and
- * by age.
+ * are the same. A source's rows are spread over buckets by their fingerprints; each bucket is one text, here and in the store,
+ * and is committed with the counts. Bounded per source (about 3,000 rows), in total, and by age.
  */
 export class RefusedMemory {
-  readonly #most: number;
+  readonly #maxCharacters: number;
   readonly #isProtected: (source: string) => boolean;
   /** Characters of each source. */
   readonly #sizes = new Map<string, number>();
   readonly #sources = new Map<string, Map<number, string>>();
-  #forgotten: readonly PositionChange[] = [];
+  #forgotten: readonly RefusedRowsChange[] = [];
   #characters = 0;
 
-  /** Refused rows of a protected source are forgotten last. */
-  constructor(most = mostCharacters, isProtected: (source: string) => boolean = () => false) {
-    this.#most = most;
+  /** Creates a memory of `max` characters. Rows of protected sources are forgotten last. */
+  constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
+    this.#maxCharacters = max;
     this.#isProtected = isProtected;
   }
 
-  /** Takes over what was kept; false when it is something else. */
-  load(source: string, name: string, text: string): boolean {
-    const [, digit] = namePattern.exec(name) ?? [];
-    if (digit === undefined) return false;
-    this.#put(source, Number.parseInt(digit, 16), text);
-    return true;
+  /** Loads a stored bucket. */
+  load({ source, bucket, rows }: RefusedRows): void {
+    this.#put(source, bucket, rows);
   }
 
-  /** Begins to take rows of a source at `now`, in microseconds. One take of a source at a time. */
-  take(source: string, now: number, { way, anew, again }: Coming): RefusedTake {
+  /** Begins a batch of a source at `now`, in microseconds. A source may have one batch at a time. */
+  take(source: string, now: number, { transport, startsOver, again }: Delivery): RefusedTake {
     const hour = Math.floor(now / 3_600_000_000);
     const kept = this.#sources.get(source) ?? new Map<number, string>();
     const open = new Map<number, Map<string, Known>>();
     const opened = (at: number): Map<string, Known> => {
-      const rows = open.get(at) ?? readText(kept.get(at) ?? '', hour - mostHours);
+      const rows = open.get(at) ?? readText(kept.get(at) ?? '', hour - maxHours);
       open.set(at, rows);
       return rows;
     };
     for (const [at, text] of kept) {
-      if (anew) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [way]: 0 });
-      else if (hourOf(text) < hour - mostHours) opened(at);
+      if (startsOver) for (const [print, known] of opened(at)) opened(at).set(print, { ...known, [transport]: 0 });
+      else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
     const counts = (print: string): boolean => {
-      const rows = opened(Number.parseInt(print.slice(0, 1), 16) % buckets);
+      const rows = opened(Number.parseInt(print.slice(0, 1), 16) % refusedRowBuckets);
       const short = Buffer.from(print.slice(0, 16), 'hex').toString('base64url');
       const before = rows.get(short) ?? { counted: 0, stream: 0, poll: 0 };
       const time = (times.get(short) ?? 0) + 1;
       times.set(short, time);
-      const number = again ? Math.max(before[way], time) : before[way] + 1;
+      const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
-      // Behind the others: the oldest are forgotten first.
+      // Reinserted at the end, because the oldest are forgotten first.
       rows.delete(short);
-      rows.set(short, { ...before, [way]: number, counted, hour });
+      rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
     };
     let written: [number, string][] | null = null;
     const texts = (): [number, string][] => {
       written ??= [...open]
-        .map(([at, rows]): [number, string] => [
-          at,
-          writeText(rows, maxPositionLength - source.length - nameOf(at).length),
-        ])
+        .map(([at, rows]): [number, string] => [at, writeText(rows, maxRefusedRowsLength)])
         .filter(([at, text]) => text !== (kept.get(at) ?? ''));
       return written;
     };
-    const forgotten = this.#forgotten.slice(0, mostForgotten);
+    const forgotten = this.#forgotten.slice(0, maxForgotten);
     return {
       counts,
       get changes() {
-        const own = texts().map(([at, text]) => ({ source, endpoint: nameOf(at), value: text === '' ? null : text }));
+        const own = texts().map(([bucket, text]) => ({ source, bucket, rows: text === '' ? null : text }));
         return [...forgotten, ...own];
       },
       committed: () => {
@@ -140,29 +136,25 @@ export class RefusedMemory {
   }
 
   #trim(): void {
-    if (this.#characters <= this.#most) return;
-    // The largest first; some more than has to be, as otherwise each page of a flood would look for them again.
+    if (this.#characters <= this.#maxCharacters) return;
+    // The largest first, and more than necessary: otherwise each page of a flood would sort them again.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
-    const forgotten: PositionChange[] = [];
+    const forgotten: RefusedRowsChange[] = [];
     for (const source of inOrder) {
-      if (this.#characters <= this.#most * trimmedTo) break;
-      for (const at of [...(this.#sources.get(source)?.keys() ?? [])]) {
-        forgotten.push({ source, endpoint: nameOf(at), value: null });
-        this.#put(source, at, '');
+      if (this.#characters <= this.#maxCharacters * trimmedTo) break;
+      for (const bucket of [...(this.#sources.get(source)?.keys() ?? [])]) {
+        forgotten.push({ source, bucket, rows: null });
+        this.#put(source, bucket, '');
       }
     }
     this.#forgotten = [...this.#forgotten, ...forgotten];
   }
 }
 
-function nameOf(at: number): string {
-  return `refused/${at.toString(16)}`;
-}
-
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;
 
-/** The rows of a text, oldest first, without those from before `since`; what cannot be read is left out. */
+/** Parses the rows of a text, oldest first. Omits rows from before `since`, and unreadable ones. */
 function readText(text: string, since: number): Map<string, Known> {
   const rows = new Map<string, Known>();
   for (const line of text.split(' ')) {
@@ -173,10 +165,10 @@ function readText(text: string, since: number): Map<string, Known> {
   return rows;
 }
 
-/** As many of the newest rows as so many characters hold. */
-function writeText(rows: ReadonlyMap<string, Known>, most: number): string {
+/** Packs the newest rows into at most `max` characters. */
+function writeText(rows: ReadonlyMap<string, Known>, max: number): string {
   const lines: string[] = [];
-  let left = most;
+  let left = max;
   for (const [print, { hour, counted, stream, poll }] of [...rows].reverse()) {
     const line = `${print}${[hour, counted, stream, poll].map((number) => number.toString(36)).join('.')}`;
     left -= line.length + 1;
@@ -186,7 +178,7 @@ function writeText(rows: ReadonlyMap<string, Known>, most: number): string {
   return lines.reverse().join(' ');
 }
 
-/** The hour of a text's oldest row. */
+/** Returns the hour of a text's oldest row. */
 function hourOf(text: string): number {
   const [line = ''] = text.split(' ', 1);
   return Number.parseInt(rowPattern.exec(line)?.[2] ?? '0', 36);

@@ -3,8 +3,8 @@ import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 const withOffset = /^(.+)([+-])(\d{2}):(\d{2})$/;
 
 /**
- * Reads a label's `cts`: RFC 3339 with a zone, in any offset. Null when it names no instant: the label is undated.
- * Labelers write the offsets of their machines, which the contract's own timestamps never do.
+ * Parses a label's `cts`: RFC 3339 with any offset, because labelers write the offset of their machine. Returns null if
+ * it is not an instant: the label is undated.
  */
 export function parseAuthored(text: unknown): Micros | null {
   if (typeof text !== 'string' || text.length > 64) return null;

@@ -18,12 +18,12 @@ describe('a fingerprint', () => {
     expect(new Set(same.map(fingerprint))).toEqual(new Set([fingerprint(label)]));
   });
 
-  test('leaves out the row number that a page shows and a frame does not, also of rows that are no labels', () => {
+  test('ignores the row number that only pages have, also for rows that are not labels', () => {
     const odd = { ...label, val: 17 };
     expect(fingerprint({ id: 4, ...odd })).toBe(fingerprint(odd));
   });
 
-  test('tells a removal, another date and another subject apart', () => {
+  test('differs for a removal, another date and another subject', () => {
     const others = [
       { ...label, neg: true },
       { ...label, cts: '2026-07-10T12:00:01Z' },
@@ -32,7 +32,7 @@ describe('a fingerprint', () => {
     expect(new Set([label, ...others].map(fingerprint)).size).toBe(4);
   });
 
-  test('tells rows apart that are no labels, whatever the order of their fields', () => {
+  test('differs for different rows that are not labels, and does not depend on the order of fields', () => {
     const odd = ['spam', 'ham', null, 1, [], {}, { a: 1, b: { c: 2 } }, { a: 1, b: { c: 3 } }];
     expect(new Set(odd.map(fingerprint)).size).toBe(7);
     expect(fingerprint({ b: { c: 2 }, a: 1 })).toBe(fingerprint({ a: 1, b: { c: 2 }, sig: 'x' }));
@@ -40,7 +40,7 @@ describe('a fingerprint', () => {
   });
 });
 
-/** The text that a row is hashed as: JSON with sorted keys. Fingerprints are kept over restarts, so it must not change. */
+/** The text of a row that is hashed: JSON with sorted keys. Stored fingerprints require that it does not change. */
 function canonical(value: unknown, depth = 0): string {
   if (typeof value !== 'object' || value === null || depth > 8) {
     return typeof value === 'object' ? '{}' : JSON.stringify(value);
@@ -53,7 +53,7 @@ function canonical(value: unknown, depth = 0): string {
   return `{${texts.join()}}`;
 }
 
-test('the fingerprint of a row that is no label stays the same between versions', () => {
+test('the fingerprint of a row that is not a label stays the same between versions', () => {
   const rows = fc.oneof(
     fc.jsonValue({ maxDepth: 10 }),
     fc.record({ id: fc.nat(), src: fc.string(), extra: fc.jsonValue() }),
@@ -76,12 +76,12 @@ describe('a row far larger than a label', () => {
 
   test.each([
     ['6 MB of bytes', { ...label, note: toBytes(bytes(6_000_000)) }],
-    ['6 MB of bytes in no label', { ...odd, note: toBytes(bytes(6_000_000)) }],
+    ['6 MB of bytes in a row that is not a label', { ...odd, note: toBytes(bytes(6_000_000)) }],
     ['a signature of 6 MB', { ...label, sig: toBytes(bytes(6_000_000)) }],
     ['a text of 10 MB', { ...label, note: '\u0001'.repeat(10_000_000) }],
     ['200,000 empty arrays', { ...label, note: Array.from({ length: 200_000 }, () => []) }],
     ['20,000 fields', { ...label, note: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])) }],
-  ])('costs little: %s', (_what, row) => {
+  ])('is hashed with bounded time and memory: %s', (_what, row) => {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     expect(fingerprint(row)).toMatch(/^[0-9a-f]{32}$/);
@@ -90,7 +90,7 @@ describe('a row far larger than a label', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('has one fingerprint by stream and by page, with and without padding', () => {
+  test('has the same fingerprint by stream and by page, with and without padding', () => {
     for (const length of [0, 1, 2, 3, 100, 49_151, 49_152, 49_153, 200_000, 200_001, 200_002]) {
       const given = bytes(length);
       const prints = [toBytes(given), json(given), json(given, false)].map((note) => fingerprint({ ...odd, note }));
@@ -98,7 +98,7 @@ describe('a row far larger than a label', () => {
     }
   });
 
-  test('is told apart by its length and by both of its ends', () => {
+  test('has a fingerprint that depends on its length and on both ends', () => {
     const text = 'x'.repeat(200_000);
     const others = [text, `${text}x`, `y${text.slice(1)}`, `${text.slice(1)}y`];
     expect(new Set(others.map((note) => fingerprint({ ...odd, note }))).size).toBe(4);

@@ -17,17 +17,17 @@ export function fingerprint(value: unknown): string {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Deeper values than this are all one. */
+/** Maximum depth; deeper values are all hashed as an empty object. */
 const maxDepth = 8;
-/** Values of one row that are looked at; a label that can be stored has fewer. */
+/** Maximum values of one row that are hashed; a label that can be stored has fewer. */
 const maxValues = 4_096;
-/** Of a longer text, this many characters at each end and the length are looked at; a multiple of four, as base64 needs. */
+/** Characters at each end of a long text that are hashed, with its length; a multiple of four because of base64. */
 const endLength = 32_768;
 
 /** Fields that are not part of a row: pages of a skyware labeler include its number, frames do not. */
-const beside: ReadonlySet<string> = new Set(['sig', 'id']);
+const unhashedFields: ReadonlySet<string> = new Set(['sig', 'id']);
 
-/** Hashes a row as JSON with sorted keys, piece by piece: the whole text of a row is never in memory. */
+/** Hashes a row as JSON with sorted keys, incrementally: the whole text of a row is never in memory. */
 class RowDigest {
   readonly #hash: Hash;
   #values = 0;
@@ -63,7 +63,9 @@ class RowDigest {
   #object(value: object, depth: number): void {
     const isLink = '$link' in value && typeof value.$link === 'string';
     const fields: [string, unknown][] = isLink ? [['$link', value.$link]] : Object.entries(value);
-    const counted = fields.filter(([name]) => depth > 0 || !beside.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+    const counted = fields
+      .filter(([name]) => depth > 0 || !unhashedFields.has(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
     this.#raw('{');
     for (const [i, [name, field]] of counted.entries()) {
       if (this.#values > maxValues) break;
@@ -75,7 +77,7 @@ class RowDigest {
     this.#raw('}');
   }
 
-  /** Bytes in their spelling in JSON, whether they came as such or in a frame. */
+  /** Hashes bytes in their JSON form, whether they came from JSON or a frame. */
   #bytes(value: Uint8Array | { readonly $bytes: string }): void {
     this.#raw('{"$bytes":');
     if (value instanceof Uint8Array || !Object.hasOwn(value, '$bytes')) {

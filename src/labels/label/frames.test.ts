@@ -13,14 +13,14 @@ const frame = (header: unknown, body: unknown) => Buffer.concat([encode(header),
 describe('recorded frames', () => {
   const read = Object.fromEntries(recorded.frames.map(({ name, hex }) => [name, readFrame(Buffer.from(hex, 'hex'))]));
 
-  test('are labels under their number, with every field', () => {
+  test('are read as labels with their number and every field', () => {
     expect(JSON.parse(JSON.stringify(read.labels))).toEqual({
       kind: 'labels',
       ...(recorded.frames.find(({ name }) => name === 'labels')?.body as object),
     });
   });
 
-  test('are what the labeler says of our cursor', () => {
+  test('are read as messages about our cursor', () => {
     expect([read['info-OutdatedCursor'], read['error-FutureCursor']]).toEqual([
       { kind: 'outdated_cursor' },
       { kind: 'future_cursor' },
@@ -41,11 +41,11 @@ test.each([
   ['malformed', encode({ op: 1, t: '#labels' })],
   ['malformed', Buffer.from('hello')],
   ['malformed', Buffer.alloc(0)],
-])('%s', (kind, bytes) => {
+])('a frame is read as %s', (kind, bytes) => {
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
-test('no bytes throw', () => {
+test('no bytes cause an exception', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       expect(readFrame(bytes)).toHaveProperty('kind');
@@ -71,7 +71,7 @@ function array(length: number, item: number): Uint8Array {
   return bytes;
 }
 
-describe('a frame that would become far more memory than its bytes', () => {
+describe('a frame that decodes to far more memory than its bytes', () => {
   test.each([
     ['empty arrays', labelsOf(array(11_900_000, 0x80))],
     ['empty maps', labelsOf(array(11_900_000, 0xa0))],
@@ -87,7 +87,7 @@ describe('a frame that would become far more memory than its bytes', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('is not one with the most labels, each with every field and some unknown ones', () => {
+  test('is not confused with a frame with the maximum of labels, each with every field and some unknown ones', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const label = {
       ...{

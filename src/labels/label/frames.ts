@@ -3,44 +3,44 @@ import { type CborShape, scanCbor } from '../../input/cbor-budget.ts';
 import { isObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
 
-/** Most labels taken out of one frame; a frame with more is not read at all. */
+/** Maximum labels in one frame; a frame with more is refused. */
 export const maxFrameLabels = 10_000;
 
 /** A message of `com.atproto.label.subscribeLabels`. */
 export type LabelFrame =
   | { readonly kind: 'labels'; readonly seq: number; readonly labels: readonly unknown[] }
-  /** The labeler no longer has all that lies after the cursor. */
+  /** The labeler no longer has everything after the cursor. */
   | { readonly kind: 'outdated_cursor' }
-  /** The cursor lies beyond what the labeler has: its database was reset. */
+  /** The cursor is beyond the labeler's newest label: its database was reset. */
   | { readonly kind: 'future_cursor' }
   | { readonly kind: 'consumer_too_slow' }
-  /** An error by another name. */
+  /** An error with another name. */
   | { readonly kind: 'error' }
-  /** A message that we do not know, as the protocol's later versions may bring. */
+  /** An unknown message, such as one of a later version of the protocol. */
   | { readonly kind: 'unknown' }
-  /** No message at all. */
+  /** Not a message. */
   | { readonly kind: 'malformed' }
   /** More elements or depth than labels have. */
   | { readonly kind: 'over_budget' };
 
-/** Elements of the shortest frames; longer ones may have one for each eight bytes, where labels have one for twelve. */
+/** Allowed elements of short frames; longer frames may have one per eight bytes. Labels have one per twelve. */
 const minElements = 1_024;
 const bytesPerElement = 8;
 
-/** Judges the depth and the elements of a frame, header and body, on its bytes. Never throws. */
+/** Checks the depth and the number of elements of a frame, header and body, on its bytes. Never throws. */
 export function scanFrame(bytes: Uint8Array): CborShape {
   const { elements, depth, fields } = inputLimits.labelFrame;
   const proportional = minElements + bytes.length / bytesPerElement;
   return scanCbor(bytes, { elements: Math.min(elements, proportional), depth, fields }, 2);
 }
 
-/** Reads one frame: two CBOR objects, header and body, within their limits. Never throws. The values share the frame's memory. */
+/** Reads a frame: two CBOR objects, header and body, within their limits. Never throws. The values share the frame's memory. */
 export function readFrame(bytes: Uint8Array): LabelFrame {
   const { fault } = scanFrame(bytes);
   return fault === null ? decodeFrame(bytes) : { kind: fault === 'malformed' ? fault : 'over_budget' };
 }
 
-/** The same for a frame that `scanFrame` found to be within its limits. */
+/** Decodes a frame that `scanFrame` found to be within its limits. Never throws. */
 export function decodeFrame(bytes: Uint8Array): LabelFrame {
   try {
     const [header, rest] = decodeFirst(bytes) as [unknown, Uint8Array];

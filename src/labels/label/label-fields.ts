@@ -1,7 +1,7 @@
 import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
 import { maxLabelBytes, type ReceivedLabel, unfit } from '../../store/label.ts';
 
-/** Longest `val`, in bytes (lexicon). */
+/** Maximum length of `val` in the lexicon, in bytes. */
 export const maxValueBytes = 128;
 
 /** Fields of a label that the lexicon names. */
@@ -44,7 +44,7 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
   return unfit(fields) ?? fields;
 }
 
-/** Bytes of a CBOR frame, or the `$bytes` of JSON: one class in the decoder, so one way to read both. */
+/** Reads the bytes of a CBOR frame or the `$bytes` of JSON, which the decoder represents by the same class. */
 function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
   if (!isBytes(value) && !(value instanceof Uint8Array)) return 'malformed';
@@ -52,14 +52,14 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   if (isText && value.$bytes.length > 2 * maxLabelBytes) return 'oversized';
   try {
     const bytes = value instanceof Uint8Array ? value : fromBytes(value);
-    // Copied: what a frame gave shares the frame's memory.
+    // Copied, because decoded values share the frame's memory.
     return bytes.length > maxLabelBytes ? 'oversized' : Uint8Array.from(bytes);
   } catch {
     return 'malformed';
   }
 }
 
-/** The fields that the lexicon does not name, as DAG-CBOR: the signature covers them too. */
+/** Encodes the fields that the lexicon does not name as DAG-CBOR, because the signature covers them too. */
 function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undefined | 'malformed' | 'oversized' {
   const names = Object.keys(value).filter((name) => !labelFields.has(name));
   if (names.length === 0) return undefined;
@@ -72,7 +72,7 @@ function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undef
   }
 }
 
-/** Containers in one another in the fields that the lexicon does not name. */
+/** Maximum nesting of containers in the fields that the lexicon does not name. */
 const maxExtraDepth = 32;
 
 /**

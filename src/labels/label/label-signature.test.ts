@@ -37,7 +37,7 @@ function didKey(text: string): LabelKey {
   return key;
 }
 
-/** With libsecp256k1, and as before it is loaded. */
+/** The check with libsecp256k1, and the check before it is loaded. */
 const checks: readonly (readonly [string, SignatureCheck])[] = [
   ['libsecp256k1', createSignatureCheck()],
   ['OpenSSL alone', createSignatureCheck(() => null)],
@@ -67,7 +67,7 @@ function flipped({ label }: Vector): ReceivedLabel[] {
 }
 
 describe('a label', () => {
-  it.each(vectors)('signed elsewhere verifies, and its signed bytes are the ones: $name', async (vector) => {
+  it.each(vectors)('of a test vector verifies, and its signed bytes are those of the vector: $name', async (vector) => {
     const separated = separateSignature(vector.label);
     expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
       vector.signing_bytes_hex,
@@ -75,7 +75,7 @@ describe('a label', () => {
     expect(await valid(vector.label, didKey(vector.signing_key))).toBe(true);
   });
 
-  it.each(vectors)('verifies as a stream brings it, and in any order of its fields: $name', async (vector) => {
+  it.each(vectors)('verifies in the form of a stream, and in any order of its fields: $name', async (vector) => {
     const key = didKey(vector.signing_key);
     const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
     const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
@@ -85,7 +85,7 @@ describe('a label', () => {
     expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
   });
 
-  it.each(vectors)('with a changed signature or field does not: $name', async (vector) => {
+  it.each(vectors)('with a changed signature or field does not verify: $name', async (vector) => {
     const key = didKey(vector.signing_key);
     const { label } = vector;
     const changed: ReceivedLabel[] = [
@@ -93,7 +93,7 @@ describe('a label', () => {
       { ...label, val: `${String(label.val)}!` },
       { ...label, cts: '2024-01-01T00:00:00.000Z' },
       { ...label, ver: 2 },
-      // Presence is signed: what means the same is not the same.
+      // The presence of a field is signed, even if it has the default value.
       { ...label, neg: false },
       { ...label, unknown: 1 },
       Object.fromEntries(Object.entries(label).filter(([name]) => name !== 'ver')),
@@ -101,7 +101,7 @@ describe('a label', () => {
     expect(await Promise.all(changed.map((one) => valid(one, key)))).toEqual(changed.map(() => false));
   });
 
-  it('does not verify with a key of another labeler, nor of the other curve', async () => {
+  it('does not verify with a key of another labeler or curve', async () => {
     const keys = [...new Set(vectors.map((vector) => vector.signing_key))];
     const table = await Promise.all(
       vectors.map(async (vector) => {
@@ -115,7 +115,7 @@ describe('a label', () => {
     expect(table).toEqual(vectors.map((vector) => [vector.signing_key]));
   });
 
-  it('without a signature is unsigned; with one that nobody could have made it is malformed', () => {
+  it('without a signature is unsigned, and with one that no key can produce malformed', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
@@ -144,13 +144,13 @@ describe('a label', () => {
   });
 });
 
-it('is checked with libsecp256k1 once that is loaded', async () => {
+it('a signature is checked with libsecp256k1 once it is loaded', async () => {
   const verify = await loadSecp256k1();
   expect(verify).not.toBeNull();
   expect(libsecp256k1()).toBe(verify);
 });
 
-it('brings no implementation in JavaScript that the checks could fall back on', () => {
+it('the dependencies contain no JavaScript implementation that the checks could fall back on', () => {
   const lock = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
   const atRunTime = Object.keys(packages).filter((path) => packages[path]?.dev !== true);
@@ -166,7 +166,7 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
   });
 
-  it.each(vectors)('in its high form is refused, though the mathematics allow it: $name', async (vector) => {
+  it.each(vectors)('in its high form is refused, although it is mathematically valid: $name', async (vector) => {
     const key = didKey(vector.signing_key);
     const order =
       key.curve === 'k256'
@@ -179,7 +179,7 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(await valid({ ...vector.label, sig: { $bytes } }, key)).toBe(false);
   });
 
-  it('is false, and no error, where the key or the numbers are nonsense', async () => {
+  it('is invalid, without an exception, if the key or the numbers are invalid', async () => {
     const message = Buffer.from('x');
     const signature = Buffer.alloc(64);
     const key = didKey(vectors[0]?.signing_key ?? '');

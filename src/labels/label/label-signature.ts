@@ -1,7 +1,7 @@
 import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
 import { labelFields } from './label-fields.ts';
 
-/** A label as it came, from JSON or CBOR: every field that was there, and none that was not. */
+/** A label as received in JSON or CBOR, with exactly the received fields. */
 export type ReceivedLabel = Readonly<Record<string, unknown>>;
 
 /** Signature fields of a label, before any key is looked up. */
@@ -9,20 +9,20 @@ export type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;
-      /** The same without fields that the lexicon does not name; null where there are none. */
+      /** The message without fields that the lexicon does not name; null if there are no such fields. */
       readonly plain: Uint8Array | null;
       readonly signature: Uint8Array;
     }
   | { readonly kind: 'unsigned' }
-  /** There is a signature, but none that any key could have made: its form, or the form of what it signs. */
+  /** The signature, or the signed value, has a form that no key could have signed. */
   | { readonly kind: 'malformed' };
 
 const signatureLength = 64;
 
 /**
- * Separates a label from its signature. What was signed is the DAG-CBOR of all other fields as they came: one labeler
- * omits `neg`, another signs `neg: false`, and unknown fields are signed too, or were added later: a
- * skyware labeler shows its row number on the labels of a page.
+ * Separates a label from its signature. The signed message is the DAG-CBOR of all other fields as received: one labeler
+ * omits `neg`, another signs `neg: false`. Unknown fields may be signed, or added after signing: a skyware labeler
+ * includes its row number in the labels of a page.
  */
 export function separateSignature(label: ReceivedLabel): SignedLabel {
   const { sig, ...signed } = label;
@@ -34,7 +34,7 @@ export function separateSignature(label: ReceivedLabel): SignedLabel {
     const plain = known.length < Object.keys(signed).length ? encode(Object.fromEntries(known)) : null;
     return { kind: 'signed', message: encode(signed), plain, signature };
   } catch {
-    // No base64, or what DAG-CBOR cannot hold: numbers out of range, nesting without end.
+    // Not base64, or not representable in DAG-CBOR: numbers out of range, excessive nesting.
     return { kind: 'malformed' };
   }
 }

@@ -1,10 +1,8 @@
-/**
- * Resume position of one endpoint, with the labels found there: after a reset of the labeler's database they differ.
- */
+/** Resume position at one endpoint, with marks of the labels found there, which differ after a reset of the labeler's database. */
 export interface ReadPosition {
   /** The stream's last sequence number. */
   readonly seq: number | null;
-  /** Mark of the last label of that frame (`last-row.ts`); null where it had none. */
+  /** Mark of the last label of that frame (`last-row.ts`); null if the frame had no label. */
   readonly seqTail: string | null;
   /** The last decimal cursor of `queryLabels`. */
   readonly cursor: number | null;
@@ -12,15 +10,15 @@ export interface ReadPosition {
   readonly cursorTail: string | null;
 }
 
-/** Nothing was read yet. */
+/** Position of a source that was never read. */
 export const noPosition: ReadPosition = { seq: null, seqTail: null, cursor: null, cursorTail: null };
 
-/** A position as the store keeps it. */
+/** Formats a position for the store. */
 export function writePosition({ seq, seqTail, cursor, cursorTail }: ReadPosition): string {
   return JSON.stringify([seq, seqTail, cursor, cursorTail]);
 }
 
-/** Reads a stored position; a text of another version counts as none, which is a lost position. */
+/** Parses a stored position; returns null for a text of another version, so that the source is read from the start. */
 export function readPosition(text: string): ReadPosition | null {
   let value: unknown;
   try {

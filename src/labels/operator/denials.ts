@@ -3,30 +3,30 @@ import { parseTimestamp } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import { maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import type { Member } from '../roster/member.ts';
+import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
 import { readDenyFile } from './deny-file.ts';
 import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 
 /** Dependencies of applying the operator's denials. */
 export interface DenialsOptions {
-  /** Directory of the store: the list is in it. */
+  /** Directory of the store, which contains the list. */
   readonly folder: string;
-  /** Labelers that are known now. */
-  readonly members: () => Iterable<Member>;
-  /** A labeler was denied or allowed: stop or resume reading it. */
-  readonly changed: (member: Member) => void;
+  /** Returns the labelers that are known now. */
+  readonly labelers: () => Iterable<KnownLabeler>;
+  /** Called when a labeler was denied or allowed, to stop or resume reading it. */
+  readonly changed: (labeler: KnownLabeler) => void;
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, 'denyListDamaged'>;
 }
 
-/** Applies the operator's list of denied labelers to those that are known, and records what is not observed of them. */
+/** Applies the operator's list of denied labelers to the known ones, and records the gaps of denied labelers. */
 export class Denials {
   readonly #options: DenialsOptions;
   #list: DenyList = emptyDenyList;
-  /** The message of the last damaged reading; null where the last one was good. */
+  /** Defect of the list at the last reading; null if it was valid. */
   #damage: string | null = null;
 
   constructor(options: DenialsOptions) {
@@ -46,26 +46,26 @@ export class Denials {
     return this.#list.entryFor({ did, endpoint: null }) !== null;
   }
 
-  /** Marks a labeler as denied or not by what is known of it now. */
-  judge(member: Member): void {
-    member.denied = this.#list.entryFor(member) !== null;
+  /** Updates whether a labeler is denied, by its DID and endpoint. */
+  judge(labeler: KnownLabeler): void {
+    labeler.denied = this.#list.entryFor(labeler) !== null;
   }
 
   /** Number of denied labelers: the known ones, and those denied by DID that are not known. */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
-    for (const member of this.#options.members()) {
-      known.add(member.did);
-      if (member.denied) denied += 1;
+    for (const labeler of this.#options.labelers()) {
+      known.add(labeler.did);
+      if (labeler.denied) denied += 1;
     }
     for (const { target } of this.#list.entries) if (target.kind === 'did' && !known.has(target.did)) denied += 1;
     return denied;
   }
 
   /**
-   * Reads the file and applies what changed: reading of a denied labeler stops before any write. A damaged file, or one
-   * that is gone, leaves the list in force; the operator's commands never remove it.
+   * Reads the file and applies changes: reading of a denied labeler stops before any write. A damaged or missing file
+   * leaves the list in force, because the operator's commands never remove the file.
    */
   async refresh(): Promise<void> {
     const { folder, log, telemetry } = this.#options;
@@ -79,15 +79,15 @@ export class Denials {
     if (reading.kind === 'list') await this.#apply(reading.list);
   }
 
-  /** Takes over a list without recording gaps: at a start, before anything is read. */
+  /** Sets the list without recording gaps: at a start, before anything is read. */
   load(list: DenyList): void {
     this.#list = list;
-    for (const member of this.#options.members()) this.judge(member);
+    for (const labeler of this.#options.labelers()) this.judge(labeler);
   }
 
-  /** Records, for every denied labeler that was ever observed, that it is not observed up to now. */
+  /** Records a gap up to now for every denied labeler that was ever observed. */
   async recordGaps(): Promise<void> {
-    await this.#record([...this.#options.members()].filter(({ denied }) => denied));
+    await this.#record([...this.#options.labelers()].filter(({ denied }) => denied));
   }
 
   #damageOf(reading: Awaited<ReturnType<typeof readDenyFile>>): string | null {
@@ -97,35 +97,35 @@ export class Denials {
 
   async #apply(list: DenyList): Promise<void> {
     const before = this.#list;
-    const wereDenied = [...this.#options.members()].filter(({ denied }) => denied);
+    const wereDenied = [...this.#options.labelers()].filter(({ denied }) => denied);
     this.#list = list;
-    const changed: Member[] = [];
-    for (const member of this.#options.members()) {
-      const { denied } = member;
-      this.judge(member);
-      if (member.denied !== denied) changed.push(member);
+    const changed: KnownLabeler[] = [];
+    for (const labeler of this.#options.labelers()) {
+      const { denied } = labeler;
+      this.judge(labeler);
+      if (labeler.denied !== denied) changed.push(labeler);
     }
     if (changed.length === 0) return;
     this.#options.log.info('the list of denied labelers changed', {
       denied: changed.filter(({ denied }) => denied).length,
       allowed: changed.filter(({ denied }) => !denied).length,
     });
-    // What is denied stops at once, whether or not the disk takes a gap; what is allowed begins behind its gap.
-    for (const member of changed) if (member.denied) this.#options.changed(member);
+    // Denied labelers stop at once, even if the gap cannot be written; allowed ones begin after their gap.
+    for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
     await this.#record(
       wereDenied.filter(({ denied }) => !denied),
       before,
     ).finally(() => {
-      for (const member of changed) if (!member.denied) this.#options.changed(member);
+      for (const labeler of changed) if (!labeler.denied) this.#options.changed(labeler);
     });
     await this.#record(changed.filter(({ denied }) => denied));
   }
 
-  async #record(members: readonly Member[], list = this.#list): Promise<void> {
+  async #record(labelers: readonly KnownLabeler[], list = this.#list): Promise<void> {
     const now = this.#options.clock();
-    const gaps = members.flatMap((member) => {
-      const entry = list.entryFor(member);
-      return entry ? gapOf(member, entry, now) : [];
+    const gaps = labelers.flatMap((labeler) => {
+      const entry = list.entryFor(labeler);
+      return entry ? gapOf(labeler, entry, now) : [];
     });
     for (let at = 0; at < gaps.length; at += maxBatchRows) {
       const part = gaps.slice(at, at + maxBatchRows);
@@ -134,8 +134,8 @@ export class Denials {
   }
 }
 
-/** Only what was once observed can be interrupted. What it gave before it was denied is stored. */
-function gapOf({ did, tracker }: Member, { since }: DenyEntry, now: Micros): StoredGap[] {
+/** Returns the gap of a denied labeler. A labeler that was never observed has none; earlier labels are stored. */
+function gapOf({ did, tracker }: KnownLabeler, { since }: DenyEntry, now: Micros): StoredGap[] {
   const { lastAnswered } = tracker.tracked;
   if (lastAnswered === null) return [];
   const start = micros(Math.max(parseTimestamp(since) ?? lastAnswered, lastAnswered));

@@ -27,7 +27,7 @@ export function denyPath(storeFolder: string): string {
   return join(storeFolder, 'labels-denied.json');
 }
 
-/** A list, or why the file cannot be used. */
+/** A list, or the reason why the file cannot be used. */
 export type DenyReading =
   | { readonly kind: 'list'; readonly list: DenyList }
   | { readonly kind: 'absent' }
@@ -49,7 +49,7 @@ export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
   }
 }
 
-/** The list, empty where there is no file. Throws an OperatorError that says what to do about a damaged one. */
+/** Reads the list; empty if there is no file. Throws an OperatorError with a remedy if the file is damaged. */
 export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   const reading = await readDenyFile(storeFolder);
   if (reading.kind === 'list') return reading.list;
@@ -61,8 +61,8 @@ export async function requireDenyList(storeFolder: string): Promise<DenyList> {
 }
 
 /**
- * Changes the list: reads it, applies `change`, and replaces the file durably. The new file's name is the lock, so two
- * commands at once never lose an entry. Gives the list before and after.
+ * Changes the list: reads it, applies `change`, and replaces the file durably. The new file's name is the lock, so that
+ * concurrent commands lose no entry. Returns the list before and after.
  */
 export async function changeDenyFile(
   storeFolder: string,
@@ -70,8 +70,8 @@ export async function changeDenyFile(
 ): Promise<{ readonly before: DenyList; readonly after: DenyList }> {
   makeFolder(storeFolder);
   const path = denyPath(storeFolder);
-  const growing = `${path}.new`;
-  const file = await openExclusively(growing);
+  const temporary = `${path}.new`;
+  const file = await openExclusively(temporary);
   try {
     const before = await requireDenyList(storeFolder);
     const after = await change(before);
@@ -85,17 +85,17 @@ export async function changeDenyFile(
     await file.writeFile(text);
     await file.sync();
     await file.close();
-    await rename(growing, path);
+    await rename(temporary, path);
     await syncFolder(storeFolder);
     return { before, after };
   } catch (error) {
     await file.close().catch(() => undefined);
-    await unlink(growing).catch(() => undefined);
+    await unlink(temporary).catch(() => undefined);
     throw error;
   }
 }
 
-/** The text of a list. */
+/** Formats a list as JSON. */
 export function formatDenyList({ entries }: DenyList): string {
   const denied = entries.map(({ target, reason, since, purge }) => ({
     ...(target.kind === 'did' ? { did: target.did } : { domain: target.domain }),
@@ -106,7 +106,7 @@ export function formatDenyList({ entries }: DenyList): string {
   return `${JSON.stringify({ denied }, null, 1)}\n`;
 }
 
-/** The list of a text. Throws an Error that names the first entry at fault. */
+/** Parses a list. Throws an Error that names the first invalid entry. */
 export function parseDenyList(text: string): DenyList {
   let value: unknown;
   try {
@@ -124,30 +124,30 @@ export function parseDenyList(text: string): DenyList {
 }
 
 function parseEntry(value: unknown, number: number): DenyEntry {
-  const fault = (why: string): Error => new Error(`entry ${number}: ${why}`);
-  if (!isObject(value)) throw fault('it is not an object');
+  const invalid = (why: string): Error => new Error(`entry ${number}: ${why}`);
+  if (!isObject(value)) throw invalid('it is not an object');
   const { did, domain, reason = null, since, purge = null } = value;
   const named = typeof did === 'string' ? did : domain;
   if (typeof named !== 'string' || (did !== undefined && domain !== undefined))
-    throw fault('"did" or "domain" is missing');
-  const target = targetOf(named, fault);
+    throw invalid('"did" or "domain" is missing');
+  const target = targetOf(named, invalid);
   if (target.kind !== (did === undefined ? 'domain' : 'did') || targetText(target) !== named) {
-    throw fault(`${JSON.stringify(named.slice(0, 100))} must be spelled ${targetText(target)}`);
+    throw invalid(`${JSON.stringify(named.slice(0, 100))} must be spelled ${targetText(target)}`);
   }
   if (reason !== null && (typeof reason !== 'string' || reason.length > maxDenyReasonLength)) {
-    throw fault(`"reason" is not a string of at most ${maxDenyReasonLength} characters`);
+    throw invalid(`"reason" is not a string of at most ${maxDenyReasonLength} characters`);
   }
-  if (!isInstant(since)) throw fault('"since" is not an RFC 3339 time in UTC');
+  if (!isInstant(since)) throw invalid('"since" is not an RFC 3339 time in UTC');
   if (purge !== null && (!isInstant(purge) || target.kind === 'domain'))
-    throw fault('"purge" is not a time, or not on a DID');
+    throw invalid('"purge" is not a time, or not on a DID');
   return { target, reason, since, purge };
 }
 
-function targetOf(text: string, fault: (why: string) => Error): DenyTarget {
+function targetOf(text: string, invalid: (why: string) => Error): DenyTarget {
   try {
     return parseDenyTarget(text.includes(':') && !text.startsWith('did:') ? `[${text}]` : text);
   } catch (error) {
-    throw fault(messageOf(error));
+    throw invalid(messageOf(error));
   }
 }
 

@@ -25,7 +25,7 @@ export class DenyList {
     this.#byTarget = new Map(entries.map((entry) => [targetText(entry.target), entry]));
   }
 
-  /** The entry that denies a labeler: its own, or that of a domain of it; null where it is not denied. */
+  /** Returns the entry that denies a labeler by its DID or a domain; null if it is not denied. */
   entryFor(labeler: { readonly did: string; readonly endpoint: string | null }): DenyEntry | null {
     if (this.entries.length === 0) return null;
     const own = this.#byTarget.get(labeler.did);
@@ -37,17 +37,17 @@ export class DenyList {
     return null;
   }
 
-  /** The entry of exactly this target. */
+  /** Returns the entry of exactly this target, or null. */
   entryOf(target: DenyTarget): DenyEntry | null {
     return this.#byTarget.get(targetText(target)) ?? null;
   }
 
-  /** The list with this entry, in place of an older one of the same target. */
+  /** Returns the list with this entry, which replaces an older one of the same target. */
   with(entry: DenyEntry): DenyList {
     return new DenyList([...this.without(entry.target).entries, entry]);
   }
 
-  /** The list without the entry of this target. */
+  /** Returns the list without the entry of this target. */
   without(target: DenyTarget): DenyList {
     const text = targetText(target);
     return new DenyList(this.entries.filter((entry) => targetText(entry.target) !== text));

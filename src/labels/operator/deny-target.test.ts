@@ -40,7 +40,7 @@ describe('the operand of almanac labels deny', () => {
     expect(() => parseDenyTarget(operand)).toThrow(message);
   });
 
-  it('gives a target that it reads back as the same, or refuses in one line, whatever the text', () => {
+  it('parses to a target that it formats and parses again, or is refused in one line', () => {
     const texts = fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.ipV4(), fc.ipV6(), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(texts, (text) => {

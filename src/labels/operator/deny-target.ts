@@ -9,14 +9,14 @@ export type DenyTarget =
   | { readonly kind: 'did'; readonly did: string }
   | { readonly kind: 'domain'; readonly domain: string };
 
-/** Longest host name, in characters (RFC 1035). */
+/** Maximum length of a host name, in characters (RFC 1035). */
 const maxHostLength = 253;
-/** Longest operand that is parsed or repeated in a message. */
+/** Maximum length of an operand, in characters. */
 const maxOperandLength = 2_048;
 
 /**
- * Reads an operand of `almanac labels deny`: a DID, a host name or an address. A host name stands for its registrable
- * domain; an IP address or a name of one label for itself. Throws an OperatorError that says what was expected.
+ * Parses an operand of `almanac labels deny`: a DID, a host name or an address. A host name denotes its registrable
+ * domain; an IP address or a name of one label denotes itself. Throws an OperatorError that states the expected form.
  */
 export function parseDenyTarget(operand: string): DenyTarget {
   const text = operand.trim();
@@ -30,12 +30,12 @@ export function parseDenyTarget(operand: string): DenyTarget {
   return { kind: 'domain', domain };
 }
 
-/** The text of a target, as the file and the commands show it. */
+/** Formats a target for the file and the commands. */
 export function targetText(target: DenyTarget): string {
   return target.kind === 'did' ? target.did : target.domain;
 }
 
-/** The registrable domains that a labeler belongs to: of its endpoint, and of its DID where that is a did:web. */
+/** Returns the registrable domains of a labeler: that of its endpoint, and that of a did:web. */
 export function domainsOfLabeler({
   did,
   endpoint,
@@ -49,13 +49,13 @@ export function domainsOfLabeler({
 }
 
 function didTarget(text: string): DenyTarget {
-  // A DID is case-sensitive except for the host of a did:web; capitals in it are typing mistakes.
+  // A DID is case-sensitive except for the host of a did:web, so capitals are typing mistakes.
   const did = canonicalDid(text.startsWith('did:plc:') ? text : text.toLowerCase());
   if (!isDid(did)) throw refused(text, `a DID is ${didInWords}`);
   return { kind: 'did', did };
 }
 
-/** The host of an operand: a bare name, a name with a path or port, or a whole URL; null where there is none. */
+/** Returns the host of an operand: a bare name, a name with a path or port, or a URL; null if there is none. */
 function hostOf(text: string): string | null {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (!url || url.hostname === '' || url.username !== '' || url.password !== '') return null;

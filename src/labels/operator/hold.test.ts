@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const artifact = () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
 
 describe('a hold', () => {
-  test('is said by the artifact that stands, which keeps its time, and by the next ones until it is released', async () => {
+  test('is in the present artifact, which keeps its time, and in later ones until it is released', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
     await setHold(folder, name, hold);
@@ -29,7 +29,7 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
-  test('whose release failed between the two files is released by the next try', async () => {
+  test('whose release failed between the two files is released by the next attempt', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);
     // As a full disk leaves it: the hold is gone and the artifact still has its mark.
@@ -38,7 +38,7 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
   });
 
-  test('is not reported as set or released where the artifact in place cannot be read', async () => {
+  test('is not reported as set or released if the present artifact cannot be read', async () => {
     mkdirSync(join(folder, name));
     await expect(setHold(folder, name, hold)).rejects.toThrow('EISDIR');
     expect(await readHold(folder)).toEqual(hold);
@@ -65,11 +65,12 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('that is set or released while an artifact is written is not undone by it', async () => {
+  test('that is set or released while an artifact is written is in that artifact', async () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 100; i += 1) {
       const change = i % 2 === 0 ? () => setHold(folder, name, hold) : () => releaseHold(folder, name);
-      // Whichever comes first, the other meets it half-way sooner or later.
+      // The number of turns varies, so that the two operations overlap at different points.
+
       const written = writeHeld(folder, name, { i });
       for (let turn = 0; turn < i % 10; turn += 1) await new Promise(setImmediate);
       await Promise.all([written, change()]);

@@ -5,14 +5,14 @@ import { isObject } from '../../input/json-object.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 
-/** A decision of the operator that the label facts are not to be served for now. */
+/** The operator's decision to withhold the label facts. */
 export interface Hold {
   readonly reason: string;
   /** RFC 3339. */
   readonly since: string;
 }
 
-/** Path of the hold file: next to the artifact, so that a hold can be set whether the instrument runs or not. */
+/** Path of the hold file: next to the artifact, so that a hold can be set while the instrument is stopped. */
 export function holdPath(artifacts: string): string {
   return join(artifacts, 'labels-hold.json');
 }
@@ -32,14 +32,13 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
       return { reason: value.reason, since: value.since };
     }
   } catch {
-    // Said below.
+    // Reported below.
   }
   return { reason: 'the hold cannot be read', since: '' };
 }
 
 /**
- * Writes an artifact as the operator wants it served: a hold that was set or released while it was made is what it says,
- * and one that changes while it is written is met by writing it again.
+ * Writes an artifact with the present hold. Writes it again if the hold was set or released meanwhile.
  */
 export async function writeHeld(artifacts: string, artifactName: string, made: object): Promise<void> {
   makeFolder(artifacts);
@@ -47,20 +46,20 @@ export async function writeHeld(artifacts: string, artifactName: string, made: o
   let hold = await isHeld();
   for (;;) {
     await writeArtifact(join(artifacts, artifactName), { ...made, hold });
-    const wanted = await isHeld();
-    if (wanted === hold) return;
-    hold = wanted;
+    const current = await isHeld();
+    if (current === hold) return;
+    hold = current;
   }
 }
 
-/** Sets the hold, for the instrument's next artifact and for the one that stands. */
+/** Sets the hold for the present artifact and for later ones. */
 export async function setHold(artifacts: string, artifactName: string, hold: Hold): Promise<void> {
   makeFolder(artifacts);
   await writeArtifact(holdPath(artifacts), hold);
   await markArtifact(join(artifacts, artifactName), true);
 }
 
-/** Releases the hold; false when there was none, neither in its file nor on the artifact. */
+/** Releases the hold. Returns false if neither the file nor the artifact had one. */
 export async function releaseHold(artifacts: string, artifactName: string): Promise<boolean> {
   const wasSet = await unlink(holdPath(artifacts)).then(
     () => true,
@@ -69,12 +68,12 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
       throw error;
     },
   );
-  // Also without a file: a release that failed between the two is completed by the next one.
+  // Also without a file: the next release completes one that failed after removing the file.
   const wasMarked = await markArtifact(join(artifacts, artifactName), false);
   return wasSet || wasMarked;
 }
 
-/** The artifact that stands keeps its time: it is the old reading, held or not. False where it needs no change. */
+/** Changes the hold of the present artifact, and keeps its time. Returns false if it needs no change. */
 async function markArtifact(path: string, hold: boolean): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return null;
@@ -88,7 +87,7 @@ async function markArtifact(path: string, hold: boolean): Promise<boolean> {
   return true;
 }
 
-/** Null for an artifact that is no JSON: it is not served, held or not. */
+/** Returns null for an artifact that is not JSON: it is not served anyway. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,7 +5,7 @@ import { isShuffled, type SampledPage, searchCursor, searchMargin } from './curs
 
 const limit = 250;
 
-/** A labeler whose row `id` was authored at `authored(id)`; it counts how often it was asked. */
+/** A labeler whose row `id` was authored at `authored(id)`, and the cursors that were requested. */
 function labeler(rows: number, authored: (id: number) => number | null) {
   const asked: number[] = [];
   return {
@@ -24,8 +24,8 @@ function labeler(rows: number, authored: (id: number) => number | null) {
   };
 }
 
-describe('searching the epoch in a cursor space', () => {
-  test('finds a place below everything since the target, and not far below', async () => {
+describe('the search for an instant in a cursor space', () => {
+  test('finds a cursor below everything since the target, and not far below', async () => {
     const cases = fc.record({
       rows: fc.integer({ min: 1, max: 200_000 }),
       target: fc.integer({ min: 0, max: 250_000 }),
@@ -43,12 +43,12 @@ describe('searching the epoch in a cursor space', () => {
     );
   });
 
-  test('reads a labeler that is younger than the target from its beginning', async () => {
+  test('finds cursor 0 for a labeler that is younger than the target', async () => {
     const { read } = labeler(5_000, (id) => 100 * hour + id);
     expect(await searchCursor(micros(50 * hour), read)).toEqual({ kind: 'found', cursor: 0 });
   });
 
-  test('is not led astray by single labels with wrong or no dates', async () => {
+  test('tolerates single labels with wrong or missing dates', async () => {
     const { read } = labeler(50_000, (id) =>
       id % 17 === 0 ? 1e18 : id % 23 === 0 ? 0 : id % 29 === 0 ? null : id * minute,
     );
@@ -57,40 +57,40 @@ describe('searching the epoch in a cursor space', () => {
     expect((found as { cursor: number }).cursor).toBeLessThan(40_000);
   });
 
-  test('believes nothing where ids do not rise with time', async () => {
+  test('finds no cursor if ids do not increase with time', async () => {
     const { read } = labeler(50_000, (id) => ((id * 7919) % 50_000) * minute);
     expect(await searchCursor(micros(40_000 * minute), read)).toMatchObject({ kind: 'unverified' });
   });
 
-  test('believes nothing where ids rise with time and then fall', async () => {
+  test('finds no cursor if authored times increase and then decrease', async () => {
     const { read } = labeler(50_000, (id) => Math.min(id, 50_000 - id) * minute);
     expect(await searchCursor(micros(20_000 * minute), read)).toMatchObject({ kind: 'unverified' });
   });
 
-  test('believes no cursor that is missing or does not advance', async () => {
+  test('finds no cursor if the cursors of pages are missing or do not advance', async () => {
     const { read } = labeler(50_000, (id) => id * minute);
     const without = async (cursor: number): Promise<SampledPage> => ({ ...(await read(cursor)), cursor: null });
-    const standing = async (cursor: number): Promise<SampledPage> => ({ ...(await read(cursor)), cursor });
+    const constant = async (cursor: number): Promise<SampledPage> => ({ ...(await read(cursor)), cursor });
     expect(await searchCursor(micros(0), without)).toMatchObject({ kind: 'unverified' });
-    expect(await searchCursor(micros(0), standing)).toMatchObject({ kind: 'unverified' });
+    expect(await searchCursor(micros(0), constant)).toMatchObject({ kind: 'unverified' });
   });
 });
 
-test('a page is shuffled when its times fall again and again, not when some are wrong', () => {
+test('a page is shuffled if its times decrease repeatedly, and not if single ones are wrong', () => {
   const rising = Array.from({ length: 100 }, (_, i) => micros(i * hour));
   expect(isShuffled(rising)).toBe(false);
   expect(isShuffled(rising.map((at, i) => (i % 15 === 3 ? micros(0) : at)))).toBe(false);
   expect(isShuffled(rising.map((_, i) => micros(((i * 37) % 100) * hour)))).toBe(true);
 });
 
-test('reading begins an hour before the instant: rows of one moment are not stored in the order of their making', async () => {
+test('the search leaves a margin of an hour before the instant', async () => {
   const { read } = labeler(50_000, (id) => id * second);
   const found = await searchCursor(micros(40_000 * second), read);
   if (found.kind !== 'found') throw new Error(found.why);
   expect(found.cursor * second).toBeLessThanOrEqual(40_000 * second - searchMargin);
 });
 
-test('a labeler whose pages rise, and whose rows within them do not, is not believed', async () => {
+test('the search finds no cursor if rows within pages are not in order', async () => {
   const { read } = labeler(50_000, (id) => Math.floor(id / limit) * limit * minute + (id % 2) * hour);
   expect(await searchCursor(micros(40_000 * minute), read)).toEqual({ kind: 'unverified', why: 'a page out of order' });
 });

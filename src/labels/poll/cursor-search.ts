@@ -2,32 +2,32 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 
 /**
- * Finding an instant in a poll reader's cursor space. A cursor is an id and a page holds the rows above it; ids carry no
- * time, so that several sampled pages must agree that ids rise with the authored time before a position is believed.
+ * Search for an instant in the cursor space of `queryLabels`. A cursor is a row id, and a page contains the rows above it.
+ * Ids have no time, so a position is used only if sampled pages show that ids increase with the authored time.
  */
 
-/** A page as the search sees it. */
+/** A page as the search uses it. */
 export interface SampledPage {
-  /** Authored times of its labels in their order; null for an undated one. */
+  /** Authored times of its labels, in order; null for an undated label. */
   readonly authored: readonly (Micros | null)[];
-  /** The cursor that it gave, if it was decimal; null when it gave none or something else. */
+  /** The page's cursor if it is decimal, else null. */
   readonly cursor: number | null;
 }
 
 /** Result of the search. */
 export type CursorSearch =
-  /** Reading from here misses nothing authored since the target. */
+  /** Reading from this cursor misses nothing authored since the target. */
   { readonly kind: 'found'; readonly cursor: number } | { readonly kind: 'unverified'; readonly why: string };
 
-/** Margin below the target for the position: labels of one moment are not stored in the order of their creation. */
+/** Margin below the target: labelers do not store labels exactly in the order of their authored times. */
 export const searchMargin = hour;
-/** Disorder within and between pages that is forgiven. */
+/** Tolerated disorder within and between pages. */
 const slack = 10 * minute;
-const mostProbes = 80;
-/** The search ends this near, in ids: about one page. */
+const maxProbes = 80;
+/** Precision at which the search ends, in ids: about one page. */
 const precision = 100;
 
-/** Searches for the last cursor whose rows above include all that was authored since `target`. */
+/** Searches for the highest cursor above which all rows authored since `target` are. */
 export async function searchCursor(
   target: Micros,
   read: (cursor: number) => Promise<SampledPage>,
@@ -38,35 +38,35 @@ export async function searchCursor(
     samples.set(cursor, page);
     return page;
   };
-  const wanted = target - searchMargin;
+  const earliest = target - searchMargin;
   /**
    * Returns true if the rows just above the cursor are younger than the target: the position is then at the cursor or
    * below.
    */
   const beyond = async (cursor: number): Promise<boolean> => {
     const at = startOf(await sample(cursor));
-    return at === null || at >= wanted;
+    return at === null || at >= earliest;
   };
 
   let low = 0;
   if (!(await beyond(0))) {
     let high = Math.max(1, samples.get(0)?.cursor ?? 1);
-    while (samples.size < mostProbes && !(await beyond(high))) {
+    while (samples.size < maxProbes && !(await beyond(high))) {
       low = high;
       high *= 2;
     }
-    while (samples.size < mostProbes && high - low > precision) {
+    while (samples.size < maxProbes && high - low > precision) {
       const middle = Math.floor((low + high) / 2);
       if (await beyond(middle)) high = middle;
       else low = middle;
     }
-    if (samples.size >= mostProbes) return { kind: 'unverified', why: 'too many probes' };
+    if (samples.size >= maxProbes) return { kind: 'unverified', why: 'too many probes' };
   }
-  const fault = disorder([...samples].sort(([a], [b]) => a - b));
-  return fault === null ? { kind: 'found', cursor: low } : { kind: 'unverified', why: fault };
+  const defect = disorder([...samples].sort(([a], [b]) => a - b));
+  return defect === null ? { kind: 'found', cursor: low } : { kind: 'unverified', why: defect };
 }
 
-/** Why the sampled pages, sorted by cursor, do not prove that ids rise with time; null when they do. */
+/** Returns why sampled pages, sorted by cursor, do not show that ids increase with time; null if they do. */
 export function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {
   let before = Number.NEGATIVE_INFINITY;
   for (const [cursor, page] of samples) {
@@ -89,11 +89,11 @@ export function disorder(samples: readonly (readonly [number, SampledPage])[]): 
  */
 export function isShuffled(authored: readonly (Micros | null)[]): boolean {
   const dated = authored.filter((at) => at !== null);
-  let falls = 0;
+  let decreases = 0;
   for (const [i, at] of dated.entries()) {
-    if (i > 0 && at < (dated[i - 1] ?? at) - slack) falls += 1;
+    if (i > 0 && at < (dated[i - 1] ?? at) - slack) decreases += 1;
   }
-  return falls > 2 + dated.length / 10;
+  return decreases > 2 + dated.length / 10;
 }
 
 /** Time at which a page begins: the median of its first labels, which one wrong date does not move. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { fingerprint } from '../label/fingerprint.ts';
-import { fateOf, fingerprintIn, markOf, newOf } from './last-row.ts';
+import { fingerprintIn, lastRowStatus, markOf, newRowsOf } from './last-row.ts';
 
 const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
@@ -13,17 +13,19 @@ const mark = markOf(last);
 const replacement = row('spam', { neg: true, cts: '2026-01-02T03:05:00.000Z' });
 const other = row('rude');
 
-describe('what a page shows of the last row that was read', () => {
-  const rest = { isRest: true, underNumber: null };
+describe('the status of the last row that was read', () => {
+  const rest = { isRest: true, fingerprintAtNumber: null };
 
-  test('the row itself, also where it was signed anew and others lie before it', () => {
-    expect(fateOf(mark, { ...rest, labels: [last] })).toBe('there');
-    expect(fateOf(mark, { ...rest, labels: [other, row('spam', { sig: { $bytes: 'AAAA' } })] })).toBe('there');
+  test('is present if a page contains it, also if it was signed again and follows others', () => {
+    expect(lastRowStatus(mark, { ...rest, labels: [last] })).toBe('present');
+    expect(lastRowStatus(mark, { ...rest, labels: [other, row('spam', { sig: { $bytes: 'AAAA' } })] })).toBe('present');
   });
 
-  test('a newer row about the same thing: it was replaced', () => {
-    expect(fateOf(mark, { ...rest, labels: [other, replacement] })).toBe('replaced');
-    expect(fateOf(mark, { isRest: false, underNumber: null, labels: [other, replacement] })).toBe('replaced');
+  test('is replaced if a page contains a newer row with the same key', () => {
+    expect(lastRowStatus(mark, { ...rest, labels: [other, replacement] })).toBe('replaced');
+    expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: null, labels: [other, replacement] })).toBe(
+      'replaced',
+    );
   });
 
   test.each([
@@ -31,56 +33,60 @@ describe('what a page shows of the last row that was read', () => {
     ['another labeler', row('spam', { src: 'did:plc:cccccccccccccccccccccccc', neg: true })],
     ['another subject', row('spam', { uri: 'did:plc:cccccccccccccccccccccccc' })],
     ['another version of a record', row('spam', { cid: 'bafyreib2rxk3rh6kzwq', neg: true })],
-    ['a value that is no label', { val: 'spam' }],
-  ])('a newer row of %s replaces nothing: it is gone', (_, label) => {
-    expect(fateOf(mark, { ...rest, labels: [label] })).toBe('gone');
+    ['fields that are not a label', { val: 'spam' }],
+  ])('is gone if the page contains only a newer row with %s', (_, label) => {
+    expect(lastRowStatus(mark, { ...rest, labels: [label] })).toBe('gone');
   });
 
-  test('nothing at all: it is gone', () => {
-    expect(fateOf(mark, { ...rest, labels: [] })).toBe('gone');
+  test('is gone if the page is empty', () => {
+    expect(lastRowStatus(mark, { ...rest, labels: [] })).toBe('gone');
   });
 
-  test('another row under its number is another database, also where it is about the same thing', () => {
-    expect(fateOf(mark, { isRest: true, underNumber: fingerprint(replacement), labels: [replacement] })).toBe('gone');
+  test('is gone if another row has its number, even one with the same key', () => {
+    expect(
+      lastRowStatus(mark, { isRest: true, fingerprintAtNumber: fingerprint(replacement), labels: [replacement] }),
+    ).toBe('gone');
   });
 
-  test('a page that leaves it out, though it stands under its number', () => {
-    expect(fateOf(mark, { isRest: false, underNumber: fingerprint(last), labels: [other] })).toBe('there');
+  test('is present if the page omits it but it has its number', () => {
+    expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: fingerprint(last), labels: [other] })).toBe(
+      'present',
+    );
   });
 
-  test('a full page without it proves nothing: its replacement may lie behind', () => {
-    expect(fateOf(mark, { isRest: false, underNumber: null, labels: [other] })).toBe('unknown');
+  test('is unknown after a full page without it, because a replacement may follow', () => {
+    expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: null, labels: [other] })).toBe('unknown');
   });
 
-  test('a mark without a key, of an earlier version or of a value that is no label, tells nothing of replacements', () => {
-    expect(fateOf(fingerprintIn(mark), { ...rest, labels: [other] })).toBe('unknown');
-    expect(fateOf(fingerprintIn(mark), { ...rest, labels: [replacement] })).toBe('unknown');
-    expect(fateOf(fingerprintIn(mark), { ...rest, labels: [last] })).toBe('there');
-    expect(fateOf(markOf({ val: 'spam' }), { ...rest, labels: [{ val: 'rude' }] })).toBe('unknown');
+  test('is unknown if the mark has no key, as in an earlier version or for a row that is not a label', () => {
+    expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [other] })).toBe('unknown');
+    expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [replacement] })).toBe('unknown');
+    expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [last] })).toBe('present');
+    expect(lastRowStatus(markOf({ val: 'spam' }), { ...rest, labels: [{ val: 'rude' }] })).toBe('unknown');
   });
 });
 
-describe('the first frame of a stream that is asked for its last one again', () => {
-  test('nothing of the frame that was read is new, and what follows it in a longer one is', () => {
-    expect(newOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
-    expect(newOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
-    expect(newOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
-    expect(newOf({ seq: 5, tail: fingerprintIn(mark) }, 5, [last])).toEqual([]);
+describe('the first frame of a resumed stream', () => {
+  test('has as new rows only those after the last one that was read', () => {
+    expect(newRowsOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
+    expect(newRowsOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
+    expect(newRowsOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
+    expect(newRowsOf({ seq: 5, tail: fingerprintIn(mark) }, 5, [last])).toEqual([]);
   });
 
-  test('what replaced the row under a later number shows that nothing was missed', () => {
-    expect(newOf({ seq: 5, tail: mark }, 6, [replacement])).toEqual([replacement]);
+  test('has a replacement with a later number as a new row', () => {
+    expect(newRowsOf({ seq: 5, tail: mark }, 6, [replacement])).toEqual([replacement]);
   });
 
-  test('another row under its number is another database, also where it is about the same thing', () => {
-    expect(newOf({ seq: 5, tail: mark }, 5, [other])).toBe('another');
-    expect(newOf({ seq: 5, tail: mark }, 5, [replacement])).toBe('another');
+  test('shows another database if another row has the number, even one with the same key', () => {
+    expect(newRowsOf({ seq: 5, tail: mark }, 5, [other])).toBe('another');
+    expect(newRowsOf({ seq: 5, tail: mark }, 5, [replacement])).toBe('another');
   });
 
-  test('a frame without it misses it', () => {
-    expect(newOf({ seq: 5, tail: mark }, 6, [other])).toBe('missing');
-    expect(newOf({ seq: 5, tail: mark }, 4, [last])).toBe('missing');
-    expect(newOf({ seq: 5, tail: mark }, 5, [other, row('more')])).toBe('missing');
-    expect(newOf({ seq: 5, tail: null }, 6, [other])).toBe('missing');
+  test('misses the last row if it contains neither it nor its replacement', () => {
+    expect(newRowsOf({ seq: 5, tail: mark }, 6, [other])).toBe('missing');
+    expect(newRowsOf({ seq: 5, tail: mark }, 4, [last])).toBe('missing');
+    expect(newRowsOf({ seq: 5, tail: mark }, 5, [other, row('more')])).toBe('missing');
+    expect(newRowsOf({ seq: 5, tail: null }, 6, [other])).toBe('missing');
   });
 });

@@ -3,57 +3,57 @@ import { isObject } from '../../input/json-object.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 
-/** What became of the last row that was read, as one page shows it that was asked for from one row before. */
-export type Fate =
-  | 'there'
-  /** The labeler keeps one row for each (src, uri, cid, val), and a newer one took its place: nothing is lost. */
+/** Status of the last row that was read, as shown by a page that was requested from one row before it. */
+export type LastRowStatus =
+  | 'present'
+  /** The labeler keeps one row for each (src, uri, cid, val), and a newer one replaced it: nothing is lost. */
   | 'replaced'
-  /** The database was emptied, put back or made anew. */
+  /** The database was emptied, restored from a copy, or created again. */
   | 'gone'
-  /** A newer row may have taken its place behind the page. */
+  /** A newer row after the page may have replaced it. */
   | 'unknown';
 
-/** What a page shows of the last row that was read. */
-export interface Sight {
+/** Evidence in a page about the last row that was read. */
+export interface PageEvidence {
   readonly labels: readonly unknown[];
-  /** Whether nothing lies behind the page. */
+  /** True if no rows follow the page. */
   readonly isRest: boolean;
-  /** The fingerprint of the row that stands under the last row's number; null where none does, or nobody knows. */
-  readonly underNumber: string | null;
+  /** Fingerprint of the row that has the last row's number; null if there is none, or it is not known. */
+  readonly fingerprintAtNumber: string | null;
 }
 
 const fingerprintLength = 32;
 const keyLength = 16;
 
-/** What a position keeps of a row: its fingerprint and, where it is a label, a digest of the key that a replacement shares. */
+/** Returns the mark of a row for a position: its fingerprint and, for a label, a digest of the key that a replacement shares. */
 export function markOf(row: unknown): string {
   return fingerprint(row) + keyOf(row);
 }
 
-/** The fingerprint in a mark. An earlier version kept nothing else. */
+/** Returns the fingerprint in a mark; a mark of an earlier version has nothing else. */
 export function fingerprintIn(mark: string): string {
   return mark.slice(0, fingerprintLength);
 }
 
-/** Judges by one page: an answer is of one moment, so no row moves while it is looked for. */
-export function fateOf(mark: string, { labels, isRest, underNumber }: Sight): Fate {
+/** Returns the status of the row with this mark by one page, which shows the database at one moment. */
+export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumber }: PageEvidence): LastRowStatus {
   const known = fingerprintIn(mark);
-  if (labels.some((row) => fingerprint(row) === known)) return 'there';
+  if (labels.some((row) => fingerprint(row) === known)) return 'present';
   if (labels.length === 0) return 'gone';
-  // A page without an order may leave the row out; another row under its number is another database.
-  if (underNumber !== null) return underNumber === known ? 'there' : 'gone';
+  // An unordered page may omit the row. Another row with its number shows another database.
+  if (fingerprintAtNumber !== null) return fingerprintAtNumber === known ? 'present' : 'gone';
   if (isReplaced(mark, labels)) return 'replaced';
   return isRest && mark.length > fingerprintLength ? 'gone' : 'unknown';
 }
 
 /**
- * What is new of the first frame of a stream that was asked for its last one again. `another`: another row has its
- * number. `missing`: it is not there, and the frame does not show what replaced it.
+ * Returns the new rows of the first frame of a resumed stream, which should repeat the last one. `another`: another row
+ * has its number. `missing`: the row does not exist, and the frame does not show its replacement.
  */
-export function newOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
+export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
   if (last.tail === null && seq === last.seq) return [];
   if (last.tail !== null && seq >= last.seq) {
-    // Frames may be cut otherwise this time: what was read ends with the label that came last, wherever it stands now.
+    // Frames may be divided differently this time: rows after the last label are new, at any place in the frame.
     const at = labels.map(fingerprint).lastIndexOf(fingerprintIn(last.tail));
     if (at !== -1) return labels.slice(at + 1);
     if (seq > last.seq && isReplaced(last.tail, labels)) return labels;
@@ -68,7 +68,7 @@ function isReplaced(mark: string, labels: readonly unknown[]): boolean {
   return key !== '' && labels.some((row) => keyOf(row) === key);
 }
 
-/** A digest of what a replacement shares with its row; empty for a value that is no label. */
+/** Returns a digest of the fields that a replacement shares with its row; empty for a value that is not a label. */
 function keyOf(row: unknown): string {
   if (!isObject(row)) return '';
   const { src, uri, cid = null, val } = row;

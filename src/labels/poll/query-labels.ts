@@ -3,16 +3,16 @@ import { inputLimits } from '../../input/limits.ts';
 import type { GetJsonOptions, HttpClient } from '../../network/http/http.ts';
 import { httpFault, type SourceFault } from '../state/faults.ts';
 
-/** Labels asked for in one page: the most that the lexicon allows. */
+/** Number of requested labels per page: the lexicon's maximum. */
 export const pageLimit = 250;
 
 /** A page of `com.atproto.label.queryLabels`. */
 export interface LabelPage {
   readonly kind: 'page';
   readonly labels: readonly unknown[];
-  /** As it came; null when there was none. */
+  /** The cursor as received; null if there was none. */
   readonly cursor: string | null;
-  /** The peer's clock in milliseconds, if it said. */
+  /** The peer's clock in milliseconds; null if the response has no date. */
   readonly date: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal'
   readonly large?: boolean;
 }
 
-/** Asks a labeler for the labels above a cursor. Never rejects. */
+/** Requests the labels above a cursor from a labeler. Never rejects. */
 export async function queryLabels(
   http: HttpClient,
   endpoint: string,
@@ -41,11 +41,11 @@ export async function queryLabels(
   if (!isObject(value) || !Array.isArray(value.labels) || value.labels.length > 4 * pageLimit) {
     return { kind: 'fault', fault: 'rejecting', why: 'no page', retryAfterMs: null };
   }
-  const given = value.cursor;
-  return { kind: 'page', labels: value.labels, cursor: typeof given === 'string' ? given : null, date };
+  const next = value.cursor;
+  return { kind: 'page', labels: value.labels, cursor: typeof next === 'string' ? next : null, date };
 }
 
-/** A cursor that is a number above zero, or null. */
+/** Parses a cursor as a positive integer; returns null if it is not one. */
 export function decimal(cursor: string | null): number | null {
   if (cursor === null || !/^[1-9]\d{0,15}$/.test(cursor)) return null;
   const number = Number(cursor);

@@ -88,12 +88,12 @@ describe('time without an accepted page', () => {
   });
 });
 
-test('a page was never accepted, or was', () => {
+test('observed_through is the time of the last accepted page, or null', () => {
   expect(coverageOf({ ...inputs, observedThrough: null }).observed_through).toBe(null);
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');
 });
 
-test('what cannot be listed is one gap, the window', () => {
+test('gaps that are too many become one gap, the window', () => {
   const reasons = ['ingest_paused', 'cursor_reset', 'maintenance'] as const;
   const gaps = reasons.flatMap((reason) =>
     Array.from({ length: 55 }, (_, i) => ({
@@ -110,7 +110,7 @@ test('what cannot be listed is one gap, the window', () => {
   });
 });
 
-test('the sources add up to those enrolled, by state and by origin, and refusals to their reasons', () => {
+test('the counts of sources by state and by origin sum to the enrolled ones, and refusals are summed by reason', () => {
   const sources = fc.array(
     fc.record({
       did: fc.string(),
@@ -133,7 +133,7 @@ test('the sources add up to those enrolled, by state and by origin, and refusals
   );
 });
 
-test('a gap from before the epoch is listed from the epoch on: what lies before it is the warm-up', () => {
+test('a gap that begins before the epoch is listed from the epoch on, after the warm-up', () => {
   const startedAt = micros(now - 10 * day);
   const early = { ...gap, start: micros(now - 20 * day), end: micros(now - 9 * day) };
   const { gaps, warmup } = coverageOf({ ...inputs, startedAt, gaps: [early] });

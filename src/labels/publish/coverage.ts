@@ -26,14 +26,14 @@ export interface CoverageInputs {
   readonly refusals: readonly RefusalCount[];
 }
 
-/** The window that ends now. */
+/** Returns the window of `windowDays` days that ends at `now`. */
 export function windowOf(now: Micros, windowDays: number): Interval {
   return { start: (now - windowDays * day) as Micros, end: now };
 }
 
 /**
- * The artifact's `coverage`, by the rules that it is published under. Time after the last accepted page is a gap once
- * it exceeds the tolerance, and the status is then unknown.
+ * Computes the artifact's `coverage`. Time after the last accepted page is a gap once it exceeds the tolerance, and the
+ * status is then unknown.
  */
 export function coverageOf(inputs: CoverageInputs): Coverage {
   const { now, windowDays, startedAt, observedThrough, gaps, sources, refusals } = inputs;
@@ -63,14 +63,14 @@ function statusOf(
   gapped: boolean,
   overflow: boolean,
 ): CoverageStatus {
-  // Without a source nothing stands behind any other word.
+  // Without a source there is no evidence for any other status.
   const known = sources.length > 0 && sources.every(({ state }) => state === 'established');
   if (!known || overflow) return 'unknown';
   if (warmup) return 'warming_up';
   return gapped ? 'gapped' : 'no_recorded_gaps';
 }
 
-/** The roster in counts: the eight states add up to `enrolled`, and so do the two origins. */
+/** Counts sources by state and by origin; both sum to `enrolled`. */
 export function countSources(
   sources: readonly EnrolledSource[],
   refusals: readonly RefusalCount[],
@@ -97,7 +97,7 @@ export function countSources(
   };
 }
 
-/** An instant of the observed clock as the artifact spells it: milliseconds, cut off. */
+/** Formats an instant for the artifact, truncated to milliseconds. */
 export function timestamp(at: Micros): string {
   return formatTimestamp(Math.floor(at / 1000));
 }

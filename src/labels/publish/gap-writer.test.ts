@@ -28,7 +28,7 @@ const gap = (source: string, start: number, end: number, reason: StoredGap['reas
   reason,
 });
 
-test('a gap that is recorded again and again waits as one, and those of many sources share a commit', async () => {
+test('repeated records of a growing gap are written as one, and gaps of several sources share a commit', async () => {
   const { gaps, commits } = writer();
   for (let end = 1; end <= 1_000; end += 1) gaps.record(gap('a', 0, end));
   gaps.record(gap('b', 5, 6));
@@ -41,7 +41,7 @@ test('a gap that is recorded again and again waits as one, and those of many sou
   ]);
 });
 
-test('gaps of one source are written once in ten seconds by themselves, and at once where its position is', async () => {
+test('gaps of one source are written at most every ten seconds, and at once before its position', async () => {
   const { gaps, commits, state } = writer();
   for (let second = 0; second < 60; second += 1) {
     state.now = second * 1_000_000;
@@ -65,7 +65,7 @@ test('records and withdrawals keep their order', async () => {
   expect(commits.flat().map(({ kind }) => kind)).toEqual(['record', 'withdraw', 'record']);
 });
 
-test('what the store could not take waits on, before what came meanwhile', async () => {
+test('changes that the store rejected stay pending, before later ones', async () => {
   const { gaps, commits, state } = writer();
   gaps.record(gap('a', 0, 1));
   state.fails = true;
@@ -80,14 +80,14 @@ test('what the store could not take waits on, before what came meanwhile', async
   expect(commits.flat().map(({ kind }) => kind)).toEqual(['record', 'withdraw']);
 });
 
-test('changes that pile up become one gap that covers them all', async () => {
+test('too many pending changes become one gap that covers them all', async () => {
   const { gaps, commits } = writer();
   for (let i = 0; i < 65; i += 1) gaps.record(gap('a', i * 10, i * 10 + 5));
   await gaps.flush();
   expect(commits.flat()).toEqual([{ kind: 'record', gap: gap('a', 0, 645, 'unknown') }]);
 });
 
-test('a gap without a length is none', async () => {
+test('an empty gap is not written', async () => {
   const { gaps, commits } = writer();
   gaps.record(gap('a', 5, 5));
   gaps.withdraw(gap('a', 7, 6));
@@ -95,7 +95,7 @@ test('a gap without a length is none', async () => {
   expect(commits).toEqual([]);
 });
 
-test('what comes while a write fails waits behind what could not be written', async () => {
+test('changes added during a failing write are written after the failed ones', async () => {
   const kinds: string[] = [];
   const failing = Promise.withResolvers<void>();
   let writes = 0;

@@ -4,19 +4,19 @@ import { micros } from '../../store/time.ts';
 /** Dependencies of writing gaps. */
 export interface GapWriterOptions {
   readonly store: Pick<StoreWriter, 'changeGaps'>;
-  /** A clock that is never set, in microseconds. */
+  /** Monotonic clock, in microseconds. */
   readonly monotonic: () => number;
-  /** Gaps of one source are written at most this often unless a position of it is, in milliseconds. */
+  /** Minimum interval between two writes of one source's gaps, in milliseconds; its next position writes them sooner. */
   readonly minIntervalMs: number;
 }
 
-/** Changes of one source that may wait; more become one gap that covers them all, which overstates. */
+/** Maximum pending changes of one source; more become one gap that covers them all, which overstates. */
 const maxPending = 64;
 
 /**
- * Gaps on their way to the store. A labeler can cause a gap with a frame of 30 bytes, so gaps wait here, those of many
- * sources share a commit, and those of one source are written rarely. `flush` makes them durable: it is called before a
- * position of the source is committed, so that a crash between the two overstates a gap and never hides it.
+ * Pending changes of gaps. A labeler can cause a gap with a frame of 30 bytes, so the gaps of one source are written
+ * rarely, and those of many sources share a commit. `flush` is called before a position of the source is committed, so
+ * that a crash between the two overstates a gap and never hides it.
  */
 export class GapWriter {
   readonly #options: GapWriterOptions;
@@ -45,28 +45,28 @@ export class GapWriter {
     }
   }
 
-  /** Records a gap, or takes back what was recorded of one. */
+  /** Records or withdraws a gap. */
   change({ kind, gap }: GapChange): void {
     if (kind === 'record') this.record(gap);
     else this.withdraw(gap);
   }
 
-  /** Takes back what was recorded of a gap of a source. */
+  /** Withdraws a recorded gap of a source; ignores an empty one. */
   withdraw(gap: StoredGap): void {
     if (gap.start >= gap.end) return;
     this.#changesOf(gap).push({ kind: 'withdraw', gap });
   }
 
-  /** Makes durable what waits, of these sources or of all. Rejects as the store does; what was not written waits on. */
+  /** Writes the pending changes of these sources, or of all. Rejects if the store does; the changes then stay pending. */
   flush(sources?: Iterable<string>): Promise<void> {
-    const wanted = sources === undefined ? null : [...sources];
-    // What waits is looked up in turn: a write that is under way may fail, and then it waits again.
-    const turn = this.#writing.then(() => this.#write(wanted ?? [...this.#pending.keys()]));
+    const selected = sources === undefined ? null : [...sources];
+    // The pending changes are read after the preceding write: its changes are pending again if it fails.
+    const turn = this.#writing.then(() => this.#write(selected ?? [...this.#pending.keys()]));
     this.#writing = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Writes what has waited for long enough. */
+  /** Writes the changes of sources whose last write is long enough ago. */
   async tick(): Promise<void> {
     const { monotonic, minIntervalMs } = this.#options;
     const before = monotonic() - minIntervalMs * 1_000;
@@ -85,7 +85,7 @@ export class GapWriter {
     try {
       await store.changeGaps(taken.flatMap(([, own]) => own));
     } catch (error) {
-      // Before what came meanwhile.
+      // Before the changes that were added meanwhile.
       for (const [source, own] of taken) this.#pending.set(source, [...own, ...(this.#pending.get(source) ?? [])]);
       throw error;
     }

@@ -17,7 +17,7 @@ const spans = (gaps: readonly { start: number; end: number }[]) =>
   gaps.map(({ start, end }) => [start / minute, end / minute]);
 
 describe('gaps of many sources', () => {
-  test('are one where they overlap, touch, or lie within a minute; reasons stay apart', () => {
+  test('are joined if they overlap, touch, or are less than a minute apart, separately for each reason', () => {
     const { gaps, overflow } = unionGaps(
       [
         gap(10 * minute, 20 * minute),
@@ -44,14 +44,14 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('are listed one by one up to 128, and joined from 129 on', () => {
+  test('are listed separately up to 128, and joined from 129 on', () => {
     const apart = (count: number) =>
       Array.from({ length: count }, (_, i) => gap(i * 10 * minute, (i * 10 + 1) * minute));
     expect(unionGaps(apart(128), window)).toMatchObject({ overflow: false, gaps: { length: 128 } });
     expect(unionGaps(apart(129), window)).toMatchObject({ overflow: false, gaps: { length: 1 } });
   });
 
-  test('that fit with the widest tolerance alone do not overflow, and one more does', () => {
+  test('overflow only if even the widest tolerance gives more than 128', () => {
     const sevenHoursApart = (count: number) =>
       Array.from({ length: count }, (_, i) => gap(i * 7 * hour, i * 7 * hour + minute));
     const wide = { start: window.start, end: micros(200 * 7 * hour) };
@@ -59,7 +59,7 @@ describe('gaps of many sources', () => {
     expect(unionGaps(sevenHoursApart(129), wide)).toEqual({ overflow: true, gaps: [{ ...wide, reason: 'unknown' }] });
   });
 
-  test('that are too many are joined with the smallest tolerance that is enough', () => {
+  test('are joined with the smallest sufficient tolerance if there are too many', () => {
     // 200 gaps of a minute, alternately 10 and 50 minutes apart: joining the near pairs gives 100.
     const many = Array.from({ length: 100 }, (_, i) => [
       gap(i * 62 * minute, (i * 62 + 1) * minute),
@@ -73,14 +73,14 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('that are too many for six hours make the whole window one unknown gap', () => {
+  test('become one unknown gap, the window, if six hours of tolerance do not suffice', () => {
     const many = gapReasons.flatMap((reason) =>
       Array.from({ length: 60 }, (_, i) => gap(i * 12 * hour, i * 12 * hour + minute, { reason })),
     );
     expect(unionGaps(many, window)).toEqual({ gaps: [{ ...window, reason: 'unknown' }], overflow: true });
   });
 
-  test('never hide anything, are sorted, disjoint per reason and at most so many', () => {
+  test('cover all given gaps, and are sorted, disjoint per reason and limited in number', () => {
     const some = fc.array(
       fc.record({
         start: fc.integer({ min: -1000, max: 43_000 }),

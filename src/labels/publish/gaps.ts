@@ -4,26 +4,26 @@ import { gapReasons } from '../../contract/vocabulary.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
-/** Coalescing tolerances in whole minutes: the smallest that gives few enough gaps is taken. */
-const leastMinutes = 1;
-const mostMinutes = 6 * 60;
+/** Range of the tolerance for joining gaps, in whole minutes; the smallest that gives few enough gaps is used. */
+const minToleranceMinutes = 1;
+const maxToleranceMinutes = 6 * 60;
 
-/** A stretch that at least one source, or the whole instrument, did not observe. */
+/** An interval that at least one source, or the whole instrument, did not observe. */
 export interface UnionGap extends Interval {
   readonly reason: GapReason;
 }
 
-/** The gaps of a window as they are published. */
+/** Published gaps of a window. */
 export interface GapUnion {
   /** Sorted by start, disjoint per reason, inside the window. */
   readonly gaps: readonly UnionGap[];
-  /** Even the widest tolerance left too many: `gaps` is then one unknown gap, the window. */
+  /** True if even the widest tolerance gives too many: `gaps` is then one unknown gap, the window. */
   readonly overflow: boolean;
 }
 
 /**
- * The union of gaps over all sources and our own interruptions, per reason. Gaps of one reason closer than the
- * tolerance become one: that overstates what was missed and never hides it.
+ * Returns the union of gaps over all sources and our own interruptions, per reason. Gaps of one reason closer than the
+ * tolerance are joined, which overstates what was missed and never hides it.
  */
 export function unionGaps(stored: readonly StoredGap[], window: Interval, limit = maxGaps): GapUnion {
   const clipped = stored
@@ -33,11 +33,11 @@ export function unionGaps(stored: readonly StoredGap[], window: Interval, limit 
       reason,
     }))
     .filter(({ start, end }) => start < end);
-  let [low, high] = [leastMinutes, mostMinutes];
+  let [low, high] = [minToleranceMinutes, maxToleranceMinutes];
   if (coalesced(clipped, high).length > limit) {
     return { gaps: [{ ...window, reason: 'unknown' }], overflow: true };
   }
-  // A wider tolerance never gives more gaps, so halving finds the smallest that fits.
+  // A wider tolerance never gives more gaps, so a binary search finds the smallest that fits.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (coalesced(clipped, middle).length > limit) low = middle + 1;

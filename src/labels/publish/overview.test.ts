@@ -76,7 +76,7 @@ test('each caveat counts in singular and plural', () => {
   ]);
 });
 
-test('a caveat tells labelers that are unreachable from those that never answered', () => {
+test('a caveat distinguishes unreachable labelers and labelers that never responded', () => {
   const notFollowed = (unreachable: number) => caveatsOf({ ...inputs, unreachable }, counts, [], 0)[2];
   expect(notFollowed(1)).toBe(
     '5 of 8 known labelers are not followed: of 4, no document names their address, or that never answered; ' +
@@ -116,7 +116,7 @@ test('a caveat states how many labelers the listed gaps concern, and how many of
   expect(gapCaveat([gap(null, 1, 9), gap('did:plc:a', -2, 0)], three, window)).toBe(
     '3 of 3 labelers have no gap of their own in the window.',
   );
-  // Two reasons over the same time are not twice the time.
+  // Two gaps over the same time count once.
   const twice = [gap('did:plc:a', 1, 1.6), { ...gap('did:plc:a', 1, 1.6), reason: 'ingest_paused' as const }];
   expect(gapCaveat(twice, three, window)).toBe(
     '2 of 3 labelers have no gap of their own in the window; 1 has gaps, 0 of them of more than a day in total.',
@@ -126,13 +126,13 @@ test('a caveat states how many labelers the listed gaps concern, and how many of
   );
 });
 
-test('no caveat names an account or says what is not so', () => {
+test('no caveat names an account, and caveats without a cause are omitted', () => {
   const caveats = caveatsOf(inputs, [], [], 0);
   expect(caveats).toHaveLength(4);
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
 });
 
-test('each count is of its own span: a day, seven days, and the window', async () => {
+test('each count covers its own interval: a day, seven days, and the window', async () => {
   const now = micros(100 * day);
   const startedAt = micros(now - 40 * day);
   const spans: number[] = [];
@@ -193,7 +193,7 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
   expect(await gapsOf(['did:plc:a'])).toEqual([]);
 });
 
-test('the number of denied labelers is a caveat, and only where there are some', () => {
+test('a caveat has the number of denied labelers, if there are any', () => {
   const denied = (count: number) =>
     caveatsOf({ ...inputs, denied: count }, counts, [], 0).filter((text) => /denied/.test(text));
   expect(denied(0)).toEqual([]);
@@ -201,7 +201,7 @@ test('the number of denied labelers is a caveat, and only where there are some',
   expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
 });
 
-test('a labeler whose counts were cut short is not ranked, be it paused now or within seven days', async () => {
+test('a labeler that is paused, or was within seven days, is not ranked', async () => {
   const now = micros(100 * day);
   const dids = ['did:plc:a', 'did:plc:b', 'did:plc:c'];
   const paused = { start: micros(now - 2 * day), end: micros(now - day), reason: 'ingest_paused', source: 'did:plc:b' };
@@ -218,7 +218,7 @@ test('a labeler whose counts were cut short is not ranked, be it paused now or w
   expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c']);
 });
 
-test('nothing is counted from before the first day that is kept', async () => {
+test('rows from before the first retained day are not counted', async () => {
   const now = micros(100 * day);
   const floor = micros(now - 3 * day);
   const starts: number[] = [];

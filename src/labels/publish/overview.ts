@@ -22,38 +22,38 @@ export interface OverviewInputs {
   readonly windowDays: number;
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
-  /** Gaps of labelers that left the enrolment: from when each is last known to be complete until now. */
+  /** Gaps of labelers that left the enrolment, each from when it was last complete until now. */
   readonly departures: readonly StoredGap[];
   /** Known labelers that are not enrolled. */
   readonly notEnrolled: number;
-  /** Of these, labelers that responded once and have been unreachable for 7 days. */
+  /** Labelers among `notEnrolled` that responded once and have been unreachable for 7 days. */
   readonly unreachable: number;
   /** Enrolled sources that only the directory named. */
   readonly directoryOnly: number;
-  /** Enrolled sources whose tries fail just now. */
+  /** Enrolled sources whose attempts fail at present. */
   readonly delayed: number;
-  /** Labelers that were named beyond the bound on how many are known. */
+  /** Labelers that were named beyond the maximum of known labelers. */
   readonly dropped: number;
-  /** Labelers that would be enrolled, beyond the bound on how many are read. */
+  /** Labelers that would be enrolled, beyond the maximum that is read. */
   readonly waiting: number;
   /** Labelers that the operator denies. */
   readonly denied: number;
-  /** Why acceptance stands still, or null. */
+  /** Reason for a pause of acceptance, or null. */
   readonly paused: string | null;
-  /** DIDs of sources that gave too much today, and are paused. */
+  /** DIDs of sources that are paused because they exceeded a share of the day. */
   readonly capped: readonly string[];
-  /** The most rows that a source may give in a day. */
+  /** Maximum rows of a source in a day. */
   readonly dailyRows: number;
 }
 
-/** Exclusions of a label overview. */
+/** Published list of exclusions (`does_not_measure`). */
 const doesNotMeasure = [
   'labels that are active now: applications and removals are observed, current state is not',
   'labels of labelers that this instrument does not follow, and labels that were applied before its observation began',
   'what a labeler that keeps only the newest row of each label applied and removed again between two readings',
 ];
 
-/** Reads the store and makes the overview. Whether it is held is said when it is written. */
+/** Reads the store and computes the overview, without `hold`, which is added when it is written. */
 export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<Omit<RecentOverview, 'hold'>> {
   const { now, windowDays, origin, sources } = inputs;
   const window = windowOf(now, windowDays);
@@ -141,12 +141,12 @@ async function readCounts(
   return { counted: inWindow, inWeek, inDay };
 }
 
-/** The labelers that the window's facts rest on: those enrolled, and those whose events it counts. */
+/** Returns the labelers of the window's facts: enrolled ones, and those whose events are counted. */
 function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvents[]): ReadonlySet<string> {
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
-/** The gaps of every labeler that the window's facts rest on. */
+/** Returns the gaps of the labelers of the window's facts, and those of the instrument. */
 function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerEvents[]): StoredGap[] {
   const counted = labelersOf(inputs, inWindow);
   return [...gaps, ...inputs.departures].filter(({ source }) => source === null || counted.has(source));
@@ -167,13 +167,13 @@ export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<stri
   return `${none}; ${others}, ${long} of them of more than a day in total.`;
 }
 
-/** Sources that are counted only in part, because they sent more in a day than is stored: they are not ranked. */
+/** Returns sources that are not ranked, because they are counted only in part: they exceeded their share of a day. */
 function cutShort(week: readonly StoredGap[], capped: readonly string[]): ReadonlySet<string> {
   const paused = week.flatMap(({ source, reason }) => (source !== null && reason === 'ingest_paused' ? [source] : []));
   return new Set([...capped, ...paused]);
 }
 
-/** The instrument's own limits, each with what it is a share of. */
+/** Returns the caveats of the instrument's limits, each with the total that it is a share of. */
 export function caveatsOf(
   {
     sources,
@@ -242,7 +242,7 @@ export function caveatsOf(
   return [...caveats, ...refusalCaveats(refusals, all)];
 }
 
-/** States how many rows were refused although their date is fine; `accepted` rows are the rest of the window. */
+/** States how many rows were refused for other reasons than their date; `accepted` is the number of stored rows. */
 function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): string[] {
   const sum = (isOf: (reason: string) => boolean): number =>
     refusals.reduce((total, { reason, count }) => total + (isOf(reason) ? count : 0), 0);
@@ -267,7 +267,7 @@ function notFollowed(count: number, unreachable: number, known: number): string 
   return `${share(count, known, 'known labeler')} ${are(count)} not followed: ${why}. Each is contacted again daily.`;
 }
 
-/** So many of all: `1 of 11 labelers`. The noun is that of all. */
+/** Formats a share, such as `1 of 11 labelers`. */
 function share(some: number, all: number, noun = 'labeler'): string {
   return `${some} of ${all} ${noun}${all === 1 ? '' : 's'}`;
 }

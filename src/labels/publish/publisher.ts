@@ -3,15 +3,16 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
-import { countDirectoryOnly, countFound } from '../discovery/found-by.ts';
+import { countByDiscoverySource, countDirectoryOnly } from '../discovery/discovery-sources.ts';
 import { writeHeld } from '../operator/hold.ts';
-import { departureOf, type Member } from '../roster/member.ts';
+import { departureOf, type KnownLabeler } from '../roster/known-labeler.ts';
 import { isUnreachable } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { Pace } from '../shares/pace.ts';
-import type { ShareKey, Standing } from '../shares/shares.ts';
+import type { ShareKey } from '../shares/shares.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
+import type { PriorityClass } from '../state/priority.ts';
 import { type SourceState, sourceStates } from '../state/source-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
@@ -26,41 +27,41 @@ export interface PublisherOptions {
   readonly pace: Pace;
   readonly gaps: GapWriter;
   readonly shareOf: (source: string) => ShareKey;
-  /** Bytes that may be added today. */
+  /** Returns the bytes that may be added today. */
   readonly budgetBytes: () => number;
   /** Returns true if a labeler waits because the maximum number is being read. */
-  readonly waits: (member: Member) => boolean;
-  /** Why acceptance stands still, or null. */
+  readonly waits: (labeler: KnownLabeler) => boolean;
+  /** Returns the reason for a pause of acceptance, or null. */
   readonly paused: () => string | null;
-  /** Number of labelers that the operator denies. */
+  /** Returns the number of labelers that the operator denies. */
   readonly denied: () => number;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
 
-/** Makes and writes the overview; a failure leaves the artifact that stands, which ages. */
+/** Returns a function that writes the overview. After a failure the previous artifact stays, and ages. */
 export function publisher(options: PublisherOptions): () => Promise<void> {
   const { settings, store, roster, cap, clock, log, telemetry } = options;
   return async () => {
     try {
       await flushed(options.gaps);
       const now = clock();
-      const members = [...roster.members].filter(({ denied }) => !denied);
+      const labelers = [...roster.labelers].filter(({ denied }) => !denied);
       const denied = options.denied();
       const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
       const sources = enrolled.map(
         ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
       );
-      const notEnrolled = members.length - enrolled.length - waiting.length;
+      const notEnrolled = labelers.length - enrolled.length - waiting.length;
       const overview = await makeOverview(store, {
         now,
         windowDays: settings.windowDays,
         origin: settings.origin,
         sources,
-        departures: members.flatMap((member) => departureOf(member, windowOf(now, settings.windowDays)) ?? []),
+        departures: labelers.flatMap((labeler) => departureOf(labeler, windowOf(now, settings.windowDays)) ?? []),
         notEnrolled,
-        unreachable: members.filter((member) => isUnreachable(member, now)).length,
+        unreachable: labelers.filter((labeler) => isUnreachable(labeler, now)).length,
         directoryOnly: countDirectoryOnly(enrolled),
         waiting: waiting.length,
         delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
@@ -82,7 +83,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
         paused: cap.pausedSources.length,
         denied,
       });
-      telemetry.found(countFound(enrolled));
+      telemetry.found(countByDiscoverySource(enrolled));
       telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
       telemetry.published(clock() / 1000);
     } catch (error) {
@@ -93,7 +94,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
   };
 }
 
-/** Gaps that the store cannot take just now are written later, and the overview is made without them. */
+/** Writes pending gaps. If the store rejects them temporarily, the overview is made without them. */
 async function flushed(gaps: GapWriter): Promise<void> {
   try {
     await gaps.flush();
@@ -102,18 +103,18 @@ async function flushed(gaps: GapWriter): Promise<void> {
   }
 }
 
-/** Sources that are paused or wait because a share is used up, by class. */
-function throttled({ cap, pace, shareOf }: PublisherOptions): Record<Standing, number> {
+/** Counts sources that are paused or waiting because a share is used up, by class. */
+function throttled({ cap, pace, shareOf }: PublisherOptions): Record<PriorityClass, number> {
   const counts = { ...pace.throttled };
-  for (const source of cap.pausedSources) counts[shareOf(source).standing] += 1;
+  for (const source of cap.pausedSources) counts[shareOf(source).priority] += 1;
   return counts;
 }
 
-/** States that failures which may pass lead to. */
+/** States that result from transient failures. */
 const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
 
-function divide<T>(all: readonly T[], apart: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(apart), all.filter((one) => !apart(one))];
+function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
 }
 
 function inStates(sources: readonly EnrolledSource[]): Record<SourceState, number> {

@@ -29,7 +29,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the report of sources', () => {
-  it('lists the most expensive ones, bounded, with the sums over all, and is read as it was written', async () => {
+  it('lists a bounded number of the most expensive sources with the sums over all, and is read as it was written', async () => {
     const sources = Array.from({ length: 700 }, (_, n) => source(n, { cpuMs: n + 0.4, rows: 2 }));
     const report = makeSourcesReport(sources, times);
     expect(report).toMatchObject({ sources: 700, totals: { rows: 1_400, cpuMs: 244_930 } });
@@ -40,7 +40,7 @@ describe('the report of sources', () => {
   });
 
   it.each(['', 'null', '{"listed":[]}', '{"generatedAt":1,"totals":{},"listed":[]}'])(
-    'is none where the file holds %j',
+    'is null if the content of the file is %j',
     async (text) => {
       expect(await readSourcesReport(folder)).toBeNull();
       writeFileSync(sourcesReportPath(folder), text);
@@ -48,7 +48,7 @@ describe('the report of sources', () => {
     },
   );
 
-  it('takes no number for a count that is none', async () => {
+  it('reads invalid numbers as 0', async () => {
     const damaged = {
       ...makeSourcesReport([source(1)], times),
       listed: [{ did: 'did:web:a.example', rows: -1, cpuMs: 'x' }, 7],

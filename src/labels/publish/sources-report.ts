@@ -24,7 +24,7 @@ export interface SourceCost {
   readonly throttledMs: number;
 }
 
-/** The measures of a cost, in the order of the columns. */
+/** Measures of a cost, in the order of the columns. */
 export const costMeasures = ['bytesIn', 'bytesStored', 'rows', 'cpuMs', 'writes', 'throttledMs'] as const;
 
 /** One source of a report. */
@@ -34,10 +34,10 @@ export interface ReportedSource extends SourceCost {
   /** Registrable domains of its endpoint and DID, the narrowest first. */
   readonly domains: readonly string[];
   readonly state: string;
-  /** Standing of the source for shared resources. */
+  /** Priority class of the source. */
   readonly standing: string;
   readonly denied: boolean;
-  /** Connections and requests that it holds now. */
+  /** Number of connections and requests that it holds now. */
   readonly slots: number;
 }
 
@@ -57,7 +57,7 @@ export function sourcesReportPath(storeFolder: string): string {
   return join(storeFolder, 'labels-sources.json');
 }
 
-/** A report of all sources, cut to the most expensive ones: by processor time, then bytes, then DID. */
+/** Creates a report of the most expensive sources, by processor time, then bytes, then DID; the sums cover all. */
 export function makeSourcesReport(
   sources: readonly ReportedSource[],
   times: { readonly generatedAt: string; readonly startedAt: string },
@@ -70,12 +70,12 @@ export function makeSourcesReport(
   return { ...times, sources: sources.length, totals: rounded(totals), listed };
 }
 
-/** The costs of two sources together. */
+/** Adds the costs of two sources. */
 export function addCost(a: SourceCost, b: SourceCost): SourceCost {
   return Object.fromEntries(costMeasures.map((measure) => [measure, a[measure] + b[measure]])) as unknown as SourceCost;
 }
 
-/** Nothing. */
+/** The cost of a source that used nothing. */
 export const noCost: SourceCost = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 function rounded(cost: SourceCost): SourceCost {
@@ -84,12 +84,12 @@ function rounded(cost: SourceCost): SourceCost {
   ) as unknown as SourceCost;
 }
 
-/** Writes a report whole. */
+/** Writes a report atomically. */
 export async function writeSourcesReport(storeFolder: string, report: SourcesReport): Promise<void> {
   await writeArtifact(sourcesReportPath(storeFolder), report);
 }
 
-/** The last report; null where there is none, or it is damaged. */
+/** Reads the last report; null if there is none, or it is damaged. */
 export async function readSourcesReport(storeFolder: string): Promise<SourcesReport | null> {
   let text: string;
   try {

@@ -1,48 +1,48 @@
 import type { SourceIntake } from '../ingest/intake.ts';
 import { fingerprintIn } from '../poll/last-row.ts';
-import { aligned } from '../state/place.ts';
+import { aligned } from '../state/read-progress.ts';
 import type { Source } from '../state/source.ts';
-import { type Asker, rowAt } from './row-at.ts';
+import { type PageRequester, rowAt } from './row-at.ts';
 
-/** Looks whether numbers are cursors, of one connection. */
-const mostLooks = 5;
+/** Maximum checks of one connection. */
+const maxChecks = 5;
 
 /**
- * Detects that a source's cursors are frame numbers: a page shows the newest frame's row under its number. From then
- * on both positions move together, so that the next start does not poll again what came by the stream. One instance
- * per connection.
+ * Detects that a source's cursors are frame numbers, by a page that shows the newest frame's row with its number. From
+ * then on both positions move together, so that the next start does not poll rows of the stream again. One instance per
+ * connection.
  */
 export class Alignment {
   readonly #source: Source;
   readonly #intake: SourceIntake;
-  readonly #ports: Asker['ports'];
+  readonly #ports: PageRequester['ports'];
   readonly #signal: AbortSignal;
-  #looks = 0;
-  #looking = false;
+  #checks = 0;
+  #isChecking = false;
 
-  constructor(source: Source, intake: SourceIntake, ports: Asker['ports'], signal: AbortSignal) {
+  constructor(source: Source, intake: SourceIntake, ports: PageRequester['ports'], signal: AbortSignal) {
     this.#source = source;
     this.#intake = intake;
     this.#ports = ports;
     this.#signal = signal;
   }
 
-  /** Checks again without delaying the reading. */
-  look(): void {
+  /** Starts a check, which does not delay the reading. */
+  check(): void {
     const { position } = this.#source;
     const { seq, seqTail } = position;
-    if (seq === null || seqTail === null || aligned(position) || this.#looking || this.#looks >= mostLooks) return;
-    this.#looks += 1;
-    this.#looking = true;
+    if (seq === null || seqTail === null || aligned(position) || this.#isChecking || this.#checks >= maxChecks) return;
+    this.#checks += 1;
+    this.#isChecking = true;
     void rowAt({ source: this.#source, ports: this.#ports, signal: this.#signal }, seq)
       .then(async (row) => {
         if (row.kind === 'row' && row.fingerprint === fingerprintIn(seqTail))
-          await this.#intake.take({ rows: [], way: 'poll', move: { kind: 'align', seq } }, this.#signal);
+          await this.#intake.take({ rows: [], transport: 'poll', move: { kind: 'align', seq } }, this.#signal);
       })
-      // The reading meets the same, and says it.
+      // The reader meets and reports the same error.
       .catch(() => undefined)
       .finally(() => {
-        this.#looking = false;
+        this.#isChecking = false;
       });
   }
 }

@@ -8,20 +8,23 @@ export function unread(source: Source, { time }: Pick<ReaderPorts, 'time'>): Unr
 }
 
 /**
- * Reading what a source has begins: what is too old to be taken by now is missed, whatever becomes of the reading. Recorded
- * before the first row is accepted, for nobody knows afterwards that it was missed, should we stop meanwhile.
+ * Records that reading of a source's labels begins: labels that are too old by now are a gap. Called before the first row
+ * is accepted, so that the gap is not lost if the process stops meanwhile.
  */
-export async function beginsToRead(source: Source, { gaps }: Pick<ReaderPorts, 'gaps'>, before: Unread): Promise<void> {
+export async function recordReadingStart(
+  source: Source,
+  { gaps }: Pick<ReaderPorts, 'gaps'>,
+  before: Unread,
+): Promise<void> {
   await note(source, gaps, { kind: 'reading_began', before });
 }
 
 /**
- * Everything that a source had was read to its end, from where it was read before. What was thought missed during an
- * outage came after all, but for what was too old by now; a source that was found late, or that we did not read for days,
- * has what lies before as its gap. `before`: as it was when that reading began. `readAt`: when the last of it came, which
- * is when it was judged to be too old or not; to know that it was the last may take long.
+ * Records that a source was read to its end. Withdraws the gap of an outage, except for the time whose labels were too old;
+ * for a source that was found late, or not read for days, that time is a gap. `before` is the unread part when the reading
+ * began. `readAt` is the time of the last missed label: labels were judged as too old by that time, not by the present one.
  */
-export async function caughtUp(
+export async function recordCaughtUp(
   source: Source,
   ports: Pick<ReaderPorts, 'gaps' | 'time'>,
   before: Unread,

@@ -17,13 +17,13 @@ const source = (): Source =>
     noPosition,
   );
 
-/** Reads with these outcomes, one a try; the last one reads on. */
+/** A reader whose attempts fail with these errors, one after the other, and then succeed. */
 function reading(errors: readonly Error[]) {
-  const noted = { failures: 0, warnings: [] as unknown[], tries: 0 };
+  const noted = { failures: 0, warnings: [] as unknown[], attempts: 0 };
   const ports = {
     time: {
       ...{ random: () => 0, clock: () => now, wait: () => Promise.resolve() },
-      rhythm: { firstRetryMs: 1, longestRetryMs: 2 },
+      timings: { firstRetryMs: 1, maxRetryMs: 2 },
     },
     report: {
       telemetry: {
@@ -36,32 +36,32 @@ function reading(errors: readonly Error[]) {
     gaps: { change: () => Promise.resolve() },
   } as unknown as ReaderPorts;
   const read = async () => {
-    const error = errors[noted.tries];
-    noted.tries += 1;
+    const error = errors[noted.attempts];
+    noted.attempts += 1;
     if (error) throw error;
   };
   return { noted, ports, read };
 }
 
-test('an error that a source causes faults this source, is counted each time and logged once, and it is read again', async () => {
+test('an error that a source causes fails this source, is counted each time and logged once, and the source is read again', async () => {
   const { noted, ports, read } = reading([new RangeError('Maximum call stack size exceeded'), new TypeError('other')]);
   const one = source();
   await containReading(one, ports, new AbortController().signal, read);
-  expect(noted).toMatchObject({ failures: 2, tries: 3 });
+  expect(noted).toMatchObject({ failures: 2, attempts: 3 });
   expect(noted.warnings).toHaveLength(1);
   expect(one.tracker.state).toBe('provider_rejects');
 });
 
-test('an error of the store that passes is waited for, and one that does not is passed on', async () => {
+test('a transient error of the store is retried, and a permanent one rejects', async () => {
   const signal = new AbortController().signal;
   const passing = reading([new StoreError('disk_full', 'no space left')]);
   await containReading(source(), passing.ports, signal, passing.read);
-  expect(passing.noted.tries).toBe(2);
+  expect(passing.noted.attempts).toBe(2);
   const { ports, read } = reading([new StoreError('damaged', 'the files are inconsistent')]);
   await expect(containReading(source(), ports, signal, read)).rejects.toThrow('inconsistent');
 });
 
-test('an error after a stop is the stop', async () => {
+test('an error after a stop is ignored', async () => {
   const stop = new AbortController();
   const { noted, ports } = reading([]);
   const read = async () => {

@@ -6,9 +6,8 @@ import type { Source } from '../state/source.ts';
 import { readSource } from './read-source.ts';
 
 /**
- * Reads a source until the signal aborts. An error inside it was caused by the source's data, or by a mistake of ours that its data
- * met: the source is faulted and read again later, and the others are not affected. Rejects only when the store fails in a
- * way that does not pass.
+ * Reads a source until the signal aborts. After an error that the source's data caused, perhaps by a bug of ours, the source
+ * counts as failed and is read again later; other sources are not affected. Rejects only on a permanent failure of the store.
  */
 export async function containReading(
   source: Source,
@@ -17,9 +16,9 @@ export async function containReading(
   read: typeof readSource = readSource,
 ): Promise<void> {
   const { gaps } = ports;
-  const { rhythm, random, clock, wait } = ports.time;
+  const { timings, random, clock, wait } = ports.time;
   const { telemetry, log } = ports.report;
-  const patience = createBackoff({ firstMs: rhythm.firstRetryMs, capMs: rhythm.longestRetryMs, random });
+  const backoff = createBackoff({ firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random });
   let hasFailed = false;
   while (!signal.aborted) {
     try {
@@ -31,7 +30,7 @@ export async function containReading(
       if (!hasFailed) log.warn('reading a source failed', { labeler: source.did, ...errorFields(error) });
       hasFailed = true;
       await note(source, gaps, { kind: 'failed', now: clock(), fault: 'rejecting' });
-      await wait(rhythm.firstRetryMs + patience.next(), signal);
+      await wait(timings.firstRetryMs + backoff.next(), signal);
     }
   }
 }

@@ -3,7 +3,7 @@ import type { SourceIntake } from '../ingest/intake.ts';
 import { note, type ReadingPorts } from '../ingest/ports.ts';
 import type { SourceFault } from '../state/faults.ts';
 import type { Source } from '../state/source.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound } from './poll-round.ts';
 import { findStreamStart } from './stream-search.ts';
 
@@ -13,11 +13,11 @@ export interface Filled {
   readonly joined: boolean;
   readonly reset: boolean;
   readonly fault: SourceFault | null;
-  /** Cursor from which the stream itself replays what polls cannot return; null if there is none. */
+  /** Cursor from which the stream replays labels that polls cannot return; null if there is none. */
   readonly replayFrom: number | null;
 }
 
-/** Fills in what lies before a connection. What cannot be filled in, and is not resumed by the stream, is a gap. */
+/** Fills in the time before a connection. Time that can be neither filled in nor resumed by the stream is a gap. */
 export async function fillBefore(
   source: Source,
   intake: SourceIntake,
@@ -28,29 +28,29 @@ export async function fillBefore(
   const { since } = before;
   const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
   let outcome = await round();
-  // Our own limits cost the source nothing: live frames come meanwhile, and what lies before is asked for again.
+  // Our own limits are no failure of the source: the stream is read meanwhile, and the pages are requested again.
   while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
-    await ports.time.wait(ports.time.random() * ports.time.rhythm.pollMs, signal);
+    await ports.time.wait(ports.time.random() * ports.time.timings.pollMs, signal);
     outcome = await round();
   }
   if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
-    await caughtUp(source, ports, before);
-    await intake.place({ kind: 'joined' });
+    await recordCaughtUp(source, ports, before);
+    await intake.applyInTurn({ kind: 'joined' });
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
-  // Live only: the labels between the last read row and the first frame are unknown.
+  // Only live labels arrive: those between the last read row and the first frame are unknown.
   if (since < openedAt) {
     await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
     const passing = outcome.fault === 'failed';
     const replayFrom = passing ? null : await findStreamStart(source, intake, ports, openedAt, signal);
-    if (replayFrom !== null) source.apply({ kind: 'fell_behind', since });
+    if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  // What came since it opened is there.
-  source.apply({ kind: 'gave_up', through: ports.time.clock() });
-  await intake.place({ kind: 'joined' });
+  // Labels since the stream opened are stored.
+  source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
+  await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { newSource, scriptedPorts, standAt } from '../../../harness/labels/reader-ports.ts';
+import { newSource, resumeAt, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
 import type { Slots } from '../../network/guard/slots.ts';
 import type { HttpClient, JsonAnswer } from '../../network/http/http.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
@@ -13,7 +13,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const signal = new AbortController().signal;
 const now = Date.now();
 
-/** The n-th row, made a second after the one before it unless said otherwise. */
+/** The n-th row, by default authored a second after the one before it. */
 function row(n: number, ageMs = (1_000 - n) * 1_000): unknown {
   return {
     ...{ src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}` },
@@ -27,7 +27,7 @@ const page = (labels: readonly unknown[], cursor?: string): JsonAnswer => ({
   value: { labels, ...(cursor === undefined ? {} : { cursor }) },
 });
 
-/** A source at cursor 100 whose pages are what a test gives, and one round of reading them. */
+/** A source at cursor 100 with scripted pages, and one round of reading them. */
 function reading(answer: (cursor: number, limit: number, asked: number) => JsonAnswer) {
   const memory = createInputMemory();
   let asked = 0;
@@ -48,18 +48,18 @@ function reading(answer: (cursor: number, limit: number, asked: number) => JsonA
     memory,
   });
   const source = newSource(did, 'https://labeler.example', ports);
-  standAt(source, { ...noPosition, cursor: 100 });
+  resumeAt(source, { ...noPosition, cursor: 100 });
   const before = { since: ports.time.epoch, target: ports.time.epoch };
   const intake = createIntake(source, ports, () => undefined);
   const round = () => pollRound(source, intake, ports, { before, signal });
   return { source, stored, quirks, gaps, memory, round };
 }
 
-test('pages in order move the position, to the cursor of the last one', async () => {
+test('ordered pages move the position to the cursor of the last one', async () => {
   const answers = new Map([
     [100, page(rows(0, pageLimit), '350')],
     [350, page(rows(300, 2), '352')],
-    // Behind a short page the last row is asked for again.
+    // After a short page the last row is requested again.
     [351, page(rows(301, 1), '352')],
   ]);
   const { source, stored, round } = reading((cursor) => answers.get(cursor) ?? page([]));
@@ -68,21 +68,21 @@ test('pages in order move the position, to the cursor of the last one', async ()
 });
 
 test.each([
-  ['repeats the cursor that it was asked for', '100'],
-  ['gives a cursor that falls', '99'],
-  ['gives zero', '0'],
-  ['gives no number', 'next'],
-  ['gives no cursor', undefined],
-])('a labeler that %s does not move the position: its rows are stored, and asked for again', async (_, cursor) => {
+  ['the requested cursor', '100'],
+  ['a lower cursor', '99'],
+  ['cursor zero', '0'],
+  ['a cursor that is not a number', 'next'],
+  ['no cursor', undefined],
+])('a page with %s does not move the position: its rows are stored, and requested again', async (_, cursor) => {
   const { source, stored, round } = reading(() => page(rows(0, 3), cursor));
   expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
   expect([source.position.cursor, stored.size]).toEqual([100, 3]);
-  // What was stored is known when it comes again.
+  // Stored rows are recognized when they arrive again.
   expect(await round()).toEqual({ kind: 'quiet', rows: 0 });
   expect(source.position.cursor).toBe(100);
 });
 
-test('a full page whose cursor does not advance shows no end: nobody knows what lies beyond', async () => {
+test('a full page whose cursor does not advance makes the order of the source unverified', async () => {
   const { source, round } = reading(() => page(rows(0, pageLimit), '100'));
   expect(await round()).toMatchObject({ kind: 'fault', fault: 'order_unverified' });
   expect(source.position.cursor).toBe(100);
@@ -91,16 +91,16 @@ test('a full page whose cursor does not advance shows no end: nobody knows what 
 test.each([
   ['short', 20, { kind: 'quiet', rows: 20 }],
   ['full', pageLimit, { kind: 'fault', fault: 'order_unverified' }],
-])('a %s page without an order does not move the position, though its cursor advances', async (_, count, outcome) => {
+])('a %s unordered page does not move the position, although its cursor advances', async (_, count, outcome) => {
   const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
   const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
   expect(await round()).toMatchObject(outcome);
   expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
 });
 
-test('a cursor behind what the stream has reached does not move the position back', async () => {
+test('a cursor lower than the position of the stream does not move the position back', async () => {
   const { source, round } = reading((cursor) => {
-    if (cursor === 100) standAt(source, { ...source.position, cursor: 900 });
+    if (cursor === 100) resumeAt(source, { ...source.position, cursor: 900 });
     return cursor === 100 ? page(rows(0, 3), '103') : page(rows(2, 1), '103');
   });
   expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
@@ -108,29 +108,29 @@ test('a cursor behind what the stream has reached does not move the position bac
 });
 
 describe('the last row that was read', () => {
-  /** A source that remembers the row below its cursor; `shown` answers the page from one row before, and `looked` a look at that row alone. */
+  /** A source with a mark of its last row; `shown` is the page from one row before it, `looked` the response to a look-up of that row. */
   function remembering(shown: JsonAnswer, looked = shown) {
     const found = reading((cursor, limit) =>
       cursor === 99 ? (limit === 1 ? looked : shown) : page(rows(2, 1), '103'),
     );
-    standAt(found.source, { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) });
+    resumeAt(found.source, { ...noPosition, cursor: 100, cursorTail: fingerprint(row(900)) });
     return found;
   }
 
-  test('that is where it was lets the rows behind it be taken', async () => {
+  test('allows later rows to be stored if it is present', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 
-  test('that cannot be looked at in passing keeps the rows behind it waiting', async () => {
+  test('delays later rows if its look-up fails temporarily', async () => {
     const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
     const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });
 
-  test('in whose place another one stands is a gap, and the position is given up', async () => {
+  test('causes a gap and a reset if another row has its number', async () => {
     const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);
@@ -138,7 +138,7 @@ describe('the last row that was read', () => {
   });
 });
 
-test('a large page gives back its turn, whatever came of it', async () => {
+test('the slot of a large page is released after every outcome', async () => {
   for (const last of [{ kind: 'timeout', phase: 'answer' }, { kind: 'aborted' }, page([])] as const) {
     const { memory, round } = reading((_, limit) => (limit > 1 ? { kind: 'too_large' } : last));
     const turns: Slots = memory.largePages;

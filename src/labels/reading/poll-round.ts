@@ -6,29 +6,28 @@ import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
-import { fateOf, fingerprintIn, markOf } from '../poll/last-row.ts';
+import { fingerprintIn, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
-import { looksForTail } from '../state/place.ts';
+import { shouldCheckTail } from '../state/read-progress.ts';
 import type { Unread } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
-import { beginsToRead } from './catch-up.ts';
-import { type Asker, askPage, rowAt } from './row-at.ts';
+import { recordReadingStart } from './catch-up.ts';
+import { type PageRequester, requestPage, rowAt } from './row-at.ts';
 import { untilReadable } from './throttle.ts';
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =
-  /** Everything that it had when the round began is stored. */
+  /** Everything that the source had when the round began is stored. */
   | { readonly kind: 'quiet'; readonly rows: number }
   | ({ readonly kind: 'fault' } & SourceFault)
-  /** What was last read is gone, and nothing replaced it: the labeler began anew, and so must we. */
+  /** The last row that was read is gone without a replacement: the labeler's database was reset, and is read again. */
   | { readonly kind: 'reset' };
 
 /**
- * Reads a source's pages from its position to their end: the rule of polling, of filling in what lies before a stream's
- * first frame, and of confirming that a quiet stream is quiet. What may be the last page is asked for from one row before,
- * so that it shows whether the last row that was read is still there. `before`: what was not known of the source when all
- * this began.
+ * Reads a source's pages from its position to their end. Used for polling, for filling in the time before a stream's first
+ * frame, and for confirming that a quiet stream has no labels. A page that may be the last is requested from one row
+ * earlier, so that it shows whether the last row that was read still exists. `before` is the unread part at the start.
  */
 export async function pollRound(
   source: Source,
@@ -49,51 +48,51 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   const found = source.position.cursor === null ? await findStart(round) : null;
   if (found?.kind === 'fault') return found;
   const start = found?.cursor ?? source.position.cursor ?? 0;
-  /** The page that the search showed to be the first one. */
+  /** The first page, if the search has read it. */
   let sampled = found?.page ?? null;
   const { cursor: known, cursorTail } = source.position;
-  /** The last row that was read, which the next page has to show. */
-  let last = known !== null && cursorTail !== null && looks(round) ? { mark: cursorTail, number: known } : null;
+  /** The last row that was read, which the next page must show. */
+  let last = known !== null && cursorTail !== null && checksTail(round) ? { mark: cursorTail, number: known } : null;
   let cursor = last === null ? start : start - 1;
   let rows = 0;
   while (!signal.aborted) {
-    // What the last page gave is stored.
+    // The rows of the last page are stored.
     if (sampled === null) memory.release();
     const { page, limit } = sampled ?? (await ask(round, cursor));
     sampled = null;
     if (page.kind === 'fault') return page;
-    if (rows === 0) await beginsToRead(source, ports, before);
-    let fresh = page.labels.filter((row) => !source.place.unplaced.has(fingerprint(row)));
+    if (rows === 0) await recordReadingStart(source, ports, before);
+    let fresh = page.labels.filter((row) => !source.progress.unplaced.has(fingerprint(row)));
     const full = page.labels.length >= limit;
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (last !== null) {
       const { mark } = last;
-      // A full page without an order leaves out any row.
-      const lost = full && shuffled ? null : await lookForLast(round, page, { ...last, full });
+      // An unordered full page may omit any row.
+      const lost = full && shuffled ? null : await checkLastRow(round, page, { ...last, full });
       if (lost !== null) return lost;
       fresh = fresh.filter((row) => fingerprint(row) !== fingerprintIn(mark));
       last = null;
     }
     const next = nextCursor(page, cursor, ports);
-    // A full page of known rows is no end: what lies beyond is behind its cursor, or nobody knows it.
+    // A full page of known rows is not the end: further rows follow after its cursor, if it has one.
     if (fresh.length === 0 && full) {
       if (next === null) return unverified();
       cursor = next;
       continue;
     }
     if (fresh.length === 0) {
-      await intake.take({ rows: [], way: 'poll', move: { kind: 'unplaced', start } }, signal);
+      await intake.take({ rows: [], transport: 'poll', move: { kind: 'unplaced', start } }, signal);
       return { kind: 'quiet', rows };
     }
     if (shuffled) ports.report.telemetry.quirk('unordered_page');
     const moves = next !== null && !shuffled;
     const mark = markOf(page.labels.at(-1));
-    const { lastPage } = source.place;
+    const { lastPage } = source.progress;
     const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
     await intake.take(
       {
         rows: fresh,
-        ...{ way: 'poll', again },
+        ...{ transport: 'poll', again },
         move: moves ? { kind: 'page', cursor: next, tail: mark } : { kind: 'unplaced', start },
       },
       signal,
@@ -101,16 +100,16 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     rows += fresh.length;
     const unplaced = new Set(moves ? [] : page.labels.map(fingerprint));
     source.apply({ kind: 'page_stored', digits: new Set(page.labels.map(digitsOf)), unplaced });
-    // A short page contained all remaining rows, in any order; after a full one there may be more.
+    // A short page contained all remaining rows, in any order; a full one may not be the last.
     if (!moves) return full ? unverified() : { kind: 'quiet', rows };
-    // Behind a full page lies what was there with it; behind a short one, what came since.
-    last = !full && looks(round) ? { mark, number: next } : null;
+    // Rows after a full page existed with it; rows after a short page are newer, so the last row must be checked.
+    last = !full && checksTail(round) ? { mark, number: next } : null;
     cursor = last === null ? next : next - 1;
   }
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
 }
 
-interface Round extends Asker {
+interface Round extends PageRequester {
   readonly ports: ReadingPorts;
   readonly intake: SourceIntake;
   /** Holds the memory of the pages that are decoded and not yet stored. */
@@ -125,10 +124,10 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   readonly cost: number;
 }
 
-/** Asks for a page. Huge labels must not stop their source: in smaller pages they can be read, and are refused. */
+/** Requests a page. Huge labels must not stop their source: a smaller page can be read, and refuses them. */
 async function ask({ source, ports, memory, signal }: Round, cursor: number): Promise<Asked> {
   for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
-    // A labeler whose pages never end is read no faster than its share, also where none of them is new.
+    // A labeler with endless pages is read no faster than its share, even if no row is new.
     await untilReadable(source, ports, signal);
     let cost = 0;
     const admit: PageOptions['admit'] = async (decodedBytes, length) => {
@@ -136,11 +135,11 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
       if (outcome === 'taken') cost = decodedBytes;
       return outcome;
     };
-    const page = await askPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit });
+    const page = await requestPage({ source, ports, signal }, cursor, { limit, large: limit === 1, admit });
     if (page.kind === 'fault') memory.release(cost);
     if (page.kind === 'fault' && page.why === 'too_large' && limit > 1) continue;
     if (page.kind === 'page') {
-      if (page.date !== null) ports.query.heardTime(page.date);
+      if (page.date !== null) ports.query.onUpstreamTime(page.date);
       ports.report.telemetry.page('poll');
       ports.pace.charge(source.did, {
         bytes: page.labels.length * meanJsonBytes,
@@ -151,24 +150,25 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
   }
 }
 
-/** What a row of a page takes in the mean, and what reading it costs here before it is judged, as measured. */
+/** Measured mean size of a row of a page, in bytes. */
 const meanJsonBytes = 400;
 
+/** Estimates the processor time of reading a page, in milliseconds, as measured. */
 function pageCpuMs(rows: number): number {
   return 0.5 + rows * 0.04;
 }
 
-/** Memory of the pages that a search keeps. What it does not keep is read again in its turn. */
+/** Maximum memory of the pages that a search keeps. Pages that it does not keep are read again later. */
 const maxSampledMemory = 4 * 1024 * 1024;
 
 interface Start {
   readonly kind: 'start';
   readonly cursor: number;
-  /** The page after it. */
+  /** The page after the cursor, if the search has read it. */
   readonly page: Asked<LabelPage> | null;
 }
 
-/** The cursor to begin with where none is known; a fault where the pages do not show one. */
+/** Finds the cursor to begin with if the source has none; a failure if the pages do not show one. */
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, ports, signal } = round;
   const pages = new Map<number, Asked<LabelPage>>();
@@ -212,38 +212,38 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   }
 }
 
-function looks({ source, ports: { time } }: Round): boolean {
-  return looksForTail(source.place, time.clock(), time.rhythm.tailMs);
+function checksTail({ source, ports: { time } }: Round): boolean {
+  return shouldCheckTail(source.progress, time.clock(), time.timings.tailMs);
 }
 
-/** Looks in a page for the last row that was read. Null when reading goes on: it is there, or what it may have cost is a gap. */
-async function lookForLast(
+/** Checks whether a page shows the last row that was read. Returns null to continue: the row exists, or its loss is recorded as a gap. */
+async function checkLastRow(
   round: Round,
   { labels }: LabelPage,
   { mark, number, full }: { readonly mark: string; readonly number: number; readonly full: boolean },
 ): Promise<{ readonly kind: 'reset' } | ({ readonly kind: 'fault' } & SourceFault) | null> {
   const { source, intake, ports } = round;
-  const sight = { labels, isRest: !full, underNumber: null };
-  let fate = fateOf(mark, sight);
-  if (fate !== 'there' && labels.length > 0) {
+  const evidence = { labels, isRest: !full, fingerprintAtNumber: null };
+  let status = lastRowStatus(mark, evidence);
+  if (status !== 'present' && labels.length > 0) {
     const row = await rowAt(round, number);
     // Retry when the look-up fails; skipping it could lose a row.
     if (row.kind === 'fault') return row;
-    fate = fateOf(mark, { ...sight, underNumber: row.kind === 'row' ? row.fingerprint : null });
+    status = lastRowStatus(mark, { ...evidence, fingerprintAtNumber: row.kind === 'row' ? row.fingerprint : null });
   }
-  if (fate === 'there' || fate === 'replaced') {
+  if (status === 'present' || status === 'replaced') {
     source.apply({ kind: 'tail_found' });
     return null;
   }
   source.apply({ kind: 'tail_missed', now: ports.time.clock() });
   ports.report.telemetry.quirk('tail_missing');
   await recordReset(source, ports, false);
-  if (fate === 'unknown') return null;
-  await intake.place({ kind: 'position_forgotten' });
+  if (status === 'unknown') return null;
+  await intake.applyInTurn({ kind: 'position_forgotten' });
   return { kind: 'reset' };
 }
 
-/** Records that labels since the source was last complete may be missing; `live`: later ones arrive on the open stream. */
+/** Records that labels since the source was last complete may be missing. `live`: later ones arrive on the open stream. */
 export async function recordReset(
   source: Source,
   { gaps, time }: Pick<ReadingPorts, 'gaps' | 'time'>,
@@ -256,7 +256,7 @@ function digitsOf(row: unknown): number {
   return Number.parseInt(fingerprint(row).slice(0, 8), 16);
 }
 
-/** The cursor to go on with, or null when the page gives none that is of use. */
+/** Returns the next cursor, or null if the page has no usable one. */
 function nextCursor(
   { labels, cursor }: LabelPage,
   asked: number,

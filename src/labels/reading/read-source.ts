@@ -5,51 +5,56 @@ import { CapReached } from '../shares/daily-cap.ts';
 import { type SourceFault, worseOf } from '../state/faults.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { streamSession } from './stream-session.ts';
 
-/** Least wait between two connections to one source, in milliseconds, however well the last one went. */
-const leastWaitMs = 100;
+/** Minimum wait between two connections to one source, in milliseconds, even after a success. */
+const minWaitMs = 100;
 
 /**
- * Reads one source until the signal aborts, with pauses while it has given too much for a day. Resolves then; rejects
- * only when the writer does.
+ * Reads one source until the signal aborts, and pauses while the source has used up its share of the day. Rejects only if
+ * the writer does.
  */
 export async function readSource(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const full = new AbortController();
     const intake = createIntake(source, ports, () => full.abort());
     const reading = AbortSignal.any([signal, full.signal]);
-    await readOn(source, intake, ports, reading).catch((error: unknown) => {
+    await readByTransports(source, intake, ports, reading).catch((error: unknown) => {
       if (!(error instanceof CapReached)) throw error;
     });
-    if (full.signal.aborted && !signal.aborted) await standStill(source, ports, signal);
+    if (full.signal.aborted && !signal.aborted) await pauseUntilNextDay(source, ports, signal);
   }
 }
 
-/** Waits for the next day. The gap so far is recorded again and again, so that a crash does not hide it. */
-async function standStill(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
+/** Waits for the next day, and records the growing gap repeatedly, so that a crash does not hide it. */
+async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   const { did } = source;
   const { gaps, report } = ports;
   const { cap } = ports.acceptance;
-  const { clock, rhythm, wait } = ports.time;
+  const { clock, timings, wait } = ports.time;
   report.log.warn('a source used up its share of the day and is paused', { labeler: did, share: cap.reasonOf(did) });
   const record = (): Promise<void> =>
     note(source, gaps, { kind: 'share_used_up', now: clock(), epoch: ports.time.epoch });
   while (!signal.aborted && cap.isPaused(did)) {
     await record();
-    await wait(Math.min(rhythm.beatMs, cap.msLeft), signal);
+    await wait(Math.min(timings.heartbeatMs, cap.msLeft), signal);
   }
   await record();
 }
 
-/** Reads by the stream while there is one, else by polls, and again by the stream when there is one later. */
-async function readOn(source: Source, intake: SourceIntake, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
-  const { clock, rhythm, wait } = ports.time;
-  const backoff = { firstMs: rhythm.firstRetryMs, capMs: rhythm.longestRetryMs, random: ports.time.random };
-  const patience = createBackoff(backoff);
-  const afterReset = resetWaits(createBackoff(backoff), ports.time);
+/** Reads by the stream while it works, otherwise by polls, and tries the stream again later. */
+async function readByTransports(
+  source: Source,
+  intake: SourceIntake,
+  ports: ReaderPorts,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, timings, wait } = ports.time;
+  const backoffOptions = { firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random: ports.time.random };
+  const backoff = createBackoff(backoffOptions);
+  const afterReset = resetWaits(createBackoff(backoffOptions), ports.time);
   let streamFault: SourceFault | null = null;
   let streamDue = 0;
   while (!signal.aborted) {
@@ -64,38 +69,38 @@ async function readOn(source: Source, intake: SourceIntake, ports: ReaderPorts, 
           await wait(afterReset(), signal);
           continue;
         }
-        if (session.progress) patience.reset();
-        // A stream that opens and says nothing is no answer.
+        if (session.progress) backoff.reset();
+        // A stream that opens and sends nothing is not a response.
         else if (session.poll) await failed(source, ports, null, session.poll);
-        await wait(leastWaitMs + (session.progress ? 0 : patience.next()), signal);
+        await wait(minWaitMs + (session.progress ? 0 : backoff.next()), signal);
         continue;
       }
       streamFault = session;
-      // Our own limits may have room again soon; what the source says of streams seldom changes.
-      if (session.fault === null) streamDue = now + rhythm.pollMs;
-      else if (session.fault !== 'failed') streamDue = now + rhythm.streamRetryMs;
+      // Our own limits may allow a stream again soon; the source's support of streams rarely changes.
+      if (session.fault === null) streamDue = now + timings.pollMs;
+      else if (session.fault !== 'failed') streamDue = now + timings.streamRetryMs;
     }
     const before = unread(source, ports);
     const round: RoundOutcome = await pollRound(source, intake, ports, { before, signal });
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, ports, streamFault, round);
-    else patience.reset();
-    if (round.kind === 'quiet') await caughtUp(source, ports, before);
-    const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, patience.next);
+    else backoff.reset();
+    if (round.kind === 'quiet') await recordCaughtUp(source, ports, before);
+    const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
   }
 }
 
 /** Waits after resets: the first reset is read at once, repeated ones at growing intervals. */
-function resetWaits(patience: Backoff, { clock, rhythm }: ReaderTime): () => number {
+function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
     const now = clock() / 1000;
-    const again = now - last < rhythm.tailMs;
+    const again = now - last < timings.tailMs;
     last = now;
-    if (again) return leastWaitMs + patience.next();
-    patience.reset();
-    return leastWaitMs;
+    if (again) return minWaitMs + backoff.next();
+    backoff.reset();
+    return minWaitMs;
   };
 }
 
@@ -113,7 +118,7 @@ async function failed(
   const before = source.tracker.state;
   await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault });
   if (source.tracker.state !== before) {
-    ports.report.doubt(source.did);
+    ports.report.suspectDocument(source.did);
     ports.report.log.info('a source cannot be read', {
       labeler: source.did,
       state: source.tracker.state,
@@ -129,10 +134,10 @@ function waitAfter(
   ports: ReaderPorts,
   next: () => number,
 ): number {
-  const { rhythm, clock, random } = ports.time;
-  // Our own limits: asked again soon, and not more rarely for it. Chance keeps those that wait apart.
-  if (round.kind === 'fault' && round.fault === null) return leastWaitMs + random() * rhythm.pollMs;
-  if (round.kind === 'quiet') return round.rows > 0 ? Math.min(leastWaitMs, rhythm.pollMs) : rhythm.pollMs;
-  if (!source.tracker.enrolled(clock())) return rhythm.notEnrolledMs;
-  return Math.max(leastWaitMs + next(), Math.min(round.retryAfterMs ?? 0, rhythm.longestRetryMs));
+  const { timings, clock, random } = ports.time;
+  // After our own limits the wait is short and does not grow; it is random, so that sources do not retry together.
+  if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
+  if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
+  if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;
+  return Math.max(minWaitMs + next(), Math.min(round.retryAfterMs ?? 0, timings.maxRetryMs));
 }

@@ -5,62 +5,62 @@ import { decimal, type LabelPage, type PageOptions, queryLabels } from '../poll/
 import type { SourceFault } from '../state/faults.ts';
 import type { Source } from '../state/source.ts';
 
-/** Who asks a source, and until when. */
-export interface Asker {
+/** The source and the ports of a request, and its signal. */
+export interface PageRequester {
   readonly source: Source;
   readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report'>;
   readonly signal: AbortSignal;
 }
 
-/** Asks for a page once. Large ones are asked for by few sources at a time, because each occupies as much memory. */
-export async function askPage(
-  { source, ports, signal }: Asker,
+/** Requests a page once. Few sources may request large pages concurrently, because each may occupy much memory. */
+export async function requestPage(
+  { source, ports, signal }: PageRequester,
   cursor: number,
   options: Pick<PageOptions, 'limit' | 'large' | 'admit'>,
 ): Promise<LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   const { memory } = ports.query;
-  const { rhythm } = ports.time;
+  const { timings } = ports.time;
   const http = withPeer(ports.query.http, source.peer);
-  const wanted = { ...options, timeoutMs: rhythm.requestMs, signal };
-  if (!options.large) return queryLabels(http, source.endpoint, cursor, wanted);
+  const pageOptions = { ...options, timeoutMs: timings.requestMs, signal };
+  if (!options.large) return queryLabels(http, source.endpoint, cursor, pageOptions);
   const turn = await memory.largePages.acquire(
     { host: new URL(source.endpoint).host, ...source.peer },
-    rhythm.requestMs,
+    timings.requestMs,
     signal,
   );
   if (typeof turn === 'string') return { kind: 'fault', fault: null, why: turn, retryAfterMs: null };
   try {
-    return await queryLabels(http, source.endpoint, cursor, wanted);
+    return await queryLabels(http, source.endpoint, cursor, pageOptions);
   } finally {
     turn();
   }
 }
 
-/** What stands under a number. */
+/** Result of looking up a row by its number. */
 export type RowAt =
   | { readonly kind: 'row'; readonly fingerprint: string }
-  /** No row, or the labeler does not tell. */
+  /** There is no such row, or the labeler does not show it. */
   | { readonly kind: 'none' }
-  /** It cannot be asked now. */
+  /** The labeler cannot be asked now. */
   | ({ readonly kind: 'fault' } & SourceFault);
 
-/** The row that stands under exactly that number. */
-export async function rowAt(reader: Asker, number: number): Promise<RowAt> {
+/** Looks up the row with exactly this number. */
+export async function rowAt(reader: PageRequester, number: number): Promise<RowAt> {
   const memory = reader.ports.query.memory.decoded.open();
-  // It must not wait for memory: the caller may hold some, and others wait for that.
+  // Must not wait for memory: the caller may hold memory that others wait for.
   const admit: PageOptions['admit'] = async (decodedBytes) => (memory.tryTake(decodedBytes) ? 'taken' : 'busy');
   try {
-    const page = await askPage(reader, number - 1, { limit: 1, admit });
+    const page = await requestPage(reader, number - 1, { limit: 1, admit });
     if (page.kind === 'fault' && page.why === 'busy') reader.ports.report.telemetry.hostFull('poll');
     const isLarge = page.kind === 'fault' && page.why === 'too_large';
-    return rowOf(isLarge ? await askPage(reader, number - 1, { limit: 1, large: true, admit }) : page, number);
+    return rowOf(isLarge ? await requestPage(reader, number - 1, { limit: 1, large: true, admit }) : page, number);
   } finally {
     memory.release();
   }
 }
 
 function rowOf(page: LabelPage | ({ readonly kind: 'fault' } & SourceFault), number: number): RowAt {
-  // Who gives pages and never answers this would never be read on: that is one who does not tell.
+  // A permanent failure counts as `none`: otherwise a labeler that never answers this request would not be read on.
   if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
   if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };
   return { kind: 'row', fingerprint: fingerprint(page.labels[0]) };

@@ -3,10 +3,10 @@ import type { Peer } from '../../network/http/http.ts';
 import { ClockChanged } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { noPosition, type ReadPosition } from '../label/position.ts';
-import { type Member, maxEnrolled, standingFacts } from '../roster/member.ts';
+import { type KnownLabeler, maxEnrolled, priorityInput } from '../roster/known-labeler.ts';
 import { Places } from '../roster/places.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { Source } from '../state/source.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
 import { containReading } from './contain-reading.ts';
 import type { Presence } from './departures.ts';
 
@@ -16,60 +16,60 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Endpoints of a labeler whose positions are kept: the newest, so that one that moves back goes on where it was. */
-const mostEndpoints = 4;
-/** Positions that are forgotten in one commit. */
-const mostForgotten = 500;
+/** Maximum endpoints of a labeler whose positions are kept, so that one that moves back is resumed at its old position. */
+const maxEndpoints = 4;
+/** Maximum positions that one commit removes. */
+const maxForgotten = 500;
 
-/** Keeps one reader for each member that has an endpoint, and none for the others. */
+/** Keeps one reader for each labeler that has an endpoint, and none for the others. */
 export class SourceRunner {
   readonly #ports: ReaderPorts;
   readonly #signal: AbortSignal;
-  /** Positions as of the start; readers then keep their own. */
+  /** Positions at the last start of each reader, which then keeps its own. */
   readonly #positions = new Map<string, ReadPosition>();
-  /** Endpoints of each labeler for which a position may be kept, the newest last. */
+  /** Endpoints of each labeler that may have a stored position, the newest last. */
   readonly #endpoints = new Map<string, string[]>();
   readonly #running = new Map<string, Running>();
-  /** Readers that were stopped and have not ended yet; another one of the same labeler begins after it. */
+  /** Readers that were stopped and have not ended yet; the next reader of the labeler starts after it. */
   readonly #endings = new Map<string, Promise<void>>();
   readonly #failed: (error: unknown) => void;
   readonly #places: Places;
 
-  /** `failed` is called when a reader fails because the store does; an error that a source's data causes stays with the source. */
-  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, most = maxEnrolled) {
+  /** Calls `failed` when a reader fails because the store fails; errors that a source's data causes do not count. */
+  constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, maxReaders = maxEnrolled) {
     this.#ports = ports;
     this.#signal = signal;
     this.#failed = failed;
-    this.#places = new Places(most, ports.time.clock);
+    this.#places = new Places(maxReaders, ports.time.clock);
   }
 
-  /** Takes over a stored position of a source and endpoint; those of one source in the order of their age. */
+  /** Loads a stored position of a source and endpoint; the positions of one source must be loaded by age, oldest first. */
   keep(did: string, endpoint: string, position: ReadPosition): void {
     this.#positions.set(`${did} ${endpoint}`, position);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []), endpoint]);
   }
 
-  /** Brings the reader of a member in line with what is known of it now. */
-  follow(member: Member): void {
+  /** Starts, moves or stops the reader of a labeler by its present document. */
+  follow(labeler: KnownLabeler): void {
     if (this.#signal.aborted) return;
-    const { did, endpoint, finding, denied, tracker } = member;
+    const { did, endpoint, resolutionStatus, denied, tracker } = labeler;
     const running = this.#running.get(did);
-    const wanted = finding === 'labeler' && !denied ? endpoint : null;
-    if (running?.endpoint === wanted && running !== undefined) return;
+    const target = resolutionStatus === 'labeler' && !denied ? endpoint : null;
+    if (running?.endpoint === target && running !== undefined) return;
     if (running) this.#stop(did, running);
-    if (finding === 'bad_endpoint' && !denied) {
-      tracker.asked(this.#ports.time.clock());
-      tracker.failed(this.#ports.time.clock(), 'refusing');
+    if (resolutionStatus === 'bad_endpoint' && !denied) {
+      tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
+      tracker.apply({ kind: 'failed', now: this.#ports.time.clock(), fault: 'refusing' });
     }
-    if (wanted !== null) {
-      this.#seat(member, wanted, running ?? null);
+    if (target !== null) {
+      this.#start(labeler, target, running ?? null);
       return;
     }
     this.#places.release(did);
     if (running) this.fillPlaces();
   }
 
-  /** Gives free places to those that wait, some of which may have gained the right to one since they asked. */
+  /** Gives free places to waiting labelers; the priority of some may have risen since they asked. */
   fillPlaces(): void {
     for (let next = this.#places.next(); next !== null; next = this.#places.next()) {
       this.follow(next);
@@ -78,30 +78,30 @@ export class SourceRunner {
   }
 
   /** Returns true if a labeler waits because others occupy all places. */
-  waits({ did }: Member): boolean {
+  waits({ did }: KnownLabeler): boolean {
     return this.#places.waits(did);
   }
 
   /** Returns whether a labeler is read, waits for a place, or neither. */
-  presence({ did }: Member): Presence {
+  presence({ did }: KnownLabeler): Presence {
     if (this.#running.has(did)) return 'read';
     return this.#places.waits(did) ? 'waiting' : 'gone';
   }
 
-  #seat(member: Member, endpoint: string, before: Running | null): void {
-    const seating = this.#places.take(member, endpoint);
-    if (seating.kind === 'waiting') return;
-    const { displaced } = seating;
+  #start(labeler: KnownLabeler, endpoint: string, before: Running | null): void {
+    const outcome = this.#places.take(labeler, endpoint);
+    if (outcome.kind === 'waiting') return;
+    const { displaced } = outcome;
     const displacedReader = displaced && this.#running.get(displaced.did);
     if (displaced && displacedReader) {
       this.#stop(displaced.did, displacedReader);
       this.#ports.report.log.info('a new source lost its place to a privileged one', {
         labeler: displaced.did,
-        to: member.did,
+        to: labeler.did,
       });
     }
-    if (before) member.tracker.apply({ kind: 'moved', now: this.#ports.time.clock() });
-    this.#start(member, endpoint, before?.done ?? this.#endings.get(member.did) ?? Promise.resolve());
+    if (before) labeler.tracker.apply({ kind: 'moved', now: this.#ports.time.clock() });
+    this.#startReader(labeler, endpoint, before?.done ?? this.#endings.get(labeler.did) ?? Promise.resolve());
   }
 
   /** Returns true if a reader of the labeler runs or has not stopped yet. */
@@ -114,8 +114,8 @@ export class SourceRunner {
     await Promise.all([...this.#endings.values(), ...[...this.#running.values()].map(({ done }) => done)]);
   }
 
-  #start(member: Member, endpoint: string, before: Promise<void>): void {
-    const { did, tracker } = member;
+  #startReader(labeler: KnownLabeler, endpoint: string, before: Promise<void>): void {
+    const { did, tracker } = labeler;
     const stop = new AbortController();
     const signal = AbortSignal.any([this.#signal, stop.signal]);
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []).filter((one) => one !== endpoint), endpoint]);
@@ -123,7 +123,7 @@ export class SourceRunner {
       await before;
       await this.#forgetOld(did);
       const key = `${did} ${endpoint}`;
-      const peer = this.#peerOf(member);
+      const peer = this.#peerOf(labeler);
       const source = new Source({ did, endpoint, peer }, tracker, this.#positions.get(key) ?? noPosition);
       try {
         await containReading(source, this.#ports, signal);
@@ -137,13 +137,13 @@ export class SourceRunner {
     this.#running.set(did, { endpoint, stop, done });
   }
 
-  /** A labeler as the slot scheduler identifies it, with its current standing. */
-  #peerOf(member: Member): Peer {
+  /** A labeler as the slot scheduler identifies it, with its current priority. */
+  #peerOf(labeler: KnownLabeler): Peer {
     const now = (): Micros => this.#ports.time.clock();
     return {
-      source: member.did,
+      source: labeler.did,
       get privileged() {
-        return isPrivileged(standingOf(standingFacts(member), now()));
+        return isPrivileged(priorityOf(priorityInput(labeler), now()));
       },
     };
   }
@@ -151,16 +151,16 @@ export class SourceRunner {
   /** Forgets the positions of all but the newest endpoints, here and in the store. */
   async #forgetOld(did: string): Promise<void> {
     const endpoints = this.#endpoints.get(did) ?? [];
-    while (endpoints.length > mostEndpoints) {
-      const old = endpoints.slice(0, Math.min(mostForgotten, endpoints.length - mostEndpoints));
+    while (endpoints.length > maxEndpoints) {
+      const old = endpoints.slice(0, Math.min(maxForgotten, endpoints.length - maxEndpoints));
       const positions = old.map((endpoint) => ({ source: did, endpoint, value: null }));
       try {
         await this.#ports.acceptance.accept({
           ...{ source: did, observations: [], refusals: [], positions },
-          clockEra: this.#ports.acceptance.clockEra(),
+          clockGeneration: this.#ports.acceptance.clockGeneration(),
         });
       } catch (error) {
-        // No clock has a say in what is forgotten.
+        // A removal does not depend on the clock.
         if (error instanceof ClockChanged) continue;
         throw error;
       }

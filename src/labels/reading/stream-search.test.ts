@@ -8,21 +8,21 @@ import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import { createStreamOpener } from '../stream/open-stream.ts';
-import { liveRhythm } from '../stream/rhythm.ts';
+import { liveTimings } from '../stream/timings.ts';
 import { findStreamStart } from './stream-search.ts';
 
 const clock = () => micros(Date.now() * 1000);
-const rhythm = { ...liveRhythm, resumeMs: 100, requestMs: 5_000 };
+const timings = { ...liveTimings, resumeMs: 100, requestMs: 5_000 };
 const openStream = createStreamOpener({
   policy: { allowLoopback: true },
   userAgent: 'Almanac/test',
   resolve: createNameResolver({ hostsFile: null }).resolve,
   handshakes: createSlots({ perHost: 8, total: 8, maxWaiting: 8 }),
-  rhythm,
+  timings,
 });
 const peer = { source: 'did:plc:a', privileged: false };
 const memory = createInputMemory();
-const ports = { query: { openStream, memory }, time: { rhythm, wait, clock, epoch: micros(0) } };
+const ports = { query: { openStream, memory }, time: { timings, wait, clock, epoch: micros(0) } };
 let server: WebSocketServer | null = null;
 
 afterEach(async () => {
@@ -32,19 +32,19 @@ afterEach(async () => {
   server = null;
 });
 
-/** A stream that says something every few milliseconds, without an end; gives its endpoint. */
+/** Starts a stream that sends a message every few milliseconds; returns its endpoint. */
 async function endless(message: (n: number) => [header: object, body: object]): Promise<string> {
   const made = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server = made;
   made.on('connection', (socket) => {
     let n = 0;
-    const say = (): void => {
+    const send = (): void => {
       n += 1;
       socket.send(Buffer.concat(message(n).map((part) => encode(part))));
     };
-    // At once too: on a busy machine the first one may else come after the time that makes a stream quiet.
-    say();
-    const timer = setInterval(say, 20);
+    // One at once: on a busy machine the first one could otherwise arrive after the stream counts as quiet.
+    send();
+    const timer = setInterval(send, 20);
     socket.on('close', () => clearInterval(timer));
   });
   await once(made, 'listening');
@@ -54,13 +54,13 @@ async function endless(message: (n: number) => [header: object, body: object]): 
 
 const never = new AbortController().signal;
 
-test('a stream that goes on saying what is no label is quiet', async () => {
+test('a stream that sends only messages without labels is quiet', async () => {
   const endpoint = await endless(() => [{ op: 1, t: '#later' }, {}]);
   const intake = { keep: () => Promise.reject(new Error('nothing to keep')) };
   expect(await findStreamStart({ endpoint, peer }, intake, ports, clock(), never)).toBe(null);
 });
 
-test('a stream that is never quiet is sampled for a time, and what came of it is kept', async () => {
+test('a stream that is never quiet is sampled for a bounded time, and its rows are stored', async () => {
   const label = { src: 'did:web:a.example', uri: 'did:web:b.example', val: 'v', cts: '2026-01-01T00:00:00Z' };
   const endpoint = await endless((seq) => [
     { op: 1, t: '#labels' },

@@ -7,7 +7,7 @@ import { fillTarget, type LabelQuery, type ReaderTime } from '../ingest/ports.ts
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 import { type SampledPage, searchCursor } from '../poll/cursor-search.ts';
 import { pageLimit } from '../poll/query-labels.ts';
-import { mostWaitingBytes } from '../stream/frame-queue.ts';
+import { maxWaitingBytes } from '../stream/frame-queue.ts';
 import type { StreamOwner } from '../stream/open-stream.ts';
 import { authoredOf } from './poll-round.ts';
 
@@ -26,13 +26,13 @@ export async function findStreamStart(
   const samples = new Map<number, Sample>();
   const over = new AbortController();
   const within = AbortSignal.any([signal, over.signal]);
-  void ports.time.wait(mostQuiets * ports.time.rhythm.resumeMs, within).then(() => over.abort());
+  void ports.time.wait(maxQuietPeriods * ports.time.timings.resumeMs, within).then(() => over.abort());
   const memory = ports.query.memory.decoded.open();
   let held = 0;
   const read = async (cursor: number): Promise<SampledPage> => {
     const taken = samples.get(cursor) ?? (await sample(source, cursor, { ...ports, held: memory }, within));
     if (!samples.has(cursor)) held += taken.bytes;
-    if (!signal.aborted && (over.signal.aborted || held > mostHeldBytes)) throw new SearchTooLong();
+    if (!signal.aborted && (over.signal.aborted || held > maxHeldBytes)) throw new SearchTooLong();
     samples.set(cursor, taken);
     return { authored: taken.labels.map(authoredOf), cursor: taken.newest };
   };
@@ -48,7 +48,7 @@ export async function findStreamStart(
     return found.kind === 'found' ? await start(found.cursor) : null;
   } catch (error) {
     if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
-    // The connection under way was given up with the search.
+    // The open connection ended with the search.
     if (over.signal.aborted && !signal.aborted) return null;
     throw error;
   } finally {
@@ -60,36 +60,36 @@ export async function findStreamStart(
 /** Reader dependencies that the search uses. */
 interface SearchPorts {
   readonly query: Pick<LabelQuery, 'openStream' | 'memory'>;
-  readonly time: Pick<ReaderTime, 'rhythm' | 'wait' | 'clock' | 'epoch'>;
+  readonly time: Pick<ReaderTime, 'timings' | 'wait' | 'clock' | 'epoch'>;
 }
 
-/** The search took too long, or too much memory. */
+/** Thrown when the search takes too long, or too much memory. */
 class SearchTooLong extends Error {}
 
 interface Sample {
   readonly labels: readonly unknown[];
-  /** Number of its last frame; null where none came. */
+  /** Number of its last frame; null if it has none. */
   readonly newest: number | null;
   /** Bytes of its frames. */
   readonly bytes: number;
 }
 
-/** Frames of a sample, whatever they hold. */
-const mostFrames = 1_000;
-/** Bytes of all samples of a search. */
-const mostHeldBytes = 4 * mostWaitingBytes;
-/** A sample takes no longer than this many times what a stream is called quiet after, and a search than that many. */
-const mostSampleQuiets = 3;
-const mostQuiets = 60;
+/** Maximum frames of a sample. */
+const maxFrames = 1_000;
+/** Maximum bytes of all samples of a search. */
+const maxHeldBytes = 4 * maxWaitingBytes;
+/** Maximum duration of a sample and of a search, in multiples of the time after which a stream counts as quiet. */
+const maxSampleQuietPeriods = 3;
+const maxQuietPeriods = 60;
 
-/** As many labels behind a cursor as a page would hold, or what came until the stream was live or quiet. */
+/** Reads as many labels after a cursor as a page has, or those until the stream is live or quiet. */
 async function sample(
   source: StreamOwner,
   cursor: number,
   { query, time, held }: SearchPorts & { readonly held: ByteAccount },
   signal: AbortSignal,
 ): Promise<Sample> {
-  const { rhythm, wait } = time;
+  const { timings, wait } = time;
   const openedAt = time.clock();
   const frames: Extract<LabelFrame, { kind: 'labels' }>[] = [];
   const enough = new AbortController();
@@ -101,18 +101,18 @@ async function sample(
     cursor,
     {
       onFrame: (data) => {
-        // Frames still arrive while the connection closes; a whole history of them would take the memory of the search.
+        // Frames still arrive while the connection closes, and must not use more memory.
         if (enough.signal.aborted) return;
         const { fault, elements } = scanFrame(data);
-        // Others wait for memory: the search is given up.
+        // Without memory the search is abandoned, because other sources wait for memory too.
         hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
         if (!hasMemory) return enough.abort();
         const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
         count += 1;
         bytes += data.byteLength;
-        const full = bytes >= mostWaitingBytes || count >= mostFrames;
+        const full = bytes >= maxWaitingBytes || count >= maxFrames;
         if (full || frame.kind === 'future_cursor') enough.abort();
-        // What holds no label says nothing of how far the labels reach: the stream is as quiet as without it.
+        // A frame without labels does not count: the stream is as quiet as without it.
         if (frame.kind !== 'labels') return;
         frames.push(frame);
         labels += frame.labels.length;
@@ -125,11 +125,11 @@ async function sample(
   );
   void socket.closed.then(() => enough.abort());
   const over = AbortSignal.any([signal, enough.signal]);
-  void wait(mostSampleQuiets * rhythm.resumeMs, over).then(() => enough.abort());
+  void wait(maxSampleQuietPeriods * timings.resumeMs, over).then(() => enough.abort());
   while (!over.aborted) {
     quiet = new AbortController();
     const waiting = quiet;
-    await wait(rhythm.resumeMs, AbortSignal.any([over, quiet.signal]));
+    await wait(timings.resumeMs, AbortSignal.any([over, quiet.signal]));
     if (!waiting.signal.aborted) break;
   }
   socket.close();

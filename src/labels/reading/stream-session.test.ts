@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newSource, scriptedPorts } from '../../../harness/labels/reader-ports.ts';
+import { asked } from '../../../harness/labels/reading-events.ts';
 import { createSlots } from '../../network/guard/slots.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
@@ -11,7 +12,7 @@ import { streamSession } from './stream-session.ts';
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const closed = { code: 1000, reason: 'remote_close' } as const;
 
-/** One session of a source with one place for a stream, and whether the place is free behind it. */
+/** Runs one session with a single stream slot; returns its outcome and whether the slot is free afterwards. */
 async function sessionWith(openStream: OpenStream, over = new AbortController().signal) {
   const streams = createSlots({ perHost: 1, total: 1, maxWaiting: 0 });
   const memory = createInputMemory();
@@ -20,7 +21,7 @@ async function sessionWith(openStream: OpenStream, over = new AbortController().
   };
   const { ports } = scriptedPorts({ http: http as HttpClient, openStream, streams, memory });
   const source = newSource(did, 'https://labeler.example', ports);
-  source.tracker.asked(ports.time.clock());
+  source.tracker.apply(asked(ports.time.clock()));
   const intake = createIntake(source, ports, () => undefined);
   const outcome: unknown = await streamSession(source, intake, ports, over).catch((error: unknown) => error);
   const place = await streams.acquire({ host: 'other.example' }, 0, new AbortController().signal);
@@ -33,7 +34,7 @@ test.each<[string, OpenStream, unknown]>([
     () => Promise.reject(new ConnectError('dns', 'no such name')),
     expect.objectContaining({ kind: 'fault', fault: 'failed' }),
   ],
-  ['meets a fault of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
+  ['fails by a bug of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
   [
     'is closed at once',
     (_source, _cursor, { onFrame }) => {
@@ -43,13 +44,13 @@ test.each<[string, OpenStream, unknown]>([
     },
     expect.objectContaining({ kind: 'ended' }),
   ],
-])('the place of a stream is free again after a session that %s', async (_, openStream, expected) => {
+])('the slot of a stream is free after a session that %s', async (_, openStream, expected) => {
   const { outcome, isFree } = await sessionWith(openStream);
   expect(outcome).toEqual(expected);
   expect(isFree).toBe(true);
 });
 
-test('the place of a stream is free again after a stop while it opens', async () => {
+test('the slot of a stream is free after a stop while it opens', async () => {
   const stop = new AbortController();
   const opening: OpenStream = (_source, _cursor, _events, signal) =>
     new Promise((_resolve, reject) => {

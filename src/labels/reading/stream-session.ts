@@ -6,29 +6,29 @@ import { reservedMemory } from '../ingest/input-memory.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import type { ReadingPorts } from '../ingest/ports.ts';
 import type { LabelFrame } from '../label/frames.ts';
-import { markOf, newOf } from '../poll/last-row.ts';
+import { markOf, newRowsOf } from '../poll/last-row.ts';
 import { threadCpuMs } from '../shares/pace.ts';
 import { connectFault } from '../state/faults.ts';
-import type { StreamPlace } from '../state/place.ts';
 import { afterQuiet, isSettled } from '../state/quiet.ts';
+import type { StreamProgress } from '../state/read-progress.ts';
 import type { LastFrame } from '../state/reading-events.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import { type FrameBatch, FrameQueue } from '../stream/frame-queue.ts';
 import type { StreamEvents } from '../stream/open-stream.ts';
 import { Alignment } from './alignment.ts';
-import { caughtUp, unread } from './catch-up.ts';
+import { recordCaughtUp, unread } from './catch-up.ts';
 import { type Filled, fillBefore } from './fill-before.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
 
-/** Messages that cannot be read, one after the other, before a stream is taken for none. */
-const mostMalformed = 20;
+/** Consecutive unreadable messages after which a connection counts as not being a label stream. */
+const maxMalformed = 20;
 
 /**
- * One connection to `subscribeLabels`, from opening to end. Live first; beside it what lies before is filled in by
- * polls, which meet the live frames when they come to their end. A stream that is resumed is asked for its last frame
- * again: another one in its place means that the labeler's database is not the one that was read.
+ * Reads one connection to `subscribeLabels`, from opening to end. While it is read live, polls fill in the time before it
+ * until they reach the first live frame. A resumed stream is requested from its last frame: another frame in its place
+ * means that the labeler's database is not the one that was read.
  */
 export async function streamSession(
   source: Source,
@@ -39,10 +39,10 @@ export async function streamSession(
   // Each connection costs a handshake and its setup: a connection that ends at once is not reopened at once.
   ports.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, ports, outer);
-  const place = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
-  if (typeof place === 'string') {
-    if (place === 'busy') ports.report.telemetry.hostFull('stream');
-    // Later labelers are polled, which costs the host no connection, and request a stream again later.
+  const slot = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
+  if (typeof slot === 'string') {
+    if (slot === 'busy') ports.report.telemetry.hostFull('stream');
+    // The labeler is polled, which needs no open connection, and a stream is requested again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
   const stop = new AbortController();
@@ -53,7 +53,7 @@ export async function streamSession(
     const socket = await opened(source, session, ports, signal);
     source.apply({ kind: 'stream_opened' });
     const openedAt = ports.time.clock();
-    const { resumed } = source.place.stream;
+    const { resumed } = source.progress.stream;
     const filling = fillBefore(source, intake, ports, { resumed, openedAt, signal });
     let unreadable = false;
     void socket.closed.then(({ reason }) => {
@@ -65,7 +65,7 @@ export async function streamSession(
         // The rows belong to another database: everything is read again, including the stream. Or the stream replays from further back.
         if (reset || replayFrom !== null) session.close();
       },
-      // It is met again below.
+      // The error is handled below.
       () => session.close(),
     );
     const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
@@ -73,8 +73,8 @@ export async function streamSession(
     socket.close();
     const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
-    // What cannot be read at all would come again and again: polls go round it, and the stream begins behind it.
-    if (unreadable || replayFrom !== null) await intake.place({ kind: 'number_forgotten' });
+    // A frame that cannot be read would arrive again and again: polls skip it, and the stream begins after it.
+    if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
   } catch (error) {
@@ -85,18 +85,18 @@ export async function streamSession(
     return { kind: 'fault', ...connectFault(error) };
   } finally {
     session.release();
-    place();
+    slot();
   }
 }
 
-/** Opens the stream of a source at its place, for a session to take the frames. */
+/** Opens the stream of a source at its progress, and passes the frames to a session. */
 async function opened(
   source: Source,
   session: Session,
   { query }: Pick<ReadingPorts, 'query'>,
   signal: AbortSignal,
 ): Promise<GuardedSocket> {
-  // Frames may come before we know that it is open.
+  // Frames may arrive before `openStream` resolves.
   let socket: GuardedSocket | null = null;
   const events: StreamEvents = {
     partialMs: 30_000,
@@ -105,7 +105,7 @@ async function opened(
       if (session.push(data)) socket?.pause();
     },
   };
-  socket = await query.openStream(source, source.place.stream.cursor, events, signal);
+  socket = await query.openStream(source, source.progress.stream.cursor, events, signal);
   return socket;
 }
 
@@ -115,7 +115,7 @@ class Session {
   readonly #ports: ReadingPorts;
   readonly #signal: AbortSignal;
   readonly #frames: FrameQueue;
-  /** Memory of the message that has not arrived in full. */
+  /** Memory of the incomplete message. */
   readonly #partial: ByteAccount;
   /** Memory of the frames that are decoded and not yet stored. */
   readonly #decoded: ByteAccount;
@@ -141,11 +141,11 @@ class Session {
     signal.addEventListener('abort', () => this.close());
   }
 
-  get #stream(): StreamPlace {
-    return this.#source.place.stream;
+  get #stream(): StreamProgress {
+    return this.#source.progress.stream;
   }
 
-  /** Takes a message; true when no more should be read for now. */
+  /** Queues a message; returns true if reading should pause. */
   push(bytes: Uint8Array): boolean {
     const { pace } = this.#ports;
     const begun = threadCpuMs();
@@ -160,14 +160,14 @@ class Session {
     this.#wake?.();
   }
 
-  /** Takes note of how much of a message has arrived; true when no more should be read for now. */
+  /** Records the size of an incomplete message; returns true if reading should pause. */
   holdPartial(bytes: number): boolean {
     this.#partial.release();
     this.#partial.hold(bytes);
     return this.#partial.isOver;
   }
 
-  /** Returns the memory that it holds. */
+  /** Releases all memory. */
   release(): void {
     this.#frames.clear();
     this.#partial.release();
@@ -175,16 +175,16 @@ class Session {
   }
 
   async run(stream: { filled: Promise<Filled>; openedAt: Micros; resume: () => void }): Promise<SessionOutcome> {
-    const { rhythm, wait } = this.#ports.time;
+    const { timings, wait } = this.#ports.time;
     stream.filled.then(
       ({ joined }) => {
-        // It may end after this connection did.
+        // The fill-in may end after this connection.
         if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
       },
       () => undefined,
     );
     while (!this.#signal.aborted) {
-      // Frames wait here, and then in the peer, until the source may be read again.
+      // Frames wait here, and then at the peer, until the source may be read again.
       await untilReadable(this.#source, this.#ports, this.#signal);
       const batch = this.#frames.next();
       if (batch === null) {
@@ -193,11 +193,11 @@ class Session {
         const waking = new Promise<'woken'>((resolve) => {
           this.#wake = () => resolve('woken');
         });
-        const settled = isSettled(this.#source.place, this.#source.tracker.reading);
-        const limit = settled ? rhythm.confirmMs : rhythm.resumeMs;
+        const settled = isSettled(this.#source.progress, this.#source.tracker.reading);
+        const limit = settled ? timings.confirmMs : timings.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         quiet.abort();
-        // It is confirmed once what lies before is filled in; what comes until then is not kept waiting.
+        // A confirmation waits for the fill-in; frames that arrive meanwhile are read at once.
         const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
         this.#wake = null;
         if (filled !== 'woken' && !this.#signal.aborted) {
@@ -211,12 +211,12 @@ class Session {
       const end = await this.#read(frames);
       this.#decoded.release();
       if (end) return end;
-      if (this.#stream.joined) this.#alignment.look();
+      if (this.#stream.joined) this.#alignment.check();
     }
     return { kind: 'ended', progress: this.#progress };
   }
 
-  /** Decodes frames once there is memory for them; a few at once, whatever the others take. None when reading ends meanwhile. */
+  /** Decodes frames once there is memory for them; the reserve always suffices for a few. Returns none if reading ends meanwhile. */
   async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
@@ -225,15 +225,15 @@ class Session {
     return taken === 'taken' ? this.#frames.take(few) : [];
   }
 
-  /** The stream was quiet: looks whether it should have been. */
+  /** Confirms a quiet stream. */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
-    const act = afterQuiet(this.#source.place, this.#source.tracker.reading, pages);
+    const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
     switch (act) {
       case 'ask_pages':
         return this.#askPages();
       case 'start_over':
         this.#ports.report.telemetry.quirk('tail_missing');
-        return this.#anew();
+        return this.#startOver();
       case 'catch_up':
         await this.#caughtUp();
         return null;
@@ -250,7 +250,7 @@ class Session {
     this.#source.apply({ kind: 'tail_settled' });
     const before = unread(this.#source, this.#ports);
     const round = await pollRound(this.#source, this.#intake, this.#ports, { before, signal: this.#signal });
-    if (round.kind === 'quiet') await caughtUp(this.#source, this.#ports, before);
+    if (round.kind === 'quiet') await recordCaughtUp(this.#source, this.#ports, before);
     return round.kind === 'reset' ? round : null;
   }
 
@@ -272,7 +272,7 @@ class Session {
       const fresh = await this.#afterTail(frame.seq, frame.labels);
       if (fresh === 'reset') return { kind: 'reset' };
       rows.push(...fresh);
-      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.place.live?.seq ?? -1;
+      const before: number = last?.seq ?? this.#source.position.seq ?? this.#source.progress.live?.seq ?? -1;
       if (frame.seq < before) {
         again = true;
         this.#ports.report.telemetry.quirk('seq_not_advancing');
@@ -280,7 +280,7 @@ class Session {
       if (last !== null) seen.push(last);
     }
     this.#source.apply({ kind: 'frames_seen', frames: seen });
-    // Rows under numbers that fall are rows; the position only moves on.
+    // Rows with decreasing numbers are stored; the position never moves back.
     if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
     return end;
   }
@@ -292,19 +292,19 @@ class Session {
     const source = this.#source;
     const { tracker } = source;
     const readBefore = tracker.readAt;
-    await this.#intake.take({ rows, way: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
+    await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return;
-    // What was authored since it opened comes after everything that waited.
+    // Labels authored since the stream opened follow all older ones.
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
-    // Live rows were never missed: what was had come before them.
+    // Live rows were never missed: all missed rows came before them.
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
   }
 
   async #caughtUp(readAt = this.#source.tracker.readAt): Promise<void> {
-    await caughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
+    await recordCaughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
   }
 
   /** Records a gap since the last read row; later labels arrive live. */
@@ -312,23 +312,23 @@ class Session {
     await recordReset(this.#source, this.#ports, true);
   }
 
-  /** Starts over with another database. */
-  async #anew(): Promise<SessionOutcome> {
+  /** Starts over after a reset of the labeler's database. */
+  async #startOver(): Promise<SessionOutcome> {
     await recordReset(this.#source, this.#ports, false);
-    await this.#intake.place({ kind: 'position_forgotten' });
+    await this.#intake.applyInTurn({ kind: 'position_forgotten' });
     return { kind: 'reset' };
   }
 
-  /** The labels of a frame that are new; the first frame of a resumed stream has to be the one that was read last. */
+  /** Returns the new labels of a frame; the first frame of a resumed stream must be the one that was read last. */
   async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const { expected } = this.#stream;
     if (expected === null) return labels;
     this.#source.apply({ kind: 'tail_settled' });
-    const fresh = newOf(expected, seq, labels);
+    const fresh = newRowsOf(expected, seq, labels);
     if (typeof fresh !== 'string') return fresh;
     this.#ports.report.telemetry.quirk('tail_missing');
     if (fresh === 'another') {
-      await this.#anew();
+      await this.#startOver();
       return 'reset';
     }
     await this.#reset();
@@ -343,13 +343,13 @@ class Session {
       case 'outdated_cursor':
         telemetry.quirk('outdated_cursor');
         this.#source.apply({ kind: 'tail_settled' });
-        // It answers the cursor that the connection was opened with: said again it means nothing.
+        // The message refers to the cursor of the connection: a repetition has no meaning.
         if (!this.#outdated) await this.#reset();
         this.#outdated = true;
         return null;
       case 'future_cursor':
         telemetry.quirk('future_cursor');
-        return this.#anew();
+        return this.#startOver();
       case 'consumer_too_slow':
         telemetry.quirk('consumer_too_slow');
         return { kind: 'ended', progress: this.#progress };
@@ -362,7 +362,7 @@ class Session {
       case 'over_budget':
         telemetry.quirk(frame.kind === 'malformed' ? 'malformed_frame' : 'frame_over_budget');
         this.#malformed += 1;
-        return this.#malformed < mostMalformed
+        return this.#malformed < maxMalformed
           ? null
           : { kind: 'fault', fault: 'rejecting', why: 'malformed frames', retryAfterMs: null };
       default:

@@ -3,8 +3,8 @@ import { delayLimit } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 
 /**
- * Waits until a source may be read. A short wait is a delay; while one lasts longer than the delay limit, what the source
- * gives meanwhile is a gap that grows.
+ * Waits until a source may be read. A short wait is only a delay; one that exceeds the delay limit is a growing gap.
+
  */
 export async function untilReadable(
   source: Source,

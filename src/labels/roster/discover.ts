@@ -11,7 +11,7 @@ export interface DiscoverOptions {
   readonly log: Log;
 }
 
-/** Asks every relay for labelers, and names those that it lists. */
+/** Requests the list of labelers from every relay, and adds each labeler. */
 export async function discover({ relays, http, add, log }: DiscoverOptions, signal: AbortSignal): Promise<void> {
   await Promise.all(
     relays.map(async (relay) => {

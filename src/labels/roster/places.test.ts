@@ -2,13 +2,13 @@ import { expect, test } from 'vitest';
 import { day, micros } from '../../store/time.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import type { Member } from './member.ts';
+import type { KnownLabeler } from './known-labeler.ts';
 import { Places } from './places.ts';
 
 const now = micros(1_780_000_000_000_000);
 const ago = (days: number) => micros(now - days * day);
 
-function labeler(
+function labelerWith(
   name: string,
   { seeded = false, answeredDays = null as number | null, domain = `${name}.example` } = {},
 ) {
@@ -16,66 +16,70 @@ function labeler(
   const endpoint = `https://l-${name}.${domain}`;
   const firstAnswered = answeredDays === null ? null : ago(answeredDays);
   const tracked = { ...untracked(ago(30)), firstAnswered, lastAnswered: firstAnswered };
-  const member: Member = {
-    ...{ did, origin: seeded ? 'seeded' : 'discovered', provenance: new Set(), finding: 'labeler', endpoint },
+  const labeler: KnownLabeler = {
+    ...{ did, origin: seeded ? 'seeded' : 'discovered', provenance: new Set(), resolutionStatus: 'labeler', endpoint },
     ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker: new Tracker(did, tracked) },
   };
-  return { member, endpoint };
+  return { labeler, endpoint };
 }
 
 function placesOf(max: number) {
   const places = new Places(max, () => now);
-  const take = ({ member, endpoint }: ReturnType<typeof labeler>) => {
-    const seating = places.take(member, endpoint);
-    return seating.kind === 'placed' ? (seating.displaced?.did ?? 'placed') : 'waiting';
+  const take = ({ labeler, endpoint }: ReturnType<typeof labelerWith>) => {
+    const outcome = places.take(labeler, endpoint);
+    return outcome.kind === 'placed' ? (outcome.displaced?.did ?? 'placed') : 'waiting';
   };
   return { places, take };
 }
 
-test('a new source waits when the places are taken, and displaces nobody', () => {
+test('a new source waits if no place is free, and displaces no other source', () => {
   const { places, take } = placesOf(2);
-  const late = labeler('late');
-  expect([take(labeler('a')), take(labeler('b')), take(late)]).toEqual(['placed', 'placed', 'waiting']);
-  expect([places.waits(late.member.did), places.next()]).toEqual([true, null]);
+  const late = labelerWith('late');
+  expect([take(labelerWith('a')), take(labelerWith('b')), take(late)]).toEqual(['placed', 'placed', 'waiting']);
+  expect([places.waits(late.labeler.did), places.next()]).toEqual([true, null]);
 });
 
 test.each([
   ['seeded', { seeded: true }],
   ['established', { answeredDays: 7 }],
-])('a source that is %s takes the place of the youngest new one, which waits', (_, standing) => {
+])('a source that is %s takes the place of the youngest new one, which waits', (_, priority) => {
   const { places, take } = placesOf(4);
-  take(labeler('established', { answeredDays: 30 }));
-  take(labeler('seed', { seeded: true }));
-  take(labeler('older', { answeredDays: 5 }));
-  take(labeler('younger', { answeredDays: 1 }));
-  expect(take(labeler('late', standing))).toBe('did:web:younger.example');
+  take(labelerWith('established', { answeredDays: 30 }));
+  take(labelerWith('seed', { seeded: true }));
+  take(labelerWith('older', { answeredDays: 5 }));
+  take(labelerWith('younger', { answeredDays: 1 }));
+  expect(take(labelerWith('late', priority))).toBe('did:web:younger.example');
   expect(places.waits('did:web:younger.example')).toBe(true);
-  expect(take(labeler('later', standing))).toBe('did:web:older.example');
-  expect(take(labeler('last', standing))).toBe('waiting');
+  expect(take(labelerWith('later', priority))).toBe('did:web:older.example');
+  expect(take(labelerWith('last', priority))).toBe('waiting');
 });
 
-test('a place that becomes free goes to the one that waits and has answered for longest', () => {
+test('a free place goes to the waiting source that responded first', () => {
   const { places, take } = placesOf(1);
-  const first = labeler('first');
-  const waiting = [labeler('unanswered'), labeler('young', { answeredDays: 1 }), labeler('old', { answeredDays: 5 })];
+  const first = labelerWith('first');
+  const waiting = [
+    labelerWith('unanswered'),
+    labelerWith('young', { answeredDays: 1 }),
+    labelerWith('old', { answeredDays: 5 }),
+  ];
   for (const one of [first, ...waiting]) take(one);
-  places.release(first.member.did);
+  places.release(first.labeler.did);
   expect(places.next()?.did).toBe('did:web:old.example');
 });
 
-test('new sources of one domain hold a tenth of the places, and established ones as many as there are', () => {
+test('new sources of one domain get at most a tenth of the places, and established ones any number', () => {
   const { places, take } = placesOf(1_000);
-  const crowd = Array.from({ length: 101 }, (_, i) => labeler(`c${i}`, { domain: 'crowd.example' }));
-  expect(crowd.map(take).filter((seating) => seating === 'waiting')).toHaveLength(1);
+  const crowd = Array.from({ length: 101 }, (_, i) => labelerWith(`c${i}`, { domain: 'crowd.example' }));
+  expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
   expect(places.next()).toBe(null);
-  expect(take(labeler('other'))).toBe('placed');
-  expect(take(labeler('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('placed');
-  places.release(crowd[0]?.member.did ?? '');
-  expect(places.next()?.did).toBe(crowd[100]?.member.did);
+  expect(take(labelerWith('other'))).toBe('placed');
+  expect(take(labelerWith('e', { domain: 'crowd.example', answeredDays: 8 }))).toBe('placed');
+  places.release(crowd[0]?.labeler.did ?? '');
+  expect(places.next()?.did).toBe(crowd[100]?.labeler.did);
 });
 
 test('a source that moves keeps its place', () => {
   const { take } = placesOf(1);
-  const one = labeler('one');
+  const one = labelerWith('one');
   expect([take(one), take({ ...one, endpoint: 'https://moved.example' })]).toEqual(['placed', 'placed']);
 });

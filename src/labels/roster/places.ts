@@ -1,31 +1,33 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
-import { compareStanding, isPrivileged, standingOf } from '../state/standing.ts';
-import { type Member, standingFacts } from './member.ts';
+import { comparePriority, isPrivileged, priorityOf } from '../state/priority.ts';
+import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
-/** New sources of one registrable domain hold at most this share of the places: honest platforms host hundreds. */
+/** Maximum share of the places for new sources of one registrable domain; honest platforms host hundreds. */
 const domainShare = 0.1;
-/** But no fewer than this, however few places there are. */
+/** Minimum number of places for new sources of one domain. */
 const minDomainPlaces = 16;
 
-/** Result of requesting a place. `displaced` lost its place to the requester, and waits now. */
-export type Seating = { readonly kind: 'placed'; readonly displaced: Member | null } | { readonly kind: 'waiting' };
+/** Result of requesting a place. `displaced` is the labeler that lost its place to the requester, and waits now. */
+export type PlaceOutcome =
+  | { readonly kind: 'placed'; readonly displaced: KnownLabeler | null }
+  | { readonly kind: 'waiting' };
 
 interface Holder {
-  readonly member: Member;
+  readonly labeler: KnownLabeler;
   readonly domain: string;
 }
 
 /**
- * The places of those that are read at once. A seeded or established source never loses its place, and takes that of the
- * youngest new one when none is free; new ones wait for a free place, those of one domain up to its share.
+ * Places for the sources that are read at once. A privileged source never loses its place, and takes the place of the
+ * youngest new source if none is free. New sources wait for a free place, within the share of their domain.
  */
 export class Places {
   readonly #max: number;
   readonly #clock: () => Micros;
   readonly #holders = new Map<string, Holder>();
   readonly #byDomain = new Map<string, Set<string>>();
-  /** In the order in which they came. */
+  /** Waiting sources, in the order of their requests. */
   readonly #waiting = new Map<string, Holder>();
 
   constructor(max: number, clock: () => Micros) {
@@ -33,47 +35,47 @@ export class Places {
     this.#clock = clock;
   }
 
-  /** Asks for a place for the source at this endpoint; one that it holds already is kept. */
-  take(member: Member, endpoint: string): Seating {
-    const { did } = member;
+  /** Requests a place for a source at this endpoint; a source keeps a place that it has. */
+  take(labeler: KnownLabeler, endpoint: string): PlaceOutcome {
+    const { did } = labeler;
     this.#waiting.delete(did);
     const domain = domainOf(endpoint);
     if (this.#holders.has(did)) {
-      this.#leave(did);
-      this.#sit(member, domain);
+      this.#vacate(did);
+      this.#assign(labeler, domain);
       return { kind: 'placed', displaced: null };
     }
-    const displaced = this.#holders.size < this.#max ? null : this.#youngestNew(member);
+    const displaced = this.#holders.size < this.#max ? null : this.#youngestNew(labeler);
     const free = this.#holders.size < this.#max || displaced !== null;
-    if (!free || (this.#isNew(member) && !this.#hasRoom(domain))) {
-      this.#waiting.set(did, { member, domain });
+    if (!free || (this.#isNew(labeler) && !this.#hasRoom(domain))) {
+      this.#waiting.set(did, { labeler, domain });
       return { kind: 'waiting' };
     }
     if (displaced !== null) {
-      const domainLeft = this.#leave(displaced.did);
-      this.#waiting.set(displaced.did, { member: displaced, domain: domainLeft ?? domain });
+      const domainLeft = this.#vacate(displaced.did);
+      this.#waiting.set(displaced.did, { labeler: displaced, domain: domainLeft ?? domain });
     }
-    this.#sit(member, domain);
+    this.#assign(labeler, domain);
     return { kind: 'placed', displaced };
   }
 
-  /** Gives up the place of a source, or its wait for one. */
+  /** Releases the place of a source, or ends its wait for one. */
   release(did: string): void {
     this.#waiting.delete(did);
-    this.#leave(did);
+    this.#vacate(did);
   }
 
-  /** The source that is to have the place that is free; null where none is, or none that waits may have it. */
-  next(): Member | null {
+  /** Returns the source that gets the next free place; null if no place is free, or no waiting source may have it. */
+  next(): KnownLabeler | null {
     if (this.#holders.size >= this.#max) return null;
     const now = this.#clock();
-    let best: Member | null = null;
+    let best: KnownLabeler | null = null;
     const full = new Map<string, boolean>();
-    for (const { member, domain } of this.#waiting.values()) {
+    for (const { labeler, domain } of this.#waiting.values()) {
       const isFull = full.get(domain) ?? !this.#hasRoom(domain);
       full.set(domain, isFull);
-      if (isFull && this.#isNew(member)) continue;
-      if (best === null || compareStanding(standingFacts(member), standingFacts(best), now) < 0) best = member;
+      if (isFull && this.#isNew(labeler)) continue;
+      if (best === null || comparePriority(priorityInput(labeler), priorityInput(best), now) < 0) best = labeler;
     }
     return best;
   }
@@ -86,19 +88,19 @@ export class Places {
    * Selects the source that gives way to a privileged one: of the new sources that never responded, or responded last,
    * the one placed last.
    */
-  #youngestNew(member: Member): Member | null {
-    if (this.#isNew(member)) return null;
+  #youngestNew(labeler: KnownLabeler): KnownLabeler | null {
+    if (this.#isNew(labeler)) return null;
     const now = this.#clock();
-    let last: Member | null = null;
-    for (const { member: holder } of this.#holders.values()) {
+    let last: KnownLabeler | null = null;
+    for (const { labeler: holder } of this.#holders.values()) {
       if (!this.#isNew(holder)) continue;
-      if (last === null || compareStanding(standingFacts(holder), standingFacts(last), now) >= 0) last = holder;
+      if (last === null || comparePriority(priorityInput(holder), priorityInput(last), now) >= 0) last = holder;
     }
     return last;
   }
 
-  #isNew(member: Member): boolean {
-    return !isPrivileged(standingOf(standingFacts(member), this.#clock()));
+  #isNew(labeler: KnownLabeler): boolean {
+    return !isPrivileged(priorityOf(priorityInput(labeler), this.#clock()));
   }
 
   /** Returns true if a domain may have another new source. */
@@ -109,20 +111,20 @@ export class Places {
     let count = 0;
     for (const did of dids) {
       const holder = this.#holders.get(did);
-      if (holder && this.#isNew(holder.member)) count += 1;
+      if (holder && this.#isNew(holder.labeler)) count += 1;
     }
     return count < share;
   }
 
-  #sit(member: Member, domain: string): void {
-    this.#holders.set(member.did, { member, domain });
+  #assign(labeler: KnownLabeler, domain: string): void {
+    this.#holders.set(labeler.did, { labeler, domain });
     const dids = this.#byDomain.get(domain) ?? new Set();
-    dids.add(member.did);
+    dids.add(labeler.did);
     this.#byDomain.set(domain, dids);
   }
 
-  /** Gives the domain that the source had its place under; null where it had none. */
-  #leave(did: string): string | null {
+  /** Releases a place; returns the domain under which it counted, or null if the source had none. */
+  #vacate(did: string): string | null {
     const holder = this.#holders.get(did);
     if (!holder) return null;
     this.#holders.delete(did);

@@ -4,20 +4,20 @@ import { silentLog } from '../../ops/log.ts';
 import { day, hour, micros } from '../../store/time.ts';
 import { untracked } from '../state/reading-state.ts';
 import { Tracker } from '../state/tracker.ts';
-import { type Member, memberOf, rowOf } from './member.ts';
+import { type KnownLabeler, labelerFromRow, rowOf } from './known-labeler.ts';
 import { isUnreachable, Reachability } from './reachability.ts';
 
 const did = 'did:plc:a';
 const start = micros(1_780_000_000_000_000);
 const at = (days: number) => micros(start + days * day);
 
-function answering(): Member {
+function answering(): KnownLabeler {
   const tracker = new Tracker(did, untracked(start));
   tracker.apply({ kind: 'asked', now: start });
   tracker.apply({ kind: 'answered', now: start, dated: 1, undated: 0, live: false });
   tracker.apply({ kind: 'completed', through: micros(start + hour) });
   return {
-    ...{ did, origin: 'discovered', provenance: new Set(), finding: 'labeler', endpoint: 'https://l.example' },
+    ...{ did, origin: 'discovered', provenance: new Set(), resolutionStatus: 'labeler', endpoint: 'https://l.example' },
     ...{ pds: null, handle: null, handleConfirmed: false, denied: false, tracker },
   };
 }
@@ -36,46 +36,46 @@ const returned = (days: number) => ['a labeler that was unreachable responds aga
 
 test('a labeler that fails every attempt for 7 days is unreachable, and its leaving and its return are logged once', () => {
   const { logged, reachability } = watched();
-  const member = answering();
-  member.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
-  reachability.look([member], at(7.9));
-  expect([isUnreachable(member, at(7.9)), logged]).toEqual([false, []]);
-  member.tracker.apply({ kind: 'failed', now: at(8), fault: 'failed' });
-  reachability.look([member], at(8));
-  reachability.look([member], at(9));
-  expect([isUnreachable(member, at(8)), logged]).toEqual([true, [left('probing', 7)]]);
-  member.tracker.apply({ kind: 'answered', now: at(11), dated: 0, undated: 0, live: false });
-  reachability.look([member], at(11));
-  reachability.look([member], at(12));
-  expect([isUnreachable(member, at(12)), logged]).toEqual([false, [left('probing', 7), returned(10)]]);
+  const labeler = answering();
+  labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
+  reachability.look([labeler], at(7.9));
+  expect([isUnreachable(labeler, at(7.9)), logged]).toEqual([false, []]);
+  labeler.tracker.apply({ kind: 'failed', now: at(8), fault: 'failed' });
+  reachability.look([labeler], at(8));
+  reachability.look([labeler], at(9));
+  expect([isUnreachable(labeler, at(8)), logged]).toEqual([true, [left('probing', 7)]]);
+  labeler.tracker.apply({ kind: 'answered', now: at(11), dated: 0, undated: 0, live: false });
+  reachability.look([labeler], at(11));
+  reachability.look([labeler], at(12));
+  expect([isUnreachable(labeler, at(12)), logged]).toEqual([false, [left('probing', 7), returned(10)]]);
 });
 
 test('the return of a labeler that left before a restart is logged, and not the restart', () => {
   const before = answering();
   before.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
   const row = rowOf(before, at(9));
-  const member = memberOf(row, null);
+  const labeler = labelerFromRow(row, null);
   const { logged, reachability } = watched();
-  reachability.load([row], () => member);
-  member.tracker.apply({ kind: 'restarted', now: at(9) });
+  reachability.load([row], () => labeler);
+  labeler.tracker.apply({ kind: 'restarted', now: at(9) });
   // No attempt of this run failed yet, so it is enrolled, but it has not responded either.
-  reachability.look([member], at(9));
-  expect([isUnreachable(member, at(9)), logged]).toEqual([false, []]);
-  member.tracker.apply({ kind: 'failed', now: at(9), fault: 'failed' });
-  reachability.look([member], at(9));
-  expect([isUnreachable(member, at(9)), logged]).toEqual([true, []]);
-  member.tracker.apply({ kind: 'answered', now: at(12), dated: 0, undated: 0, live: false });
-  reachability.look([member], at(12));
+  reachability.look([labeler], at(9));
+  expect([isUnreachable(labeler, at(9)), logged]).toEqual([false, []]);
+  labeler.tracker.apply({ kind: 'failed', now: at(9), fault: 'failed' });
+  reachability.look([labeler], at(9));
+  expect([isUnreachable(labeler, at(9)), logged]).toEqual([true, []]);
+  labeler.tracker.apply({ kind: 'answered', now: at(12), dated: 0, undated: 0, live: false });
+  reachability.look([labeler], at(12));
   expect(logged).toEqual([returned(11)]);
 });
 
 test('a labeler that is denied, has no document, or never answered is not unreachable', () => {
-  const member = answering();
-  member.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
-  expect(isUnreachable(member, at(9))).toBe(true);
-  expect(isUnreachable({ ...member, denied: true }, at(9))).toBe(false);
-  expect(isUnreachable({ ...member, finding: 'no_labeler' }, at(9))).toBe(false);
-  const silent = { ...member, tracker: new Tracker(did, untracked(start)) };
+  const labeler = answering();
+  labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
+  expect(isUnreachable(labeler, at(9))).toBe(true);
+  expect(isUnreachable({ ...labeler, denied: true }, at(9))).toBe(false);
+  expect(isUnreachable({ ...labeler, resolutionStatus: 'no_labeler' }, at(9))).toBe(false);
+  const silent = { ...labeler, tracker: new Tracker(did, untracked(start)) };
   silent.tracker.apply({ kind: 'asked', now: start });
   silent.tracker.apply({ kind: 'failed', now: start, fault: 'failed' });
   expect(isUnreachable(silent, at(9))).toBe(false);
@@ -83,10 +83,10 @@ test('a labeler that is denied, has no document, or never answered is not unreac
 
 test('a labeler that disappears from the directory while it is unreachable does not return by its document alone', () => {
   const { logged, reachability } = watched();
-  const member = answering();
-  member.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
-  reachability.look([member], at(8));
-  member.finding = 'no_labeler';
-  reachability.look([member], at(9));
+  const labeler = answering();
+  labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
+  reachability.look([labeler], at(8));
+  labeler.resolutionStatus = 'no_labeler';
+  reachability.look([labeler], at(9));
   expect(logged).toEqual([left('probing', 7)]);
 });

@@ -2,16 +2,16 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { day } from '../../store/time.ts';
-import { isEnrolled, type Member } from './member.ts';
+import { isEnrolled, type KnownLabeler } from './known-labeler.ts';
 
 /**
  * Returns true if a labeler left the enrolment because it has not responded for 7 days, although it once did. Its rows
- * stay, its gap goes on, and it is tried daily.
+ * stay, its gap grows, and it is tried daily.
  */
-export function isUnreachable(member: Member, now: Micros): boolean {
-  const { denied, finding, tracker } = member;
+export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
+  const { denied, resolutionStatus, tracker } = labeler;
   if (denied || tracker.tracked.lastAnswered === null) return false;
-  return (finding === 'labeler' || finding === 'bad_endpoint') && !isEnrolled(member, now);
+  return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && !isEnrolled(labeler, now);
 }
 
 /** Logs labelers that leave the enrolment because they are unreachable, and those that respond again. */
@@ -24,8 +24,8 @@ export class Reachability {
     this.#log = log;
   }
 
-  /** Takes over the labelers that had left when the last run ended, so that their return is logged too. */
-  load(rows: readonly RosterRow[], labeler: (did: string) => Member | undefined): void {
+  /** Loads the labelers that had left when the last run ended, so that their return is logged too. */
+  load(rows: readonly RosterRow[], labeler: (did: string) => KnownLabeler | undefined): void {
     for (const { did, enrolled } of rows) {
       const tracked = labeler(did)?.tracker.tracked;
       if (!enrolled && tracked && tracked.lastAnswered !== null && tracked.failingSince !== null) {
@@ -34,14 +34,14 @@ export class Reachability {
     }
   }
 
-  /** Compares the labelers with the last look, and logs what changed. */
-  look(members: Iterable<Member>, now: Micros): void {
-    for (const member of members) {
-      const { did, denied, finding, tracker } = member;
+  /** Compares the labelers with the last call, and logs changes. */
+  look(labelers: Iterable<KnownLabeler>, now: Micros): void {
+    for (const labeler of labelers) {
+      const { did, denied, resolutionStatus, tracker } = labeler;
       const since = this.#unreachable.get(did);
-      if (isUnreachable(member, now)) {
-        if (since === undefined) this.#leave(member, now);
-      } else if (since !== undefined && (denied || finding === 'no_labeler')) {
+      if (isUnreachable(labeler, now)) {
+        if (since === undefined) this.#leave(labeler, now);
+      } else if (since !== undefined && (denied || resolutionStatus === 'no_labeler')) {
         this.#unreachable.delete(did);
       } else if (since !== undefined && tracker.tracked.failingSince === null) {
         this.#unreachable.delete(did);
@@ -50,7 +50,7 @@ export class Reachability {
     }
   }
 
-  #leave({ did, tracker }: Member, now: Micros): void {
+  #leave({ did, tracker }: KnownLabeler, now: Micros): void {
     const { failingSince, state } = tracker.tracked;
     this.#unreachable.set(did, failingSince);
     this.#log.info('a labeler left the enrolment because it is unreachable; it is tried daily', {

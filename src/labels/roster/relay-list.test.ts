@@ -22,18 +22,21 @@ afterEach(async () => {
   await relay.stop();
 });
 
-test('every page is read, each labeler named once, and what is no DID left out', async () => {
+test('every page is read, each labeler is listed once, and invalid DIDs are omitted', async () => {
   relay.dids.push('did:plc:short', 'handle.example.com', dids[0] ?? '');
   expect(await listLabelers(http, origin, options())).toEqual({ dids, complete: true });
   expect(relay.requests).toBe(3);
 });
 
-test.each(['down', 'html', 'hanging'] as const)('a relay that is %s lists nobody, and says so', async (state) => {
-  relay.state = state;
-  expect(await listLabelers(http, origin, options(1_000))).toEqual({ dids: [], complete: false });
-});
+test.each(['down', 'html', 'hanging'] as const)(
+  'a relay that is %s gives an incomplete, empty listing',
+  async (state) => {
+    relay.state = state;
+    expect(await listLabelers(http, origin, options(1_000))).toEqual({ dids: [], complete: false });
+  },
+);
 
-test('a relay that gives the same page for ever is left, with what it named', async () => {
+test('a relay that repeats one page forever gives an incomplete listing of that page', async () => {
   relay.state = 'endless_pages';
   const listing = await listLabelers(http, origin, options());
   expect({ ...listing, dids: listing.dids.length > 0 }).toEqual({ dids: true, complete: false });

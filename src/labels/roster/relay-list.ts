@@ -3,22 +3,22 @@ import { isObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 
-/** The record by which an account says that it is a labeler. */
+/** Collection of the record by which an account declares that it is a labeler. */
 export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
-const mostPages = 100;
-/** Characters of all DIDs that one relay may name: those of a hundred full pages. */
+const maxPages = 100;
+/** Maximum characters of all DIDs that one relay may list: those of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */
 export interface RelayListing {
   readonly dids: readonly string[];
-  /** False when it stopped answering half way: what it named so far counts all the same. */
+  /** False if the relay stopped responding before the last page; the DIDs of earlier pages are valid. */
   readonly complete: boolean;
 }
 
-/** All accounts that a relay saw with a labeler's record, page by page. Never rejects. */
+/** Lists the accounts with a labeler record that a relay knows, page by page. Never rejects. */
 export async function listLabelers(
   http: HttpClient,
   relay: string,
@@ -28,7 +28,7 @@ export async function listLabelers(
   const asked = new Set<string>();
   let cursor = '';
   let characters = 0;
-  for (let pages = 0; pages < mostPages && !asked.has(cursor); pages += 1) {
+  for (let pages = 0; pages < maxPages && !asked.has(cursor); pages += 1) {
     asked.add(cursor);
     const url = new URL('/xrpc/com.atproto.sync.listReposByCollection', relay);
     url.searchParams.set('collection', labelerCollection);

@@ -8,7 +8,7 @@ export interface DueResolution {
   readonly privileged: boolean;
 }
 
-/** Documents that are resolved at once in one lane; of did:web, from one registrable domain at most so many. */
+/** Queue of one kind of documents, with its concurrency in total and, for did:web, per registrable domain. */
 interface Lane {
   readonly atOnce: number;
   readonly perDomain: number;
@@ -16,10 +16,10 @@ interface Lane {
 }
 
 interface Entry {
-  /** In milliseconds. */
+  /** Due time, in milliseconds. */
   readonly at: number;
   readonly fresh: boolean;
-  /** Of the host of a did:web, else of no meaning. */
+  /** Registrable domain of a did:web; empty for other DIDs. */
   readonly domain: string;
 }
 
@@ -32,7 +32,7 @@ export class ResolutionQueue {
     plc: { privileged: createLane(8), other: createLane(16) },
     web: { privileged: createLane(8, 4), other: createLane(16, 2) },
   };
-  /** Under way, with what it was taken as. */
+  /** Resolutions under way, with their lane and domain. */
   readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
 
   /** Time at which a document is due, in milliseconds; null if it is not queued. */
@@ -55,7 +55,7 @@ export class ResolutionQueue {
     other.due.delete(did);
   }
 
-  /** Takes what is due and may begin now; each is under way until `done`. */
+  /** Takes the documents that are due and may be resolved now; each is under way until `done`. */
   take(now: number): DueResolution[] {
     const taken: DueResolution[] = [];
     for (const { privileged, other } of [this.#lanes.plc, this.#lanes.web]) {
@@ -100,7 +100,7 @@ export function isWeb(did: string): boolean {
   return did.startsWith('did:web:');
 }
 
-/** The registrable domain of a did:web; the same for every DID of the directory. */
+/** Returns the registrable domain of a did:web; empty for other DIDs. */
 export function domainOf(did: string): string {
   return isWeb(did) ? registrableDomain(did.slice('did:web:'.length).replace(/%3A/i, ':')) : '';
 }

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { answered, asked } from '../../../harness/labels/reading-events.ts';
 import type { Resolution } from '../../network/identity/identity.ts';
 import { micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
-import { departureOf, type Member } from './member.ts';
+import { departureOf, type KnownLabeler } from './known-labeler.ts';
 import { maxKnown, Roster } from './roster.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-const labeler: Resolution = {
+const labelerDocument: Resolution = {
   kind: 'resolved',
   document: {
     did,
@@ -25,15 +26,15 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-/** A roster over a directory that answers as it is told, one answer after the other, the last one again and again. */
+/** A roster over a directory with these answers, one after the other; it repeats the last one. */
 function rosterOver(...answers: Resolution[]) {
   const time = { ms: Date.UTC(2026, 5, 1) };
-  const asked: boolean[] = [];
-  const changed: Member[] = [];
+  const requests: boolean[] = [];
+  const changed: KnownLabeler[] = [];
   const roster = new Roster({
     identities: {
       resolve: async (_, { fresh = false }) => {
-        asked.push(fresh);
+        requests.push(fresh);
         return (answers.length > 1 ? answers.shift() : answers[0]) ?? failed;
       },
     },
@@ -42,31 +43,31 @@ function rosterOver(...answers: Resolution[]) {
     refreshMs: 86_400_000,
     retryMs: 60_000,
     freshMs: 60_000,
-    changed: (member) => changed.push(member),
+    changed: (labeler) => changed.push(labeler),
   });
-  return { roster, time, asked, changed };
+  return { roster, time, requests, changed };
 }
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
 
-test('naming a labeler again adds who named it, and touches nothing else', () => {
+test('a labeler that is named again gains only a provenance', () => {
   const { roster } = rosterOver(failed);
   roster.add(did, 'seeded', 'seeds');
-  const before = roster.member(did)?.tracker;
+  const before = roster.labeler(did)?.tracker;
   roster.add(did, 'discovered', 'relay r.example');
-  expect(roster.member(did)).toMatchObject({ origin: 'seeded', provenance: new Set(['seeds', 'relay r.example']) });
-  expect(roster.member(did)?.tracker).toBe(before);
+  expect(roster.labeler(did)).toMatchObject({ origin: 'seeded', provenance: new Set(['seeds', 'relay r.example']) });
+  expect(roster.labeler(did)?.tracker).toBe(before);
 });
 
-test('a directory that does not answer changes nothing and is asked again; a document is read again daily', async () => {
-  const { roster, time, asked, changed } = rosterOver(failed, labeler);
+test('a failed resolution changes nothing and is retried, and a document is read again daily', async () => {
+  const { roster, time, requests, changed } = rosterOver(failed, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
-  await until(() => asked.length === 1);
-  expect([changed.length, roster.member(did)?.finding]).toEqual([0, 'unresolved']);
+  await until(() => requests.length === 1);
+  expect([changed.length, roster.labeler(did)?.resolutionStatus]).toEqual([0, 'unresolved']);
   time.ms += 60_000;
   await until(() => changed.length === 1);
-  expect(roster.member(did)).toMatchObject({
-    finding: 'labeler',
+  expect(roster.labeler(did)).toMatchObject({
+    resolutionStatus: 'labeler',
     endpoint: 'https://l.example.com',
     pds: 'https://pds.example.com',
     handle: 'mod.example.com',
@@ -74,15 +75,15 @@ test('a directory that does not answer changes nothing and is asked again; a doc
   });
   time.ms += 86_399_999;
   await wait(30, stop.signal);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
   time.ms += 1;
-  await until(() => asked.length === 3);
-  // An answer that is kept would not do for a refresh.
-  expect(asked).toEqual([false, true, true]);
+  await until(() => requests.length === 3);
+  // A refresh bypasses the cache.
+  expect(requests).toEqual([false, true, true]);
 });
 
-test('rows are given to be kept only where something changed', async () => {
-  const { roster, changed } = rosterOver(labeler);
+test('only changed rows are returned to be stored', async () => {
+  const { roster, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   expect(roster.takeChanged().map((row) => row.enrolled)).toEqual([false]);
   expect(roster.takeChanged()).toEqual([]);
@@ -94,124 +95,127 @@ test('rows are given to be kept only where something changed', async () => {
   ]);
   const again = rosterOver(failed).roster;
   again.load(rows, new Map());
-  expect(again.member(did)).toMatchObject({ finding: 'labeler', handle: 'mod.example.com' });
+  expect(again.labeler(did)).toMatchObject({ resolutionStatus: 'labeler', handle: 'mod.example.com' });
 });
 
-test('more labelers than are kept are counted, and those that are known stay', () => {
+test('labelers beyond the maximum are counted, and known ones stay', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown + 3; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.add('did:web:l0.example.com', 'discovered', 'seeds');
-  expect([[...roster.members].length, roster.dropped]).toEqual([maxKnown, 3]);
+  expect([[...roster.labelers].length, roster.dropped]).toEqual([maxKnown, 3]);
 });
 
-test('a full roster knows every seed, and counts who was named beyond it once', () => {
+test('a full roster accepts every seed, and counts each labeler beyond the maximum once', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.takeChanged();
   roster.add(did, 'seeded', 'seeds');
-  expect([roster.member(did)?.origin, [...roster.members].length]).toEqual(['seeded', maxKnown]);
-  expect(roster.takeGone()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
-  expect(roster.takeGone()).toEqual([]);
+  expect([roster.labeler(did)?.origin, [...roster.labelers].length]).toEqual(['seeded', maxKnown]);
+  expect(roster.takeEvicted()).toEqual([`did:web:l${maxKnown - 1}.example.com`]);
+  expect(roster.takeEvicted()).toEqual([]);
   for (let i = 0; i < 5; i++) roster.add('did:web:late.example.com', 'discovered', 'jetstream');
   expect(roster.dropped).toBe(1);
 });
 
-test('whoever never answered in its trial gives up its place, and is read no more; who answered and seeds stay', () => {
-  const { roster, time, changed } = rosterOver(labeler);
+test('a labeler that never responded in its trial is evicted and no longer read; responding labelers and seeds stay', () => {
+  const { roster, time, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:seed.example.com', 'seeded', 'seeds');
   for (let i = 2; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
-  roster.member(did)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+  roster.labeler(did)?.tracker.apply(answered(micros(time.ms * 1000), { dated: 1, undated: 0 }));
   roster.add('did:web:late.example.com', 'discovered', 'jetstream');
-  expect([roster.member('did:web:late.example.com'), roster.dropped]).toEqual([undefined, 1]);
+  expect([roster.labeler('did:web:late.example.com'), roster.dropped]).toEqual([undefined, 1]);
   time.ms += 24 * 3_600_000;
   for (const name of ['late', 'later']) roster.add(`did:web:${name}.example.com`, 'discovered', 'jetstream');
-  expect([roster.member('did:web:later.example.com')?.finding, roster.dropped]).toEqual(['unresolved', 0]);
-  expect([...roster.members].length).toBe(maxKnown);
-  expect([roster.member(did), roster.member('did:web:seed.example.com')]).not.toContain(undefined);
-  const gone = roster.takeGone();
+  expect([roster.labeler('did:web:later.example.com')?.resolutionStatus, roster.dropped]).toEqual(['unresolved', 0]);
+  expect([...roster.labelers].length).toBe(maxKnown);
+  expect([roster.labeler(did), roster.labeler('did:web:seed.example.com')]).not.toContain(undefined);
+  const gone = roster.takeEvicted();
   expect(gone).toHaveLength(2);
-  expect(changed.map((member) => [member.did, member.endpoint])).toEqual(gone.map((one) => [one, null]));
+  expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
-test('labelers that strangers name by the ten thousands displace no seed and no established labeler', () => {
+test('tens of thousands of strangers’ labelers evict no seed and no established labeler', () => {
   const { roster, time } = rosterOver(failed);
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {
     roster.add(one, i % 2 === 0 ? 'seeded' : 'discovered', i % 2 === 0 ? 'seeds' : 'jetstream');
-    roster.member(one)?.tracker.answered(micros(time.ms * 1000), { dated: 1, undated: 0 });
+    roster.labeler(one)?.tracker.apply(answered(micros(time.ms * 1000), { dated: 1, undated: 0 }));
   }
   time.ms += 7 * 86_400_000;
   for (let i = 0; i < 3 * maxKnown; i++) {
     roster.add(`did:web:l${i}.d${i % 5_000}.example`, 'discovered', 'jetstream');
     if (i % maxKnown === 0) time.ms += 2 * 86_400_000;
   }
-  expect(kept.filter((one) => roster.member(one) === undefined)).toEqual([]);
-  expect([...roster.members]).toHaveLength(maxKnown);
+  expect(kept.filter((one) => roster.labeler(one) === undefined)).toEqual([]);
+  expect([...roster.labelers]).toHaveLength(maxKnown);
 });
 
-test('labelers of another domain take the places that one domain holds beyond its share', () => {
+test('labelers of other domains evict those that one domain has beyond its share', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.crowd.example`, 'discovered', 'jetstream');
   roster.add('did:web:late.crowd.example', 'discovered', 'jetstream');
   for (let i = 0; i < 100; i++) roster.add(`did:web:honest${i}.example`, 'discovered', 'jetstream');
-  const honest = [...roster.members].filter((member) => member.did.startsWith('did:web:honest'));
-  expect([honest.length, roster.member('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
+  const honest = [...roster.labelers].filter((labeler) => labeler.did.startsWith('did:web:honest'));
+  expect([honest.length, roster.labeler('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
 });
 
-test('a host of did:web that cannot be asked is asked more and more rarely; the directory is not', async () => {
-  const { roster, time, asked } = rosterOver(failed);
+test('a failing host of did:web is asked at growing intervals, and the directory at constant ones', async () => {
+  const { roster, time, requests } = rosterOver(failed);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:hanging.example', 'discovered', 'jetstream');
   void roster.run(stop.signal);
-  await until(() => asked.length === 2);
+  await until(() => requests.length === 2);
   const counts: number[] = [];
   for (let minutes = 1; minutes <= 8; minutes++) {
-    const before = asked.length;
+    const before = requests.length;
     time.ms += 60_000;
     // The directory every minute; the host after 1, 2 and 4 minutes more.
     const expected = [1, 3, 7].includes(minutes) ? 2 : 1;
-    await until(() => asked.length === before + expected);
-    counts.push(asked.length - before);
+    await until(() => requests.length === before + expected);
+    counts.push(requests.length - before);
   }
   expect(counts).toEqual([2, 1, 2, 1, 1, 1, 2, 1]);
 });
 
-test('a document that is said to change again and again is asked for anew once a minute', async () => {
-  const { roster, time, asked } = rosterOver(labeler);
+test('a document with constant reports of changes is read at most once a minute', async () => {
+  const { roster, time, requests } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   void roster.run(stop.signal);
-  await until(() => asked.length === 1);
-  roster.saidToChange(did);
-  await until(() => asked.length === 2);
-  for (let i = 0; i < 5; i++) roster.saidToChange(did);
-  // Whoever is named now is resolved after that one, were it due.
+  await until(() => requests.length === 1);
+  roster.documentChanged(did);
+  await until(() => requests.length === 2);
+  for (let i = 0; i < 5; i++) roster.documentChanged(did);
+  // If that document were due, it would be resolved before this labeler.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
-  await until(() => asked.length === 3);
-  expect(asked).toEqual([false, true, false]);
+  await until(() => requests.length === 3);
+  expect(requests).toEqual([false, true, false]);
   time.ms += 60_000;
-  await until(() => asked.length === 4);
-  expect(asked).toEqual([false, true, false, true]);
+  await until(() => requests.length === 4);
+  expect(requests).toEqual([false, true, false, true]);
 });
 
-test('a labeler whose document names no labeler for a while has a gap for that time', async () => {
-  const { roster, time, asked } = rosterOver(labeler, { kind: 'not_found', status: 404 }, labeler);
+test('a labeler whose document temporarily declares no labeler service has a gap for that time', async () => {
+  const { roster, time, requests } = rosterOver(labelerDocument, { kind: 'not_found', status: 404 }, labelerDocument);
   roster.add(did, 'seeded', 'seeds');
   void roster.run(stop.signal);
-  await until(() => asked.length === 1);
+  await until(() => requests.length === 1);
   const answeredAt = micros(time.ms * 1000);
-  roster.member(did)?.tracker.asked(answeredAt);
-  roster.member(did)?.tracker.answered(answeredAt, { dated: 1, undated: 0 });
+  roster.labeler(did)?.tracker.apply(asked(answeredAt));
+  roster.labeler(did)?.tracker.apply(answered(answeredAt, { dated: 1, undated: 0 }));
   time.ms += 86_400_000;
-  await until(() => asked.length === 2);
+  await until(() => requests.length === 2);
   const window = { start: answeredAt, end: micros(time.ms * 1000) };
   const missed = { source: did, ...window, reason: 'source_unavailable' };
-  await until(() => roster.member(did)?.finding === 'no_labeler');
-  const departed = roster.member(did);
+  await until(() => roster.labeler(did)?.resolutionStatus === 'no_labeler');
+  const departed = roster.labeler(did);
   expect(departed && departureOf(departed, window)).toEqual(missed);
   time.ms += 86_400_000;
-  await until(() => roster.member(did)?.finding === 'labeler');
+  await until(() => roster.labeler(did)?.resolutionStatus === 'labeler');
   const now = micros(time.ms * 1000);
   expect(departed && departureOf(departed, { ...window, end: now })).toBe(null);
-  expect(departed?.tracker.answered(now, { dated: 0, undated: 0 })).toEqual({ ...missed, end: now });
+  expect(departed?.tracker.apply(answered(now, { dated: 0, undated: 0 }))).toEqual({
+    kind: 'record',
+    gap: { ...missed, end: now },
+  });
 });

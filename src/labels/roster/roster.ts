@@ -2,14 +2,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { IdentityResolver, Resolution } from '../../network/identity/identity.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { minute } from '../../store/time.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
 import { untracked } from '../state/reading-state.ts';
-import { isPrivileged, standingOf } from '../state/standing.ts';
 import { Tracker } from '../state/tracker.ts';
-import { isEnrolled, type Member, memberOf, rowOf, standingFacts } from './member.ts';
+import { evictionCandidates, isEvictable, noEvictionCandidates } from './eviction.ts';
+import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
 import { type DueResolution, domainOf, isWeb, ResolutionQueue } from './resolution-queue.ts';
-import { dispensable, isDispensable, noneDispensable } from './roster-room.ts';
 
-/** Most labelers that are known. */
+/** Maximum number of known labelers. */
 export const maxKnown = 20_000;
 
 /** Dependencies of the roster; times in milliseconds. */
@@ -17,89 +17,89 @@ export interface RosterOptions {
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** A known labeler's document is read again after this long. */
+  /** Interval between two reads of a known labeler's document. */
   readonly refreshMs: number;
-  /** And after this long, where none could be had. */
+  /** Interval after a failed read. */
   readonly retryMs: number;
   /** Minimum interval between refreshes of a document after change events. */
   readonly freshMs: number;
-  /** Returns true if a labeler's document may be resolved now; others wait until it does. Default: always. */
+  /** Returns true if a labeler's document may be resolved now; otherwise it is tried again later. Default: always. */
   readonly mayResolve?: (did: string) => boolean;
-  /** A document was read: start, move or leave the source as it is. */
-  readonly changed: (member: Member) => void;
+  /** Called when a document was read, to start, move or keep the source. */
+  readonly changed: (labeler: KnownLabeler) => void;
 }
 
-/** The labelers that are known, and what their documents say. */
+/** Known labelers with the content of their documents. */
 export class Roster {
   readonly #options: RosterOptions;
-  readonly #members = new Map<string, Member>();
+  readonly #labelers = new Map<string, KnownLabeler>();
   readonly #due = new ResolutionQueue();
   /** Number of consecutive failures of did:web hosts: hosts that hang are retried at growing intervals. */
   readonly #webFailures = new Map<string, number>();
   /** Time at which a document was last requested without the cache, in milliseconds. */
   readonly #freshAt = new Map<string, number>();
-  /** Rows as they were last taken, as text. */
+  /** Rows at the last `takeChanged`, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
-  /** Those that were named beyond the bound on how many are known, up to as many again. */
+  /** Labelers that were named beyond the maximum; at most as many again. */
   readonly #dropped = new Set<string>();
-  /** Those that give up their place to others, as of the last look. */
-  #dispensable = noneDispensable;
-  #soughtAt = Number.NEGATIVE_INFINITY;
-  /** Those that gave up their place since rows were last taken. */
-  #gone: string[] = [];
+  /** Candidates for eviction, computed at most once a minute. */
+  #candidates = noEvictionCandidates;
+  #candidatesAt = Number.NEGATIVE_INFINITY;
+  /** Labelers evicted since the last `takeEvicted`. */
+  #evicted: string[] = [];
 
   constructor(options: RosterOptions) {
     this.#options = options;
   }
 
-  /** Labelers that were named beyond the bound on how many are known; counted up to as many again. */
+  /** Number of labelers that were named beyond the maximum; counted up to as many again. */
   get dropped(): number {
     return this.#dropped.size;
   }
 
-  get members(): Iterable<Member> {
-    return this.#members.values();
+  get labelers(): Iterable<KnownLabeler> {
+    return this.#labelers.values();
   }
 
-  member(did: string): Member | undefined {
-    return this.#members.get(did);
+  labeler(did: string): KnownLabeler | undefined {
+    return this.#labelers.get(did);
   }
 
-  /** Those that stand to be enrolled, in the order in which they came to be known. */
-  enrolled(now: Micros): Member[] {
-    return [...this.#members.values()].filter((member) => isEnrolled(member, now));
+  /** Returns the enrolled labelers, in the order of their discovery. */
+  enrolled(now: Micros): KnownLabeler[] {
+    return [...this.#labelers.values()].filter((labeler) => isEnrolled(labeler, now));
   }
 
-  /** Takes over what the last run knew; `answered` says when the last page of each was accepted. */
+  /** Loads the labelers of the last run; `answered` has the time of the last accepted page of each. */
   load(rows: readonly RosterRow[], answered: ReadonlyMap<string, Micros>): void {
     const now = this.#options.clock();
     for (const row of rows) {
-      const member = memberOf(row, answered.get(row.did) ?? null);
-      member.tracker.restarted(now);
-      this.#members.set(row.did, member);
-      this.#due.set(row.did, 0, { fresh: false, privileged: this.#isPrivileged(member) });
+      const labeler = labelerFromRow(row, answered.get(row.did) ?? null);
+      labeler.tracker.apply({ kind: 'restarted', now });
+      this.#labelers.set(row.did, labeler);
+      this.#due.set(row.did, 0, { fresh: false, privileged: this.#isPrivileged(labeler) });
     }
   }
 
-  /** Names a labeler. Known ones only gain a provenance; nothing that is known of them changes. */
-  add(did: string, origin: Member['origin'], provenance: string): void {
-    const known = this.#members.get(did);
+  /** Adds a labeler that a source named. A known labeler only gains a provenance. */
+  add(did: string, origin: KnownLabeler['origin'], provenance: string): void {
+    const known = this.#labelers.get(did);
     if (known) {
       known.provenance.add(provenance);
       return;
     }
-    if (this.#members.size >= maxKnown && !this.#makePlace(did, origin)) {
+    if (this.#labelers.size >= maxKnown && !this.#makeRoom(did, origin)) {
       if (this.#dropped.size < maxKnown) this.#dropped.add(did);
       return;
     }
     this.#dropped.delete(did);
     const tracker = new Tracker(did, untracked(this.#options.clock()));
-    const member: Member = {
+    const labeler: KnownLabeler = {
       did,
       origin,
       provenance: new Set([provenance]),
-      finding: 'unresolved',
+      resolutionStatus: 'unresolved',
       endpoint: null,
       pds: null,
       handle: null,
@@ -107,7 +107,7 @@ export class Roster {
       denied: false,
       tracker,
     };
-    this.#members.set(did, member);
+    this.#labelers.set(did, labeler);
     this.resolveSoon(did, false);
   }
 
@@ -115,69 +115,69 @@ export class Roster {
    * Makes room for one more labeler if possible: new labelers give way as `dispensable` selects, and for a seed any of
    * them.
    */
-  #makePlace(newcomer: string, origin: Member['origin']): boolean {
+  #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
-    let displaced = this.#nextDispensable(newcomer, now);
-    if (displaced === null && now - this.#soughtAt >= minute) {
-      this.#soughtAt = now;
-      this.#dispensable = dispensable(this.#members.values(), maxKnown, now);
-      displaced = this.#nextDispensable(newcomer, now);
+    let displaced = this.#nextCandidate(newcomer, now);
+    if (displaced === null && now - this.#candidatesAt >= minute) {
+      this.#candidatesAt = now;
+      this.#candidates = evictionCandidates(this.#labelers.values(), maxKnown, now);
+      displaced = this.#nextCandidate(newcomer, now);
     }
     if (displaced !== null) {
       this.#forget(displaced);
       return true;
     }
     if (origin !== 'seeded') return false;
-    const others = [...this.#members.values()].filter((member) => isDispensable(member, now));
+    const others = [...this.#labelers.values()].filter((labeler) => isEvictable(labeler, now));
     const last = others.findLast(({ tracker }) => tracker.tracked.lastAnswered === null) ?? others.at(-1);
     if (last) this.#forget(last);
     return true;
   }
 
-  #nextDispensable(newcomer: string, now: Micros): Member | null {
-    const { unused, surplus, crowded } = this.#dispensable;
+  #nextCandidate(newcomer: string, now: Micros): KnownLabeler | null {
+    const { unused, surplus, crowded } = this.#candidates;
     const lists = isWeb(newcomer) && crowded.has(domainOf(newcomer)) ? [unused] : [unused, surplus];
     for (const list of lists) {
       for (let did = list.pop(); did !== undefined; did = list.pop()) {
-        const member = this.#members.get(did);
-        if (member && isDispensable(member, now)) return member;
+        const labeler = this.#labelers.get(did);
+        if (labeler && isEvictable(labeler, now)) return labeler;
       }
     }
     return null;
   }
 
-  #isPrivileged(member: Member): boolean {
-    return isPrivileged(standingOf(standingFacts(member), this.#options.clock()));
+  #isPrivileged(labeler: KnownLabeler): boolean {
+    return isPrivileged(priorityOf(priorityInput(labeler), this.#options.clock()));
   }
 
-  #forget(member: Member): void {
-    const { did } = member;
-    this.#members.delete(did);
+  #forget(labeler: KnownLabeler): void {
+    const { did } = labeler;
+    this.#labelers.delete(did);
     this.#due.delete(did);
     this.#kept.delete(did);
     this.#freshAt.delete(did);
     this.#webFailures.delete(did);
-    this.#gone.push(did);
-    member.finding = 'no_labeler';
-    member.endpoint = null;
-    member.pds = null;
-    this.#options.changed(member);
+    this.#evicted.push(did);
+    labeler.resolutionStatus = 'no_labeler';
+    labeler.endpoint = null;
+    labeler.pds = null;
+    this.#options.changed(labeler);
   }
 
-  /** Those whose rows are to be removed: they gave up their place since the last call. */
-  takeGone(): string[] {
-    const gone = this.#gone.filter((did) => !this.#members.has(did));
-    this.#gone = [];
+  /** Returns the labelers that were evicted since the last call; their rows must be removed. */
+  takeEvicted(): string[] {
+    const gone = this.#evicted.filter((did) => !this.#labelers.has(did));
+    this.#evicted = [];
     return gone;
   }
 
-  /** Asks for a known labeler's document at once; `fresh` where the one at hand proved wrong. */
+  /** Reads a known labeler's document soon; `fresh` bypasses the cache. */
   resolveSoon(did: string, fresh: boolean): void {
     this.#resolveAt(did, 0, fresh);
   }
 
-  /** A stream says that a document changed, which anybody may make it say as often as they like: it waits its time. */
-  saidToChange(did: string): void {
+  /** Call when a stream reports a change of a document. Anyone can cause such reports, so reads have a minimum interval. */
+  documentChanged(did: string): void {
     const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
     const due = this.#due.get(did);
     // An earlier scheduled refresh suffices.
@@ -185,27 +185,27 @@ export class Roster {
   }
 
   #resolveAt(did: string, at: number, fresh: boolean): void {
-    const member = this.#members.get(did);
-    if (!member) return;
-    this.#due.set(did, at, { fresh, privileged: this.#isPrivileged(member) });
+    const labeler = this.#labelers.get(did);
+    if (!labeler) return;
+    this.#due.set(did, at, { fresh, privileged: this.#isPrivileged(labeler) });
     this.#wake?.();
   }
 
-  /** Rows to keep: those that changed since the last call, and those whose state moves by itself. */
+  /** Returns the rows that changed since the last call. */
   takeChanged(): RosterRow[] {
     const now = this.#options.clock();
     const rows: RosterRow[] = [];
-    for (const member of this.#members.values()) {
-      const row = rowOf(member, now);
+    for (const labeler of this.#labelers.values()) {
+      const row = rowOf(labeler, now);
       const text = JSON.stringify(row);
-      if (this.#kept.get(member.did) === text) continue;
-      this.#kept.set(member.did, text);
+      if (this.#kept.get(labeler.did) === text) continue;
+      this.#kept.set(labeler.did, text);
       rows.push(row);
     }
     return rows;
   }
 
-  /** Resolves what is due until the signal aborts, some at a time. */
+  /** Resolves documents that are due until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       for (const due of this.#due.take(this.#options.clock() / 1000)) {
@@ -225,55 +225,57 @@ export class Roster {
 
   async #resolve({ did, fresh, privileged }: DueResolution, signal: AbortSignal): Promise<void> {
     const { identities, clock, changed, retryMs, mayResolve = () => true } = this.#options;
-    const member = this.#members.get(did);
-    if (!member) return;
+    const labeler = this.#labelers.get(did);
+    if (!labeler) return;
     if (!mayResolve(did)) {
       this.#due.set(did, clock() / 1000 + retryMs, { fresh, privileged });
       return;
     }
     if (fresh) this.#freshAt.set(did, clock() / 1000);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
-    // It may have given up its place meanwhile.
-    if (signal.aborted || this.#members.get(did) !== member) return;
-    const again = clock() / 1000 + this.#nextAfter(member, resolution);
-    if (this.#due.get(did) === null) this.#due.set(did, again, { fresh: true, privileged: this.#isPrivileged(member) });
-    const before = member.finding;
-    if (!apply(member, resolution)) return;
-    if (before === 'no_labeler' && member.finding !== before) member.tracker.returned(clock());
-    changed(member);
+    // The labeler may have been evicted meanwhile.
+    if (signal.aborted || this.#labelers.get(did) !== labeler) return;
+    const again = clock() / 1000 + this.#nextAfter(labeler, resolution);
+    if (this.#due.get(did) === null)
+      this.#due.set(did, again, { fresh: true, privileged: this.#isPrivileged(labeler) });
+    const before = labeler.resolutionStatus;
+    if (!apply(labeler, resolution)) return;
+    if (before === 'no_labeler' && labeler.resolutionStatus !== before)
+      labeler.tracker.apply({ kind: 'returned', now: clock() });
+    changed(labeler);
   }
 
   /**
-   * Time of a document's next resolution. A directory that is down is retried at the usual interval; a host that hangs
-   * is not.
+   * Returns the time until a document's next resolution. A failing directory is retried at a constant interval, a failing
+   * host of a did:web at a growing one.
    */
-  #nextAfter(member: Member, resolution: Resolution): number {
+  #nextAfter(labeler: KnownLabeler, resolution: Resolution): number {
     const { refreshMs, retryMs } = this.#options;
-    const { did } = member;
+    const { did } = labeler;
     if (resolution.kind !== 'failed') {
       this.#webFailures.delete(did);
       return refreshMs;
     }
-    if (!isWeb(did) || this.#isPrivileged(member) || resolution.answer.kind === 'busy') return retryMs;
+    if (!isWeb(did) || this.#isPrivileged(labeler) || resolution.answer.kind === 'busy') return retryMs;
     const failures = this.#webFailures.get(did) ?? 0;
     this.#webFailures.set(did, failures + 1);
     return Math.min(refreshMs, retryMs * 2 ** Math.min(failures, maxDoublings));
   }
 }
 
-/** A host of did:web that hangs is asked at least this often: the wait doubles up to an hour and four minutes. */
+/** Maximum doublings of the wait for a failing host of did:web: up to 64 minutes. */
 const maxDoublings = 6;
 
 /** Applies a resolution; returns true if it changed anything. A directory that does not respond changes nothing. */
-function apply(member: Member, resolution: Resolution): boolean {
+function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;
   const endpoint = document?.labelerEndpoint?.origin ?? null;
-  member.finding = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
-  member.endpoint = endpoint;
-  member.pds = document?.pds?.origin ?? null;
+  labeler.resolutionStatus = endpoint !== null ? 'labeler' : document?.labelerDeclared ? 'bad_endpoint' : 'no_labeler';
+  labeler.endpoint = endpoint;
+  labeler.pds = document?.pds?.origin ?? null;
   const handle = document?.handle ?? null;
-  if (handle !== member.handle) member.handleConfirmed = false;
-  member.handle = handle;
+  if (handle !== labeler.handle) labeler.handleConfirmed = false;
+  labeler.handle = handle;
   return true;
 }

@@ -19,7 +19,7 @@ function seeds(text: string): Promise<readonly string[]> {
   return readSeeds(path);
 }
 
-test('a seeds file names DIDs; other keys and repetitions mean nothing', async () => {
+test('a seeds file lists DIDs, and other keys and repetitions are ignored', async () => {
   const text = JSON.stringify([{ did: a, name: 'x' }, { did: 'did:web:example.com' }, { did: a }]);
   expect(await seeds(text)).toEqual([a, 'did:web:example.com']);
   expect(await seeds('[]')).toEqual([]);
@@ -30,19 +30,19 @@ test.each([
   ['{"did":"x"}', 'is not a JSON array of {"did"} objects'],
   [`[{"did":"${a}"},"did:plc:b"]`, 'entry 2 of the seeds file'],
   ['[{"did":"did:key:z"}]', 'has no DID as its "did": did:plc: and 24 of'],
-])('%s is refused in a line that says why', async (text, why) => {
+])('%s is refused with the reason', async (text, why) => {
   const refusal = seeds(text);
   await expect(refusal).rejects.toThrow(OperatorError);
   await expect(refusal).rejects.toThrow(why);
 });
 
-test('a file that is not there is named, with the setting that names another', async () => {
+test('the error for a missing file names it and the setting', async () => {
   await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow(
     'none.json: no such file or directory (ENOENT); choose another file with --seeds',
   );
 });
 
-test('the list that comes along can be read', async () => {
+test('the shipped seeds file is valid', async () => {
   const shipped = await readSeeds(new URL('../../../assets/labelers.json', import.meta.url).pathname);
   expect(shipped.length).toBeGreaterThan(100);
 });

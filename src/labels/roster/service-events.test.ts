@@ -44,7 +44,7 @@ test.each([
   ['an account', { did, kind: 'account', account: { active: true, status: 'throttled' } }, { kind: 'account', did }],
   ['no DID', { ...commit, did: 'alice' }, null],
   ['no commit', { did, kind: 'commit' }, null],
-])('%s', (_, event, expected) => {
+])('an event of the legacy wire is parsed: %s', (_, event, expected) => {
   expect(eventOf(event)).toEqual(expected);
 });
 
@@ -80,7 +80,7 @@ test.each([
   ['no payload', { $type: 'message', payload: [] }],
   ['no type', { $type: 'message', payload: { did, time } }],
   ['no time', { $type: 'message', payload: payload('identity', { time: '' }) }],
-])('a message of the present method that is %s says nothing', (_, frame) => {
+])('a message of the present method that is %s is ignored', (_, frame) => {
   expect(parseServiceFrame(Buffer.from(JSON.stringify(frame)))).toBe(null);
 });
 
@@ -123,7 +123,7 @@ async function follow(frames: readonly string[], options: Partial<ServiceEventsO
     wait,
     log: silentLog,
     clock: () => micros(Date.UTC(2026, 6, 10) * 1000),
-    heardTime: () => undefined,
+    onUpstreamTime: () => undefined,
     onEvent: (event) => void events.push(event),
     cursor: null,
     ...options,
@@ -137,7 +137,7 @@ const good = (timeUs: number) => JSON.stringify({ ...commit, time_us: timeUs });
 const deep = (levels: number) =>
   good(atUs).replace('"labelValues":["spam"]', `"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}`);
 
-test('frames that exceed the limits, and a consumer that fails on an event, leave the following ones as they are', async () => {
+test('frames that exceed the limits, and a consumer that fails on an event, do not affect the following ones', async () => {
   let failing = true;
   const events: ServiceEvent[] = [];
   const onEvent = (event: ServiceEvent) => {
@@ -153,7 +153,7 @@ test('frames that exceed the limits, and a consumer that fails on an event, leav
   expect(services.cursor).toBe(atUs + 1);
 });
 
-test('a position in the far future is not resumed from, and does not move the cursor', async () => {
+test('a cursor in the far future is not used to resume, and does not move the cursor', async () => {
   const { events, services } = await follow([good(Number.MAX_SAFE_INTEGER), good(atUs)], {
     cursor: Number.MAX_SAFE_INTEGER - 1,
   });

@@ -13,9 +13,9 @@ import { labelerCollection } from './relay-list.ts';
 
 /** Labeler events of a Jetstream. */
 export type ServiceEvent =
-  /** An account wrote a labeler's record; `definitions` is its own account of its labels, as JSON. */
+  /** An account wrote a labeler record; `definitions` are its label definitions as JSON. */
   | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
-  /** A document changed, perhaps with another endpoint or key, or the account did: it moved, or was deactivated. */
+  /** A document may have changed, or an account moved or was deactivated. */
   | { readonly kind: 'identity' | 'account'; readonly did: string };
 
 /** Dependencies of following a Jetstream. */
@@ -29,15 +29,15 @@ export interface ServiceEventsOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
   readonly clock: () => Micros;
-  readonly heardTime: (milliseconds: number) => void;
+  readonly onUpstreamTime: (milliseconds: number) => void;
   readonly onEvent: (event: ServiceEvent) => void;
   /** Cursor at the end of the last run, in microseconds of the Jetstream's clock; null to start now. */
   readonly cursor: number | null;
 }
 
-/** Reconnects begin this much earlier, in microseconds: events of one instant come in any order. */
+/** Time by which a reconnect begins earlier, in microseconds: events of one instant have no order. */
 const rewind = 3_000_000;
-/** Positions further ahead of our clock than this many microseconds are not resumed from: a lie, or a wrong clock. */
+/** Maximum time by which a cursor may be ahead of our clock, in microseconds; more is an invalid cursor or a wrong clock. */
 const maxAhead = 600_000_000;
 
 /** Follows a Jetstream's labeler records and identity events. */
@@ -47,14 +47,14 @@ export interface ServiceEvents {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Makes one that is not yet connected. */
+/** Creates a follower that is not yet connected. */
 export function followServices(options: ServiceEventsOptions): ServiceEvents {
-  const { onEvent, heardTime, policy, userAgent, resolve, wait, log } = options;
+  const { onEvent, onUpstreamTime, policy, userAgent, resolve, wait, log } = options;
   const isNear = (time: number): boolean => time <= options.clock() + maxAhead;
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
   let hasFailed = false;
 
-  /** A socket's callback must not throw: whatever a frame holds, the following ones are read. */
+  /** A socket's callback must not throw: the following frames are read whatever this one contains. */
   function read(data: Buffer): void {
     try {
       readFrame(data);
@@ -68,7 +68,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
     const frame = parseServiceFrame(data);
     if (frame === null) return;
     if (isNear(frame.time)) cursor = Math.max(cursor ?? 0, frame.time);
-    heardTime(frame.time / 1000);
+    onUpstreamTime(frame.time / 1000);
     if (frame.event) onEvent(frame.event);
   }
 
@@ -77,7 +77,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
       return cursor;
     },
     async run(signal) {
-      const patience = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
+      const backoff = createBackoff({ firstMs: 1_000, capMs: 60_000, random: options.random });
       while (!signal.aborted) {
         try {
           const socket = await openSocket(
@@ -98,12 +98,12 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
           );
           const opened = performance.now();
           await socket.closed;
-          if (performance.now() - opened > 60_000) patience.reset();
+          if (performance.now() - opened > 60_000) backoff.reset();
         } catch (error) {
           if (signal.aborted) return;
           log.debug('the Jetstream cannot be read', { why: error instanceof Error ? error.message : 'unknown' });
         }
-        await wait(500 + patience.next(), signal);
+        await wait(500 + backoff.next(), signal);
       }
     },
   };
@@ -127,13 +127,13 @@ function subscription(jetstream: string, cursor: number | null): string {
   return url.href;
 }
 
-/** A frame of either wire: the time at which the host saw the event, in microseconds, and what it says of a labeler. */
+/** A frame of either wire: the time at which the host saw the event, in microseconds, and the labeler event, if any. */
 interface ServiceFrame {
   readonly time: number;
   readonly event: ServiceEvent | null;
 }
 
-/** Reads a frame; null where it is no event, or exceeds the limits. */
+/** Parses a frame; returns null if it is not an event, or exceeds the limits. */
 export function parseServiceFrame(data: Buffer): ServiceFrame | null {
   if (scanJson(data, inputLimits.serviceEvent).fault !== null) return null;
   let value: unknown;
@@ -157,7 +157,7 @@ function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame |
   return { time, event: eventOf({ did, kind, ...(kind === 'commit' && { commit: payload }) }) };
 }
 
-/** Reads one event of a Jetstream, or null when it says nothing about a labeler. */
+/** Parses one event of a Jetstream; returns null if it does not concern a labeler. */
 export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent | null {
   const { did, kind, commit } = value;
   if (typeof did !== 'string' || !isDid(did)) return null;
@@ -171,7 +171,7 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;
-  // The record may come from a caller that did not bound it: `JSON.stringify` recurses, and would overflow the stack.
+  // A caller may pass an unbounded record; `JSON.stringify` recurses, and would overflow the stack.
   if (isNestedDeeper([labelValues, labelValueDefinitions], inputLimits.labelerRecord.depth)) return null;
   const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });
   return text.length <= maxDefinitionsLength ? text : null;

@@ -1,15 +1,15 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { registrableDomain } from '../../network/guard/registrable-domain.ts';
 import type { ShareKey } from '../shares/shares.ts';
-import { standingOf } from '../state/standing.ts';
-import { type Member, standingFacts } from './member.ts';
+import { priorityOf } from '../state/priority.ts';
+import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
-/** Domains of endpoints that are remembered. */
+/** Maximum remembered domains of endpoints. */
 const maxDomains = 20_000;
 
-/** Finds whose share a source counts against. A source that is not known any more counts as new, and for itself. */
+/** Returns a function that finds the share of a source. An unknown source counts as new, in a domain of its own. */
 export function createShareOf(
-  labeler: (did: string) => Member | undefined,
+  labeler: (did: string) => KnownLabeler | undefined,
   clock: () => Micros,
 ): (source: string) => ShareKey {
   const domains = new Map<string, string>();
@@ -23,8 +23,8 @@ export function createShareOf(
   };
   return (source) => {
     const known = labeler(source);
-    if (!known) return { standing: 'new', domain: source, source };
+    if (!known) return { priority: 'new', domain: source, source };
     const domain = known.endpoint === null ? source : domainOf(known.endpoint);
-    return { standing: standingOf(standingFacts(known), clock()), domain, source };
+    return { priority: priorityOf(priorityInput(known), clock()), domain, source };
   };
 }

@@ -2,25 +2,28 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { LabelerCount } from '../../store/account-counts.ts';
 import { labelBytes } from '../../store/label.ts';
 import type { NewObservation } from '../../store/port.ts';
-import { maxNoteLength } from '../../store/roster.ts';
+import type { DailyBytes } from '../../store/roster.ts';
 import { day, dayOf, dayStart } from '../../store/time.ts';
+import { type PriorityClass, priorityClasses } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standings, standingWeights } from './shares.ts';
+import { priorityWeights, type ShareKey } from './shares.ts';
 
-/** Most rows of one source in one UTC day of our clock. */
+/** Maximum rows of one source in one UTC day of our clock. */
 export const maxDailyRows = 2_000_000;
-/** Most bytes of one source in one UTC day of our clock: 1 GB. */
+/** Maximum bytes of one source in one UTC day of our clock: 1 GB. */
 export const maxDailyBytes = 1_000_000_000;
 /** Measured mean size of a row: the size assumed for rows that a day held before a restart. */
 const meanRowBytes = 205;
-/** Measured size of a row besides its label's fields, in an open day: indexes, counters, its identity. */
+/** Measured overhead of a row in an open day, in bytes: indexes, counters, its identity. */
 const rowOverheadBytes = 64;
+/** Maximum number of sources whose bytes are stored for the next start; those of others count at the mean. */
+const maxSavedSources = 5_000;
 
 /** Maximum additions of one source of a class to a day. */
 interface SourceShare {
   readonly rows: number;
   readonly bytes: number;
-  /** Upper bound of its bytes, and of those of its registrable domain, as parts of the budget of the day. */
+  /** Maximum bytes of the source, and of its registrable domain, as fractions of the day's budget. */
   readonly part: number;
   readonly domainPart: number;
 }
@@ -38,30 +41,30 @@ interface ClassShare {
   readonly atOnce: number;
 }
 
-/** Shares of one source by class. */
-export const sourceShares: Readonly<Record<Standing, SourceShare>> = {
+/** Shares of one source, by class. */
+export const sourceShares: Readonly<Record<PriorityClass, SourceShare>> = {
   seeded: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.4, domainPart: 0.5 },
   established: { rows: maxDailyRows, bytes: maxDailyBytes, part: 0.15, domainPart: 0.2 },
   new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
 };
 
 /** Shares of the classes. Seeded sources may also use what the others leave of the day. */
-export const classShares: Readonly<Record<Standing, ClassShare>> = {
+export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
   seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
   established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
   new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
 };
 
-/** Why a source is paused: its own share or that of its domain is used up, that of its class is, or the disk is short. */
+/** Reason for a pause of a source: its own share, that of its domain or of its class is used up, or the disk is nearly full. */
 export type CapReason = 'source' | 'domain' | 'class' | 'disk';
 
-/** Rows, and the bytes that they take in the store. */
+/** Number of rows, and their bytes in the store. */
 export interface DayCost {
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** Thrown where a source may give no more for now. */
+/** Thrown when no more labels of a source may be stored for now. */
 export class CapReached extends Error {
   constructor() {
     super('no more labels of this source are stored for now');
@@ -77,31 +80,31 @@ export interface DailyCapOptions {
   readonly budgetBytes: () => number;
   /** Returns true if the disk has so little space that only privileged sources are stored. */
   readonly isTight: () => boolean;
-  /** Most rows of any source: 2 M, lower in tests. */
+  /** Maximum rows of any source: 2 M; tests lower it. */
   readonly maxRows?: number;
 }
 
-/** Storage cost of rows. */
+/** Returns the storage cost of rows. */
 export function costOf(observations: readonly NewObservation[]): DayCost {
   const bytes = observations.reduce((sum, { label }) => sum + labelBytes(label) + rowOverheadBytes, 0);
   return { rows: observations.length, bytes };
 }
 
 /**
- * Shares out what may be added to a day, by class, registrable domain and source. A source that used up its own share or
- * its domain's pauses until midnight. One whose class used up what is open of the class's share waits, and the waiting
- * ones take turns in fair order as more of it opens. Paused sources are then read on from where they were.
+ * Divides the daily budget by class, registrable domain and source. A source that used up its own share, or that of its
+ * domain, pauses until midnight. If the available share of its class is used up, it waits, and waiting sources continue in
+ * fair order as more becomes available. Paused sources later resume at their position.
  */
 export class DailyCap {
   readonly limit: number;
   readonly #options: DailyCapOptions;
   readonly #sources = new Map<string, { rows: number; bytes: number }>();
   readonly #domains = new Map<string, number>();
-  readonly #classes: Record<Standing, number> = { seeded: 0, established: 0, new: 0 };
+  readonly #classes: Record<PriorityClass, number> = { seeded: 0, established: 0, new: 0 };
   readonly #paused = new Map<string, CapReason>();
-  /** Sources that wait for a share of their class, with what they wanted to add. */
+  /** Sources that wait for the share of their class, with the size of their next page. */
   #waiting = emptyQueues();
-  /** Bytes that waiting sources were granted and have not used yet. */
+  /** Bytes granted to waiting sources and not used yet. */
   readonly #granted = new Map<string, number>();
   #day = Number.NEGATIVE_INFINITY;
 
@@ -110,29 +113,21 @@ export class DailyCap {
     this.limit = options.maxRows ?? maxDailyRows;
   }
 
-  /** Takes over what the day that is under way holds: its rows, and what `save` gave of their bytes. */
-  load(counts: readonly LabelerCount[], saved: string | null = null): void {
-    this.#turn();
-    const bytes = readSaved(saved, this.#day);
+  /** Loads what the current day holds: its rows, and their bytes if `save` returned them on the same day. */
+  load(counts: readonly LabelerCount[], saved: DailyBytes | null = null): void {
+    this.#updateDay();
+    const bytes = saved?.day === this.#day ? saved.bytes : new Map<string, number>();
     for (const { labeler, applied, removed } of counts) {
       const rows = applied + removed;
       this.#add(labeler, { rows, bytes: bytes.get(labeler) ?? rows * meanRowBytes });
     }
   }
 
-  /** The bytes of the day as text, for the next start; those of the sources that used most. */
-  save(): string {
-    this.#turn();
-    const most = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes);
-    let left = maxNoteLength - 100;
-    const bytes: [string, number][] = [];
-    for (const [source, used] of most) {
-      // The digits of a number, the quotes and the brackets.
-      left -= source.length + 30;
-      if (left < 0) break;
-      bytes.push([source, Math.round(used.bytes)]);
-    }
-    return JSON.stringify({ day: this.#day, bytes });
+  /** Returns the bytes of the current day for the next start: those of the sources that used the most. */
+  save(): DailyBytes {
+    this.#updateDay();
+    const largest = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, maxSavedSources);
+    return { day: this.#day, bytes: new Map(largest.map(([source, { bytes }]) => [source, Math.round(bytes)])) };
   }
 
   /**
@@ -150,44 +145,44 @@ export class DailyCap {
     this.#paused.set(source, reason);
     if (reason === 'class') {
       const share = this.#options.shareOf(source);
-      this.#waiting[share.standing].push(share, { source, bytes: cost.bytes }, cost.bytes);
+      this.#waiting[share.priority].push(share, { source, bytes: cost.bytes }, cost.bytes);
     }
     return false;
   }
 
-  /** Gives back what was admitted and not stored. */
+  /** Refunds rows that were admitted and not stored. */
   refund(source: string, { rows, bytes }: DayCost): void {
     this.#add(source, { rows: -rows, bytes: -bytes });
   }
 
   /** Returns true if no more labels of a source are stored for now. */
   isPaused(source: string): boolean {
-    this.#turn();
-    const { standing } = this.#options.shareOf(source);
-    if (standing === 'new' && this.#options.isTight()) {
+    this.#updateDay();
+    const { priority } = this.#options.shareOf(source);
+    if (priority === 'new' && this.#options.isTight()) {
       if (!this.#paused.has(source)) this.#paused.set(source, 'disk');
       return true;
     }
     if (this.#paused.get(source) === 'disk') this.#paused.delete(source);
-    this.#grant(standing);
+    this.#grant(priority);
     return this.#paused.has(source);
   }
 
-  /** Why a source is paused; null while it is not. */
+  /** Returns why a source is paused; null if it is not. */
   reasonOf(source: string): CapReason | null {
     return this.#paused.get(source) ?? null;
   }
 
-  /** The sources that are paused now. */
+  /** Sources that are paused now. */
   get pausedSources(): readonly string[] {
-    this.#turn();
-    for (const standing of standings) this.#grant(standing);
+    this.#updateDay();
+    for (const priority of priorityClasses) this.#grant(priority);
     return [...this.#paused.keys()];
   }
 
   /** Bytes that were added today, by class. */
-  get usedBytes(): Readonly<Record<Standing, number>> {
-    this.#turn();
+  get usedBytes(): Readonly<Record<PriorityClass, number>> {
+    this.#updateDay();
     return { ...this.#classes };
   }
 
@@ -197,16 +192,16 @@ export class DailyCap {
     return Math.max(0, dayStart(dayOf(now) + 1) - now) / 1000;
   }
 
-  /** A source is not read any more: it keeps what it used, and waits for nothing. */
+  /** Ends the pause and the wait of a source that is no longer read; its usage stays. */
   forget(source: string): void {
     this.#paused.delete(source);
     this.#granted.delete(source);
-    for (const standing of standings) this.#waiting[standing].remove((one) => one.source === source);
+    for (const priority of priorityClasses) this.#waiting[priority].remove((one) => one.source === source);
   }
 
   #refusal(source: string, { rows, bytes }: DayCost): CapReason | null {
-    const { standing, domain } = this.#options.shareOf(source);
-    const share = sourceShares[standing];
+    const { priority, domain } = this.#options.shareOf(source);
+    const share = sourceShares[priority];
     const budget = this.#options.budgetBytes();
     const used = this.#sources.get(source) ?? { rows: 0, bytes: 0 };
     const maxBytes = Math.min(share.bytes, share.part * budget);
@@ -214,58 +209,58 @@ export class DailyCap {
     if (!isFirst && (used.rows + rows > Math.min(share.rows, this.limit) || used.bytes + bytes > maxBytes)) {
       return 'source';
     }
-    if (!isFirst && this.#domainBytes(standing, domain) + bytes > share.domainPart * budget) return 'domain';
+    if (!isFirst && this.#domainBytes(priority, domain) + bytes > share.domainPart * budget) return 'domain';
     const granted = this.#granted.get(source) ?? 0;
     if (granted > 0) {
       this.#granted.delete(source);
-      // It was charged when it was granted.
-      this.#classes[standing] -= granted;
+      // The class was charged when the bytes were granted.
+      this.#classes[priority] -= granted;
       return null;
     }
-    return this.#waiting[standing].size > 0 || this.#open(standing) <= 0 ? 'class' : null;
+    return this.#waiting[priority].size > 0 || this.#availableBytes(priority) <= 0 ? 'class' : null;
   }
 
-  /** Bytes that are open to a class now. */
-  #open(standing: Standing): number {
-    const { part, maxPart, atOnce } = classShares[standing];
+  /** Returns the bytes available to a class now. */
+  #availableBytes(priority: PriorityClass): number {
+    const { part, maxPart, atOnce } = classShares[priority];
     const budget = this.#options.budgetBytes();
-    const others = standings.reduce((sum, one) => sum + (one === standing ? 0 : this.#classes[one]), 0);
+    const others = priorityClasses.reduce((sum, one) => sum + (one === priority ? 0 : this.#classes[one]), 0);
     const now = this.#options.clock();
     const opened = atOnce + (1 - atOnce) * Math.min(1, Math.max(0, (now - dayStart(dayOf(now))) / day));
     const share =
       maxPart > part
         ? Math.max(part * budget, Math.min(maxPart * budget, budget - others))
         : Math.min(part * budget, Math.max(0, budget - others));
-    return share * opened - this.#classes[standing];
+    return share * opened - this.#classes[priority];
   }
 
-  /** Lets waiting sources of a class go on, in fair order, as far as its share is open. */
-  #grant(standing: Standing): void {
-    const queue = this.#waiting[standing];
+  /** Resumes waiting sources of a class, in fair order, as far as its share is available. */
+  #grant(priority: PriorityClass): void {
+    const queue = this.#waiting[priority];
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
-      if (this.#open(standing) <= 0) return;
+      if (this.#availableBytes(priority) <= 0) return;
       queue.shift();
       this.#paused.delete(next.source);
-      this.#classes[standing] += next.bytes;
+      this.#classes[priority] += next.bytes;
       this.#granted.set(next.source, next.bytes);
     }
   }
 
   #add(source: string, { rows, bytes }: DayCost): void {
-    const { standing, domain } = this.#options.shareOf(source);
+    const { priority, domain } = this.#options.shareOf(source);
     const used = this.#sources.get(source) ?? { rows: 0, bytes: 0 };
     this.#sources.set(source, { rows: Math.max(0, used.rows + rows), bytes: Math.max(0, used.bytes + bytes) });
-    const name = `${standing} ${domain}`;
+    const name = `${priority} ${domain}`;
     this.#domains.set(name, Math.max(0, (this.#domains.get(name) ?? 0) + bytes));
-    this.#classes[standing] = Math.max(0, this.#classes[standing] + bytes);
+    this.#classes[priority] = Math.max(0, this.#classes[priority] + bytes);
   }
 
-  #domainBytes(standing: Standing, domain: string): number {
-    return this.#domains.get(`${standing} ${domain}`) ?? 0;
+  #domainBytes(priority: PriorityClass, domain: string): number {
+    return this.#domains.get(`${priority} ${domain}`) ?? 0;
   }
 
-  /** A clock that is set back does not open a day's shares again. */
-  #turn(): void {
+  /** Resets the usage when a new day begins. A clock that is set back does not reset it. */
+  #updateDay(): void {
     const today = dayOf(this.#options.clock());
     if (today <= this.#day) return;
     this.#day = today;
@@ -274,7 +269,7 @@ export class DailyCap {
     this.#paused.clear();
     this.#granted.clear();
     this.#waiting = emptyQueues();
-    for (const standing of standings) this.#classes[standing] = 0;
+    for (const priority of priorityClasses) this.#classes[priority] = 0;
   }
 }
 
@@ -283,24 +278,7 @@ interface Waiting {
   readonly bytes: number;
 }
 
-function emptyQueues(): Record<Standing, FairQueue<Waiting>> {
-  const queue = () => new FairQueue<Waiting>(standingWeights);
+function emptyQueues(): Record<PriorityClass, FairQueue<Waiting>> {
+  const queue = () => new FairQueue<Waiting>(priorityWeights);
   return { seeded: queue(), established: queue(), new: queue() };
-}
-
-/** The bytes by source that `save` gave, where they are of the same day. */
-function readSaved(saved: string | null, today: number): ReadonlyMap<string, number> {
-  try {
-    const { day: of, bytes } = JSON.parse(saved ?? '{}') as { day?: unknown; bytes?: unknown };
-    if (of !== today || !Array.isArray(bytes)) return new Map();
-    return new Map(
-      bytes.flatMap((entry: unknown): [string, number][] => {
-        if (!Array.isArray(entry)) return [];
-        const [source, used] = entry as unknown[];
-        return typeof source === 'string' && typeof used === 'number' && used >= 0 ? [[source, used]] : [];
-      }),
-    );
-  } catch {
-    return new Map();
-  }
 }

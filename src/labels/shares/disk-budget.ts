@@ -4,36 +4,36 @@ import { storePaths } from '../../store/sqlite/base/files.ts';
 
 /** Limits of the disk that a store is on. */
 export interface DiskLimits {
-  /** Folder of the store. */
+  /** Directory of the store. */
   readonly folder: string;
-  /** With less free space nothing is accepted. */
+  /** Minimum free space; with less, nothing is accepted. */
   readonly minFreeBytes: number;
-  /** Most bytes that are added in a UTC day. */
+  /** Maximum bytes that are added in a UTC day. */
   readonly maxDailyBytes: number;
   /** True if the free space may lower that value: false if the operator chose it. */
   readonly isDerived: boolean;
-  /** Days that are kept. */
+  /** Number of retained days. */
   readonly windowDays: number;
 }
 
 /** Budget that the disk has space for. */
 export interface DiskBudget {
-  /** Below the floor: nothing is accepted. */
+  /** True below the minimum: nothing is accepted. */
   readonly isLow: boolean;
-  /** Below twice the floor: only privileged sources are accepted. */
+  /** True below twice the minimum: only privileged sources are accepted. */
   readonly isTight: boolean;
   /** Bytes that all sources together may add in a UTC day. */
   readonly dailyBytes: number;
 }
 
-/** Most bytes that are added in a UTC day where the operator chose nothing: some thirty times the network's usual 0.29 GB. */
+/** Default maximum of bytes in a UTC day: about thirty times the network's typical 0.29 GB. */
 export const defaultMaxDailyBytes = 8_000_000_000;
-/** The disk never lowers the budget below this: three times the usual day. A disk too small for that meets its floors. */
+/** Minimum of a derived budget: three times a typical day. A disk that is too small for it reaches the minimum free space. */
 export const minDerivedBytes = 1_000_000_000;
-/** Days on disk besides the window: the one under way, the one kept for exports, and room for the one that is sealed. */
+/** Days on disk besides the window: the current one, one retained for exports, and space for sealing one. */
 const furtherDays = 3;
 
-/** Looks at the disk. */
+/** Reads the free space and the store's size, and computes the budget. */
 export async function readDisk(limits: DiskLimits): Promise<DiskBudget> {
   const { bavail, bsize } = await statfs(limits.folder);
   return budgetOf(bavail * bsize, await storedBytes(limits.folder), limits);
@@ -58,7 +58,7 @@ export function budgetOf(
 
 async function storedBytes(folder: string): Promise<number> {
   const { days } = storePaths(folder);
-  // A store in another place, as in tests, counts as empty.
+  // A store in another directory, as in tests, counts as empty.
   const names = await readdir(days).catch(() => []);
   const sizes = await Promise.all(
     names.map((name) =>

@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { PriorityClass } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standingWeights } from './shares.ts';
+import { priorityWeights, type ShareKey } from './shares.ts';
 
-const key = (source: string, domain = source, standing: Standing = 'new'): ShareKey => ({ standing, domain, source });
+const key = (source: string, domain = source, priority: PriorityClass = 'new'): ShareKey => ({
+  priority,
+  domain,
+  source,
+});
 
-/** Keeps every source waiting with one item, as readers do, and gives what each was served of a total cost. */
+/** Keeps one item of every source waiting, as readers do; returns the total cost that each was served. */
 function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string, number> {
-  const queue = new FairQueue<ShareKey>(standingWeights);
+  const queue = new FairQueue<ShareKey>(priorityWeights);
   const served = new Map<string, number>();
   for (const [share, cost] of costs) queue.push(share, share, cost);
   for (let i = 0; i < rounds; i += 1) {
@@ -20,7 +25,7 @@ function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string
   return served;
 }
 
-test('a source with large items gets no more than one with small ones', () => {
+test('a source with large items is served the same cost as one with small items', () => {
   const served = serve(
     new Map([
       [key('large'), 1_000],
@@ -31,40 +36,40 @@ test('a source with large items gets no more than one with small ones', () => {
   expect(Math.abs((served.get('large') ?? 0) - (served.get('small') ?? 0))).toBeLessThanOrEqual(1_000);
 });
 
-test('a hundred sources of one domain get together as much as one source of another domain', () => {
+test('a hundred sources of one domain are together served as much as one source of another domain', () => {
   const crowd = Array.from({ length: 100 }, (_, i): [ShareKey, number] => [key(`crowd${i}`, 'crowd.test'), 1]);
   const served = serve(new Map([...crowd, [key('alone'), 1]]), 2_000);
   expect(served.get('alone')).toBeGreaterThanOrEqual(999);
 });
 
-test('a class gets its share by weight, however many sources the other has', () => {
+test('a class is served by its weight, however many sources the other has', () => {
   const crowd = Array.from({ length: 1_000 }, (_, i): [ShareKey, number] => [key(`new${i}`), 1]);
   const served = serve(new Map([...crowd, [key('seed', 'seed', 'seeded'), 1]]), 9_000);
   expect(served.get('seed')).toBeGreaterThanOrEqual(7_990);
 });
 
-test('an item of an idle source is next, or next but one, however long the queue is', () => {
-  const queue = new FairQueue<string>(standingWeights);
+test('an item of an idle source is among the next two, however long the queue is', () => {
+  const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 1_000; i += 1) queue.push(key('flood'), `flood${i}`, 1);
   for (let i = 0; i < 100; i += 1) queue.shift();
   queue.push(key('calm'), 'calm', 1);
   expect([queue.shift(), queue.shift()]).toContain('calm');
 });
 
-test('a small item does not wait for the large ones of a crowd', () => {
-  const queue = new FairQueue<string>(standingWeights);
+test('a small item does not wait for the large items of many sources', () => {
+  const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 100; i += 1) queue.push(key(`flood${i}`), 'large', 50);
   const order: (string | undefined)[] = [];
   for (let i = 0; i < 20; i += 1) {
     queue.push(key('calm'), 'small', 1);
     order.push(queue.shift(), queue.shift());
   }
-  // In turn with the crowd all along, though nothing of it waits while a large item is served.
+  // It alternates with the others, although none of its items waits while a large one is served.
   expect(order.filter((item) => item === 'small')).toHaveLength(20);
 });
 
-test('what was spent is not forgotten while a source is idle', () => {
-  const queue = new FairQueue<string>(standingWeights);
+test('an idle source keeps its debt', () => {
+  const queue = new FairQueue<string>(priorityWeights);
   queue.push(key('a'), 'first', 1_000);
   queue.push(key('b'), 'b0', 1);
   expect([queue.shift(), queue.shift()].sort()).toEqual(['b0', 'first']);
@@ -74,9 +79,9 @@ test('what was spent is not forgotten while a source is idle', () => {
   expect(order).not.toContain('second');
 });
 
-test('every item comes out once, those of a source in their order, also where some are removed', () => {
+test('every item is returned once, those of a source in order, also after removals', () => {
   const item = fc.record({
-    standing: fc.constantFrom<Standing>('seeded', 'established', 'new'),
+    priority: fc.constantFrom<PriorityClass>('seeded', 'established', 'new'),
     domain: fc.constantFrom('a', 'b'),
     source: fc.constantFrom('1', '2', '3'),
     cost: fc.integer({ min: 0, max: 100 }),
@@ -84,7 +89,7 @@ test('every item comes out once, those of a source in their order, also where so
   });
   fc.assert(
     fc.property(fc.array(item), (items) => {
-      const queue = new FairQueue<number>(standingWeights);
+      const queue = new FairQueue<number>(priorityWeights);
       for (const [i, { cost, ...share }] of items.entries()) queue.push(share, i, cost);
       const removed = queue.remove((i) => items[i]?.gone === true).sort((a, b) => a - b);
       expect(removed).toEqual(items.flatMap(({ gone }, i) => (gone ? [i] : [])));
@@ -97,15 +102,15 @@ test('every item comes out once, those of a source in their order, also where so
       }
       expect(left.toSorted((a, b) => a - b)).toEqual(items.flatMap(({ gone }, i) => (gone ? [] : [i])));
       const bySource = Map.groupBy(left, (i) =>
-        JSON.stringify([items[i]?.standing, items[i]?.domain, items[i]?.source]),
+        JSON.stringify([items[i]?.priority, items[i]?.domain, items[i]?.source]),
       );
       for (const order of bySource.values()) expect(order).toEqual(order.toSorted((a, b) => a - b));
     }),
   );
 });
 
-test('a source that was idle earns no credit for the time that it was', () => {
-  const queue = new FairQueue<string>(standingWeights);
+test('an idle source earns no credit', () => {
+  const queue = new FairQueue<string>(priorityWeights);
   const served: string[] = [];
   const next = (): void => void served.push(queue.shift() ?? '');
   queue.push(key('idle'), 'idle', 1);

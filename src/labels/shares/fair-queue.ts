@@ -1,8 +1,9 @@
-import type { ShareKey, Standing } from './shares.ts';
+import type { PriorityClass } from '../state/priority.ts';
+import type { ShareKey } from './shares.ts';
 
 /**
- * Items that wait for one shared resource, taken in fair order: between classes of standing by weight, within a class
- * between registrable domains, within a domain between sources, and within a source in the order in which they came.
+ * Queue of items that wait for one shared resource, in fair order: between priority classes by weight, within a class
+ * between registrable domains, within a domain between sources, and within a source by arrival.
  *
  * Fair queueing at each level: every node has a virtual time that its cost moves forward, and the node whose next item
  * would end first is served next, so that small items do not wait for the large ones of others. A node that was idle
@@ -10,10 +11,10 @@ import type { ShareKey, Standing } from './shares.ts';
  * others keeps its debt until they caught up.
  */
 export class FairQueue<T> {
-  readonly #weights: Readonly<Record<Standing, number>>;
+  readonly #weights: Readonly<Record<PriorityClass, number>>;
   readonly #root = new Node<T>();
 
-  constructor(weights: Readonly<Record<Standing, number>>) {
+  constructor(weights: Readonly<Record<PriorityClass, number>>) {
     this.#weights = weights;
   }
 
@@ -22,22 +23,22 @@ export class FairQueue<T> {
     return this.#root.waiting;
   }
 
-  /** Adds an item that costs so much, in any unit as long as it is the same for all. */
-  push({ standing, domain, source }: ShareKey, item: T, cost: number): void {
-    const weighed = Math.max(cost, minCost) / this.#weights[standing];
-    const path = [this.#root, ...this.#root.path([standing, domain, source])];
+  /** Adds an item with its cost, in a unit that is the same for all items. */
+  push({ priority, domain, source }: ShareKey, item: T, cost: number): void {
+    const weighed = Math.max(cost, minCost) / this.#weights[priority];
+    const path = [this.#root, ...this.#root.path([priority, domain, source])];
     path.at(-1)?.items.push({ item, cost: weighed });
     for (const node of path) node.waiting += 1;
-    // From the leaf up: a parent is ordered by what its first child has to offer.
+    // From the leaf up: a parent is ordered by the first item of its first child.
     for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.offer(path[i]);
   }
 
-  /** The next item in fair order, without taking it. */
+  /** Returns the next item in fair order, without taking it. */
   peek(): T | undefined {
     return this.#served().at(-1)?.items[0]?.item;
   }
 
-  /** Takes the next item in fair order. */
+  /** Removes and returns the next item in fair order. */
   shift(): T | undefined {
     const path = this.#served();
     const taken = path.at(-1)?.items.shift();
@@ -47,14 +48,14 @@ export class FairQueue<T> {
     return taken.item;
   }
 
-  /** Takes all items, in no order. */
+  /** Removes and returns all items, in any order. */
   drain(): T[] {
     const items: T[] = [];
     for (let item = this.shift(); item !== undefined; item = this.shift()) items.push(item);
     return items;
   }
 
-  /** Takes out the items for which `gone` is true, at no cost. */
+  /** Removes and returns the items for which `gone` is true, without charging their cost. */
   remove(gone: (item: T) => boolean): T[] {
     return this.#root.remove(gone);
   }
@@ -66,19 +67,19 @@ export class FairQueue<T> {
   }
 }
 
-/** Even an item without cost moves its source behind the others. */
+/** Minimum cost: even an item without cost moves its source after the others. */
 const minCost = 1e-6;
-/** Idle nodes that are remembered for what they spent before those that owe nothing are dropped. */
+/** Number of idle nodes at which those without a debt are dropped. */
 const maxIdle = 1_024;
 
 class Node<T> {
   readonly items: { readonly item: T; readonly cost: number }[] = [];
   waiting = 0;
   #time = 0;
-  /** Virtual time at which the next item ends: what the parent orders its children by. */
+  /** Virtual time at which the next item ends, by which the parent orders its children. */
   #end = 0;
-  /** Place in the parent's heap; -1 while nothing waits here. */
-  #place = -1;
+  /** Index in the parent's heap; -1 while nothing waits here. */
+  #index = -1;
   /** Virtual time of the child that was served last. */
   #now = 0;
   readonly #children = new Map<string, Node<T>>();
@@ -102,18 +103,18 @@ class Node<T> {
     return this.#heap[0];
   }
 
-  /** A child has one more item. */
+  /** Updates the order after a child got an item. */
   offer(child: Node<T> | undefined): void {
     if (!child) return;
-    if (child.#place === -1) {
+    if (child.#index === -1) {
       child.#time = Math.max(child.#time, this.#now);
-      child.#place = this.#heap.length;
+      child.#index = this.#heap.length;
       this.#heap.push(child);
     }
     this.#order(child);
   }
 
-  /** An item of a child was taken. */
+  /** Charges a child for an item that was taken. */
   serve(child: Node<T> | undefined, cost: number): void {
     if (!child) return;
     this.#now = Math.max(this.#now, child.#time);
@@ -142,7 +143,7 @@ class Node<T> {
     return item?.cost ?? (child ? child.#cost() : 0);
   }
 
-  /** Forgets idle children that are not ahead of the others: they would begin at the present time anyway. */
+  /** Drops idle children without a debt: they would start at the present virtual time anyway. */
   #sweep(): void {
     if (this.#children.size < this.#sweepAt) return;
     for (const [name, child] of this.#children) {
@@ -154,11 +155,11 @@ class Node<T> {
   #retire(child: Node<T>): void {
     const last = this.#heap.pop();
     if (last && last !== child) {
-      this.#heap[child.#place] = last;
-      last.#place = child.#place;
+      this.#heap[child.#index] = last;
+      last.#index = child.#index;
       this.#settle(last);
     }
-    child.#place = -1;
+    child.#index = -1;
   }
 
   #order(child: Node<T>): void {
@@ -167,11 +168,11 @@ class Node<T> {
   }
 
   #settle(child: Node<T>): void {
-    while (child.#place > 0 && this.#swapIfLater((child.#place - 1) >> 1, child.#place));
+    while (child.#index > 0 && this.#swapIfLater((child.#index - 1) >> 1, child.#index));
     for (;;) {
-      const at = child.#place;
+      const at = child.#index;
       const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]];
-      if (!left || !this.#swapIfLater(at, right && right.#end < left.#end ? right.#place : left.#place)) return;
+      if (!left || !this.#swapIfLater(at, right && right.#end < left.#end ? right.#index : left.#index)) return;
     }
   }
 
@@ -180,8 +181,8 @@ class Node<T> {
     if (!a || !b || a.#end <= b.#end) return false;
     this.#heap[upper] = b;
     this.#heap[lower] = a;
-    a.#place = lower;
-    b.#place = upper;
+    a.#index = lower;
+    b.#index = upper;
     return true;
   }
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
+import type { PriorityClass } from '../state/priority.ts';
 import { Pace, type Rate, type Resource, sourceRates } from './pace.ts';
-import type { ShareKey, Standing } from './shares.ts';
+import type { ShareKey } from './shares.ts';
 import { SourceUsage } from './source-usage.ts';
 
-/** Time that passes only while somebody waits: the shortest wait ends first. */
+/** Simulated time that advances to the end of the shortest wait. */
 function simulated() {
   let now = 0;
   const waits: { at: number; done: () => void }[] = [];
@@ -27,7 +28,7 @@ function simulated() {
 }
 
 const shareOf = (source: string): ShareKey => ({
-  standing: source.startsWith('seed') ? 'seeded' : 'new',
+  priority: source.startsWith('seed') ? 'seeded' : 'new',
   domain: source,
   source,
 });
@@ -64,11 +65,11 @@ test('bytes beyond the burst throttle a source, and no other', () => {
   expect([pace.isThrottled('a'), pace.isThrottled('b')]).toEqual([true, false]);
 });
 
-test('a class that used up its processor time takes turns in fair order; the others do not wait', async () => {
+test('sources of a class without processor time take turns in fair order, and other classes do not wait', async () => {
   const { monotonic, wait, pass } = simulated();
   const free = { perSecond: 1e9, burst: 1e9 };
   const rates = only('cpuMs', free);
-  const cpu: Readonly<Record<Standing, Rate | null>> = {
+  const cpu: Readonly<Record<PriorityClass, Rate | null>> = {
     seeded: null,
     established: null,
     new: { perSecond: 100, burst: 100 },
@@ -79,7 +80,7 @@ test('a class that used up its processor time takes turns in fair order; the oth
     for (;;) {
       await pace.ready(source, never);
       pace.charge(source, { cpuMs });
-      // One turn a millisecond at most: an honest source has no more.
+      // At most one turn a millisecond, as an honest source has.
       await wait(1);
     }
   };
@@ -89,10 +90,10 @@ test('a class that used up its processor time takes turns in fair order; the oth
   void read('seed', 1);
   await pass(20_000_000);
   const spent = heavy.reduce((sum, source) => sum + usage.of(source).cpuMs, 0);
-  // 100 ms as the burst, and 100 ms in each of 20 seconds; the first turn of each began before anything was known of it.
+  // The burst of 100 ms, 100 ms in each of 20 seconds, and the first turn of each source, whose cost was not known.
   expect(spent + usage.of('light').cpuMs).toBeLessThanOrEqual(100 + 2_000 + 21 * 50);
   expect(spent).toBeGreaterThan(1_500);
-  // However many there are of the others, it takes every second turn.
+  // It takes every second turn, however many others there are.
   const turns = { heavy: spent / 50, light: usage.of('light').cpuMs };
   expect(turns.light).toBeGreaterThan(0.5 * (turns.heavy - heavy.length));
   expect(usage.of('seed').cpuMs).toBeGreaterThan(9_000);
@@ -117,7 +118,7 @@ test('a wait ends when its signal aborts', async () => {
   expect(pace.throttled.new).toBe(0);
 });
 
-test('an idle source saves up no more than its burst', async () => {
+test('an idle source accumulates at most its burst', async () => {
   const { monotonic, wait, pass } = simulated();
   const rates = only('rows', { perSecond: 10, burst: 20 });
   const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage(), rates });

@@ -1,25 +1,26 @@
+import type { PriorityClass } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
-import { type ShareKey, type Standing, standingWeights } from './shares.ts';
+import { priorityWeights, type ShareKey } from './shares.ts';
 import type { SourceUsage } from './source-usage.ts';
 
 /** Resources that reading a source uses. */
 export const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
 /**
- * One of them: bytes received, rows received, commits, processor milliseconds of this thread, and what a labeler can
- * cause without a label: connections, and frames that carry none.
+ * A resource: bytes received, rows received, commits, processor milliseconds of this thread, and `controls`: connections,
+ * and frames without labels.
  */
 export type Resource = (typeof resources)[number];
-/** An amount of some of them. */
+/** Amounts of some resources. */
 export type Cost = Partial<Readonly<Record<Resource, number>>>;
 
-/** A token bucket: an amount per second, and the most that an idle source saves up. */
+/** Token bucket: an amount per second, and the maximum that an idle source accumulates. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** The rates of one source in each class. The largest labelers known send bursts of 500 labels of 205 bytes a second. */
-export const sourceRates: Readonly<Record<Standing, Readonly<Record<Resource, Rate>>>> = {
+/** Rates of one source, by class. The largest known labelers send bursts of 500 labels of 205 bytes a second. */
+export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resource, Rate>>>> = {
   seeded: {
     bytes: { perSecond: 4_000_000, burst: 256_000_000 },
     rows: { perSecond: 5_000, burst: 500_000 },
@@ -43,8 +44,8 @@ export const sourceRates: Readonly<Record<Standing, Readonly<Record<Resource, Ra
   },
 };
 
-/** Processor time of all sources of a class together, in milliseconds; null for no bound. */
-export const classCpu: Readonly<Record<Standing, Rate | null>> = {
+/** Processor time of all sources of a class together, in milliseconds; null for no limit. */
+export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
   new: { perSecond: 200, burst: 4_000 },
@@ -53,52 +54,52 @@ export const classCpu: Readonly<Record<Standing, Rate | null>> = {
 /** Dependencies of pacing. */
 export interface PaceOptions {
   readonly shareOf: (source: string) => ShareKey;
-  /** A clock that is never set, in microseconds. */
+  /** Monotonic clock, in microseconds. */
   readonly monotonic: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly usage: SourceUsage;
-  readonly rates?: Readonly<Record<Standing, Readonly<Record<Resource, Rate>>>>;
-  readonly cpu?: Readonly<Record<Standing, Rate | null>>;
+  readonly rates?: Readonly<Record<PriorityClass, Readonly<Record<Resource, Rate>>>>;
+  readonly cpu?: Readonly<Record<PriorityClass, Rate | null>>;
 }
 
-/** Between two looks whether a class that used up its processor time has some again, in milliseconds. */
+/** Interval between checks of a class that used up its processor time, in milliseconds. */
 const classTickMs = 50;
-/** Sources that are remembered before those that owe nothing are dropped. */
+/** Number of sources at which those without a debt are dropped. */
 const maxRemembered = 20_000;
 
 /**
- * Bounds how fast each source is read. Costs are charged after the fact, so a source may owe; it is not read before it
- * owes nothing, which its peer feels as a connection that takes no more bytes. When a class of sources used more processor
- * time than it may, its sources take turns in fair order.
+ * Limits how fast each source is read. Costs are charged afterwards, so a source may have a debt; until it is paid, the
+ * source is not read, and its connection accepts no bytes. When a class has used more processor time than it may, its
+ * sources take turns in fair order.
  */
 export class Pace {
   readonly #options: Required<PaceOptions>;
   readonly #sources = new Map<string, SourceBuckets>();
-  readonly #classes: Readonly<Record<Standing, ClassGate | null>>;
+  readonly #classes: Readonly<Record<PriorityClass, ClassGate | null>>;
 
   constructor(options: PaceOptions) {
     this.#options = { rates: sourceRates, cpu: classCpu, ...options };
     const { cpu, monotonic } = this.#options;
-    const gate = (standing: Standing): ClassGate | null => {
-      const rate = cpu[standing];
+    const gate = (priority: PriorityClass): ClassGate | null => {
+      const rate = cpu[priority];
       return rate === null ? null : new ClassGate(rate, monotonic);
     };
     this.#classes = { seeded: gate('seeded'), established: gate('established'), new: gate('new') };
   }
 
-  /** Sources of each class that wait now because they, or their class, used too much. */
-  get throttled(): Readonly<Record<Standing, number>> {
+  /** Number of sources of each class that wait because they, or their class, exceeded a rate. */
+  get throttled(): Readonly<Record<PriorityClass, number>> {
     const counts = { seeded: 0, established: 0, new: 0 };
-    for (const { waiting, standing } of this.#sources.values()) if (waiting > 0) counts[standing] += 1;
+    for (const { waiting, priority } of this.#sources.values()) if (waiting > 0) counts[priority] += 1;
     return counts;
   }
 
-  /** Charges a source for what was done for it. */
+  /** Charges a source for the resources that it used. */
   charge(source: string, cost: Cost): void {
     const buckets = this.#bucketsOf(source);
     buckets.charge(cost);
     const { cpuMs = 0 } = cost;
-    this.#classes[buckets.standing]?.charge(buckets, cpuMs);
+    this.#classes[buckets.priority]?.charge(buckets, cpuMs);
     this.#options.usage.add(source, {
       ...(cost.bytes === undefined ? {} : { bytesIn: cost.bytes }),
       ...(cost.writes === undefined ? {} : { writes: cost.writes }),
@@ -109,13 +110,13 @@ export class Pace {
   /** Returns true if reading of a source should pause. */
   isThrottled(source: string): boolean {
     const buckets = this.#bucketsOf(source);
-    return buckets.owedMs() > 0 || (this.#classes[buckets.standing]?.exhausted ?? false);
+    return buckets.owedMs() > 0 || (this.#classes[buckets.priority]?.exhausted ?? false);
   }
 
-  /** Null where a source may be read; else a promise that resolves once it may, or when the signal aborts. */
+  /** Returns null if a source may be read, otherwise a promise that resolves once it may, or when the signal aborts. */
   ready(source: string, signal: AbortSignal): Promise<void> | null {
     const buckets = this.#bucketsOf(source);
-    const gate = this.#classes[buckets.standing];
+    const gate = this.#classes[buckets.priority];
     buckets.beginTurn();
     if (buckets.owedMs() <= 0 && (gate === null || gate.enter(buckets))) return null;
     return this.#wait(source, buckets, gate, signal);
@@ -151,11 +152,11 @@ export class Pace {
 
   #bucketsOf(source: string): SourceBuckets {
     const { rates, monotonic, shareOf } = this.#options;
-    const { standing } = shareOf(source);
+    const { priority } = shareOf(source);
     const known = this.#sources.get(source);
-    if (known?.standing === standing) return known;
+    if (known?.priority === priority) return known;
     if (!known && this.#sources.size >= maxRemembered) this.#forgetIdle();
-    const made = new SourceBuckets(standing, rates[standing], monotonic, known?.waiting ?? 0);
+    const made = new SourceBuckets(priority, rates[priority], monotonic, known?.waiting ?? 0);
     this.#sources.set(source, made);
     return made;
   }
@@ -165,13 +166,13 @@ export class Pace {
   }
 }
 
-/** The buckets of one source. */
+/** Token buckets of one source. */
 class SourceBuckets {
-  readonly standing: Standing;
+  readonly priority: PriorityClass;
   waiting: number;
-  /** Processor time that was charged to the class in advance for the turn that began. */
+  /** Processor time that was charged to the class in advance for the current turn. */
   prepaid = 0;
-  /** Processor time of a turn of this source, as the mean of the last ones. */
+  /** Estimated processor time of a turn of this source, a moving average. */
   estimate = 0.2;
   readonly #rates: Readonly<Record<Resource, Rate>>;
   readonly #monotonic: () => number;
@@ -179,8 +180,13 @@ class SourceBuckets {
   #at: number;
   #turn = 0;
 
-  constructor(standing: Standing, rates: Readonly<Record<Resource, Rate>>, monotonic: () => number, waiting: number) {
-    this.standing = standing;
+  constructor(
+    priority: PriorityClass,
+    rates: Readonly<Record<Resource, Rate>>,
+    monotonic: () => number,
+    waiting: number,
+  ) {
+    this.priority = priority;
     this.waiting = waiting;
     this.#rates = rates;
     this.#monotonic = monotonic;
@@ -198,15 +204,15 @@ class SourceBuckets {
     this.#turn += cost.cpuMs ?? 0;
   }
 
-  /** Time until this source owes nothing, in milliseconds. */
+  /** Returns the time until the debt of this source is paid, in milliseconds. */
   owedMs(): number {
     this.#refill();
-    let most = 0;
+    let longest = 0;
     for (const resource of resources) {
       const balance = this.#balance[resource];
-      if (balance < 0) most = Math.max(most, (-balance / this.#rates[resource].perSecond) * 1_000);
+      if (balance < 0) longest = Math.max(longest, (-balance / this.#rates[resource].perSecond) * 1_000);
     }
-    return most;
+    return longest;
   }
 
   beginTurn(): void {
@@ -230,11 +236,11 @@ class SourceBuckets {
   }
 }
 
-/** The processor time of one class. */
+/** Processor time of one class. */
 class ClassGate {
   readonly #rate: Rate;
   readonly #monotonic: () => number;
-  readonly #waiting = new FairQueue<{ readonly buckets: SourceBuckets; readonly pass: () => void }>(standingWeights);
+  readonly #waiting = new FairQueue<{ readonly buckets: SourceBuckets; readonly pass: () => void }>(priorityWeights);
   #balance: number;
   #at: number;
 
@@ -256,7 +262,7 @@ class ClassGate {
     this.#balance -= cpuMs - paid;
   }
 
-  /** Lets a source pass while there is time left and no other waits; charges its estimate in advance. */
+  /** Admits a source if the class has time left and no other source waits; charges its estimate in advance. */
   enter(buckets: SourceBuckets): boolean {
     if (this.#waiting.size > 0 || this.exhausted) return false;
     this.#admit(buckets);
@@ -271,7 +277,7 @@ class ClassGate {
     this.#waiting.remove((one) => one.buckets === buckets);
   }
 
-  /** Lets as many pass as there is time for. */
+  /** Admits as many waiting sources as the class has time for. */
   release(): void {
     while (this.#waiting.size > 0 && !this.exhausted) {
       const next = this.#waiting.shift();
@@ -282,7 +288,7 @@ class ClassGate {
   }
 
   #admit(buckets: SourceBuckets): void {
-    // What the last turn did not use is given back.
+    // The unused part of the last estimate is refunded.
     this.#balance += buckets.prepaid - buckets.estimate;
     buckets.prepaid = buckets.estimate;
   }
@@ -295,7 +301,7 @@ class ClassGate {
   }
 }
 
-/** Processor time that this thread has used, in milliseconds; elapsed time where the runtime cannot tell. */
+/** Returns the processor time of this thread, in milliseconds; elapsed time if the runtime does not provide it. */
 export function threadCpuMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now();
   const { user, system } = process.threadCpuUsage();

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type LogFields, silentLog } from '../../ops/log.ts';
 import { pacedLog } from './paced-log.ts';
 
-test('of one message some lines are written, then one in 30 s with how many were left out; others are not held up', () => {
+test('a repeated message is limited to 20 lines, then one in 30 s with the number of omitted ones; other messages are not affected', () => {
   const written: (readonly [string, LogFields])[] = [];
   let now = 0;
   const keep = (message: string, fields: LogFields = {}): void => void written.push([message, fields]);
@@ -15,7 +15,7 @@ test('of one message some lines are written, then one in 30 s with how many were
   log.info('a source cannot be read', { labeler: 'did:web:a' });
   log.info('a source cannot be read', { labeler: 'did:web:b' });
   expect(written.splice(0)).toEqual([['a source cannot be read', { labeler: 'did:web:a', left_out: 980 }]]);
-  // Faults of our own are never left out.
+  // Errors of our own are never omitted.
   for (let i = 0; i < 100; i += 1) log.error('the overview could not be written');
   expect(written).toHaveLength(100);
 });

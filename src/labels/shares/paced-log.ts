@@ -1,12 +1,12 @@
 import type { Log, LogFields } from '../../ops/log.ts';
 
-/** Lines of one message that may come at once, and how long each further one takes, in microseconds. */
+/** Maximum lines of one message at once, and the interval after which a further one is allowed, in microseconds. */
 const burst = 20;
 const refillUs = 30_000_000;
 
 /**
- * A log for what labelers cause: of one message a few lines, and then one every 30 s that says how many were left out. A
- * labeler that provokes a message without end would fill the disk by the log. Messages are constants, so there are few.
+ * Limits the log lines that labelers cause: a few lines of each message, then one every 30 s with the number of omitted
+ * ones. Otherwise a labeler could fill the disk with the log. Messages are constants, so there are few.
  */
 export function pacedLog(log: Log, monotonic: () => number): Log {
   const lines = new Map<string, { left: number; at: number; leftOut: number }>();

@@ -1,15 +1,16 @@
 /** Resources that one source has used since the process started. */
 export interface Usage {
-  /** Bytes received, as far as they are known, and bytes written. */
+  /** Bytes received, as far as they are known. */
   readonly bytesIn: number;
+  /** Bytes stored. */
   readonly bytesStored: number;
-  /** Rows that were new. */
+  /** Number of new rows. */
   readonly rows: number;
   /** Processor time of this thread for parsing, judging, verifying and writing, in milliseconds. */
   readonly cpuMs: number;
-  /** Pages that were committed for it, with rows or without. */
+  /** Number of committed pages, with or without rows. */
   readonly writes: number;
-  /** Time for which it was not read because it had used up its share, in milliseconds. */
+  /** Time for which it was not read because it had exceeded a rate, in milliseconds. */
   readonly throttledMs: number;
 }
 
@@ -21,8 +22,8 @@ export interface UsageRecord extends Usage {
 const nothing: Usage = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 /**
- * Counts what each source costs. Bounded: beyond `maxSources` the half that used the least processor time is forgotten, so
- * that a crowd of new labelers cannot fill the memory, and the expensive ones remain visible.
+ * Counts the cost of each source. Beyond `maxSources` it drops the half that used the least processor time, so that many
+ * new labelers cannot fill the memory, and expensive ones stay visible.
  */
 export class SourceUsage {
   readonly #maxSources: number;
@@ -47,12 +48,12 @@ export class SourceUsage {
     });
   }
 
-  /** The usage of one source. */
+  /** Returns the usage of one source. */
   of(source: string): Usage {
     return this.#sources.get(source) ?? nothing;
   }
 
-  /** The usage of the sources that used the most processor time, in descending order. */
+  /** Returns the sources with their usage, by processor time in descending order. */
   list(limit = this.#maxSources): readonly UsageRecord[] {
     return [...this.#sources]
       .map(([source, usage]) => ({ source, ...usage }))

@@ -7,7 +7,7 @@ const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
 /** Leading zeros, a high first bit after them, nothing but zeros. */
 const edges = fc.tuple(fc.integer({ min: 0, max: 32 }), bytes32).map(([zeros, bytes]) => bytes.fill(0, 0, zeros));
 
-it('says the same two numbers, as short as they can be and never negative', () => {
+it('a DER signature has the same two numbers, in the shortest positive form', () => {
   fc.assert(
     fc.property(fc.oneof(bytes32, edges), fc.oneof(bytes32, edges), (r, s) => {
       const der = Buffer.from(derSignature(Buffer.concat([r, s])));
@@ -26,7 +26,7 @@ it('says the same two numbers, as short as they can be and never negative', () =
   );
 });
 
-it('is what OpenSSL makes of it itself', () => {
+it('OpenSSL verifies the DER form of its own signatures', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   for (let n = 0; n < 300; n += 1) {
     const message = Buffer.from(String(n));

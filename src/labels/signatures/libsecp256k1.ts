@@ -8,15 +8,15 @@ let loading: Promise<VerifySecp256k1 | null> | undefined;
 let loaded: VerifySecp256k1 | null = null;
 
 /**
- * libsecp256k1 as WebAssembly: two and a half times as many checks a second as OpenSSL, the same bytes on every
- * platform, and a fault in it reaches no memory but its own. Null where the platform refuses to load it.
+ * Loads libsecp256k1 as WebAssembly: two and a half times as many checks a second as OpenSSL, the same bytes on every
+ * platform, and isolated memory. Resolves to null if the platform cannot load it.
  */
 export function loadSecp256k1(): Promise<VerifySecp256k1 | null> {
   loading ??= load();
   return loading;
 }
 
-/** The library when it is there; the first call begins to load it, and OpenSSL does the checks meanwhile. */
+/** Returns the library if it is loaded. The first call starts to load it; OpenSSL does the checks meanwhile. */
 export function libsecp256k1(): VerifySecp256k1 | null {
   if (loading === undefined) void loadSecp256k1();
   return loaded;
@@ -24,7 +24,7 @@ export function libsecp256k1(): VerifySecp256k1 | null {
 
 async function load(): Promise<VerifySecp256k1 | null> {
   try {
-    // One file of the package: its index would load and start everything that it has.
+    // One file of the package: its index would load and initialize all modules.
     const { instantiateSecp256k1 } = await import('@bitauth/libauth/build/lib/crypto/secp256k1.js');
     const { verifySignatureCompactLowS } = await instantiateSecp256k1();
     loaded = (signature, digest, point) => verifySignatureCompactLowS(signature, point, digest);

@@ -7,7 +7,7 @@ import type { LabelerKeys } from './verifier.ts';
 
 const did = 'did:web:labeler.example';
 
-/** What the directory says of one labeler, and which keys labels are then checked with. */
+/** A labeler in a simulated directory, and the keys that its labels are checked with. */
 function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSeen: number }[]) {
   const used: LabelerKeys[] = [];
   const asked: string[] = [];
@@ -45,7 +45,7 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
       putKey: () => Promise.resolve(),
     },
     clock: () => micros(now),
-    shareOf: (source) => ({ standing: 'new', domain: source, source }),
+    shareOf: (source) => ({ priority: 'new', domain: source, source }),
   });
   return {
     ...{ used, asked, directory },
@@ -75,7 +75,7 @@ test('a key that a document named before is valid until the next one was first s
   });
 });
 
-test('after a label that no key verifies, the audit log is read, and its periods replace what was seen', async () => {
+test('after a label that no key verifies, the audit log is read, and its periods replace the observed ones', async () => {
   const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
   const logged = [
     { key: old('second'), from: micros(7), until: micros(9) },
@@ -87,7 +87,7 @@ test('after a label that no key verifies, the audit log is read, and its periods
   expect(labeler.used.map(({ earlier }) => earlier)).toEqual([[{ key: old('first'), from: null, until: 20 }], logged]);
 });
 
-test('the audit log is read once in an hour at most, and kept while the directory does not answer', async () => {
+test('the audit log is read at most once an hour, and kept while the directory does not respond', async () => {
   const labeler = signaturesFor([]);
   const logged = [{ key: old('first'), from: micros(5), until: micros(7) }];
   labeler.directory.log = logged;
@@ -114,7 +114,7 @@ test('a key that was valid twice keeps both periods of the audit log', async () 
   expect(labeler.used.at(-1)?.earlier).toEqual(logged);
 });
 
-test('a key that the document names again is checked as the current one alone', async () => {
+test('a key that the document names again is used only as the current one', async () => {
   const labeler = signaturesFor([{ key: 'p256:new', firstSeen: 10, lastSeen: 20 }]);
   labeler.directory.log = [{ key: { curve: 'p256', point: 'new' }, from: micros(5), until: micros(7) }];
   await labeler.verify();

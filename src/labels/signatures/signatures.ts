@@ -7,7 +7,7 @@ import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import type { ShareKey } from '../shares/shares.ts';
-import { isPrivileged } from '../state/standing.ts';
+import { isPrivileged } from '../state/priority.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
 
 /** Dependencies of checking signatures. */
@@ -16,24 +16,24 @@ export interface SignatureOptions {
   readonly verifier: Verifier;
   readonly store: Pick<StoreWriter, 'keys' | 'putKey'>;
   readonly clock: () => Micros;
-  /** The share that the checks of a labeler count against. */
+  /** Returns the share that the checks of a labeler count against. */
   readonly shareOf: (source: string) => ShareKey;
 }
 
 /** Minimum interval between refreshes of a document after a signature that matches no key: 10 minutes. */
 const askAgain = 600_000_000;
-/** The directory's audit log of a labeler is read at most this often: 1 hour. */
+/** Minimum interval between two reads of a labeler's audit log: 1 hour. */
 const readLogAgain = 3_600_000_000;
-/** A key that was written down is written again at most this often to move when it was last seen: 1 hour. */
+/** Minimum interval between two updates of the time at which a key was last seen: 1 hour. */
 const writeAgain = 3_600_000_000;
-/** Labelers whose times are remembered. */
+/** Maximum labelers whose times are remembered. */
 const maxRemembered = 20_000;
 
-/** Judges labels of many labelers: finds the keys, remembers them, and looks again when one does not fit. */
+/** Checks the signatures of many labelers: finds and caches their keys, and refreshes them when none matches. */
 export class Signatures {
   readonly #options: SignatureOptions;
   readonly #keys = new Map<string, LabelerKeys>();
-  /** Earlier keys by labeler, from the directory's audit log, and when it was read. */
+  /** Earlier keys by labeler, from the directory's audit log, with the time at which it was read. */
   readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
   readonly #askedAt = new Map<string, Micros>();
   /** Time at which keys were last stored, by labeler, with the key names. */
@@ -43,7 +43,7 @@ export class Signatures {
     this.#options = options;
   }
 
-  /** One verdict for each row, in order. `unverified` where no key could be had. */
+  /** Returns one verdict for each row, in order; `unverified` if no key is available. */
   async verify(did: string, rows: readonly unknown[], signal: AbortSignal): Promise<readonly SignatureVerdict[]> {
     const { verifier, clock, shareOf } = this.#options;
     const share = shareOf(did);
@@ -52,11 +52,11 @@ export class Signatures {
     const verdicts = await verifier.verify(labels, keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
-    // The key may have changed, now or before we first saw the labeler: read the document and the audit log, and check again.
+    // The key may have changed, perhaps before we first saw the labeler: read the document and the audit log, and check again.
     return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
   }
 
-  /** Forgets what is known of a labeler's keys: its document changed. */
+  /** Forgets a labeler's keys, because its document changed. */
   forget(did: string): void {
     this.#keys.delete(did);
     this.#logged.delete(did);
@@ -68,23 +68,23 @@ export class Signatures {
       if (this.#askedAt.size >= maxRemembered) this.#askedAt.clear();
       this.#askedAt.set(did, clock());
     }
-    const privileged = isPrivileged(shareOf(did).standing);
+    const privileged = isPrivileged(shareOf(did).priority);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
     const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
     await this.#keep(did, current);
     if (fresh) await this.#readLog(did, { signal, privileged });
-    const names = new Set(current.map(write));
-    // A key may have several periods in the log, which knows them better than we do.
-    const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(write(key)));
-    for (const { key } of logged) names.add(write(key));
-    const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(write(key)));
+    const names = new Set(current.map(formatKey));
+    // A key may have several periods in the log, which is more exact than our observations.
+    const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(formatKey(key)));
+    for (const { key } of logged) names.add(formatKey(key));
+    const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(formatKey(key)));
     const earlier = [...logged, ...seen];
     const keys = { current, earlier };
     if (current.length + earlier.length > 0) this.#keys.set(did, keys);
     return keys;
   }
 
-  /** Reads the audit log of a labeler, unless it was read in the last hour. Without an answer, what it gave before is kept. */
+  /** Reads the audit log of a labeler, unless it was read in the last hour. After a failure the earlier result stays. */
   async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
     const now = this.#options.clock();
     const logged = this.#logged.get(did);
@@ -95,14 +95,14 @@ export class Signatures {
     this.#logged.set(did, { keys, at: now });
   }
 
-  /** Writes down the keys of a document, unless the same ones were written just now: a document is read often. */
+  /** Stores the keys of a document, unless the same ones were stored recently. */
   async #keep(did: string, current: readonly LabelKey[]): Promise<void> {
     const now = this.#options.clock();
-    const names = current.map(write).join(' ');
+    const names = current.map(formatKey).join(' ');
     const written = this.#written.get(did);
     if (written?.names === names && now >= written.at && now - written.at < writeAgain) return;
     for (const key of current) {
-      await this.#options.store.putKey({ did, key: write(key), firstSeen: now, lastSeen: now });
+      await this.#options.store.putKey({ did, key: formatKey(key), firstSeen: now, lastSeen: now });
     }
     if (this.#written.size >= maxRemembered) this.#written.clear();
     this.#written.set(did, { names, at: now });
@@ -110,21 +110,21 @@ export class Signatures {
 }
 
 /**
- * Keys that documents named while we observed, newest first. Each was valid until the next one was first seen; the newest
- * may be the current one. When a key was added is not known.
+ * Returns the keys that documents named while we observed, newest first. Each was valid until the next one was first seen;
+ * the newest may be the current one. The start of their validity is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);
   return newestFirst.flatMap(({ key: text, lastSeen }, i) =>
-    read(text).map((key) => ({ key, from: null, until: newestFirst[i - 1]?.firstSeen ?? lastSeen })),
+    parseKey(text).map((key) => ({ key, from: null, until: newestFirst[i - 1]?.firstSeen ?? lastSeen })),
   );
 }
 
-function write({ curve, point }: LabelKey): string {
+function formatKey({ curve, point }: LabelKey): string {
   return `${curve}:${point}`;
 }
 
-function read(text: string): LabelKey[] {
+function parseKey(text: string): LabelKey[] {
   const [curve, point] = text.split(':');
   return (curve === 'k256' || curve === 'p256') && point !== undefined ? [{ curve, point }] : [];
 }

@@ -8,7 +8,7 @@ import { createVerifier } from './verifier.ts';
 
 const never = new AbortController().signal;
 
-/** A labeler of our own: its key, and its way to sign. */
+/** A labeler with its key and a function that signs. */
 function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
@@ -22,7 +22,7 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
     sign(label: ReceivedLabel): ReceivedLabel {
       for (;;) {
         const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-        // Half of all signatures are high; another try gives another one.
+        // Half of all signatures are high; a further attempt gives another one.
         if ((sig[32] ?? 0) < 0x7f) return { ...label, sig: toBytes(sig) };
       }
     },
@@ -41,7 +41,7 @@ const label = (val: string): ReceivedLabel => ({
 });
 
 describe('a verifier', () => {
-  it('gives a verdict on each label, in their order', async () => {
+  it('returns a verdict on each label, in order', async () => {
     const [ours, older, stranger] = [labeler('secp256k1'), labeler('prime256v1'), labeler('secp256k1')];
     const verifier = createVerifier();
     const labels = [
@@ -87,7 +87,7 @@ describe('a verifier', () => {
       await verifier.stop();
     });
 
-    it('is verified by an earlier key though there is no current one', async () => {
+    it('is verified by an earlier key although there is no current one', async () => {
       const verifier = createVerifier();
       const keys = { current: [], earlier: [{ key: older.key, from: null, until: period.until }] };
       expect(await verifier.verify([signedAt('2020-01-01T00:00:00Z')], keys, never)).toEqual(['verified_earlier_key']);
@@ -105,7 +105,7 @@ describe('a verifier', () => {
     });
   });
 
-  it('takes a signature that covers what the lexicon does not name, and one that was made before that was added', async () => {
+  it('accepts a signature that covers unknown fields, and one without fields that were added later', async () => {
     const ours = labeler('secp256k1');
     const verifier = createVerifier();
     const labels = [
@@ -117,7 +117,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('lets a small batch pass a large one, and keeps many apart', async () => {
+  it('finishes a small batch before a large one', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const one = signed(label('a'));
@@ -130,7 +130,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('lets sockets and timers have their turn while a large batch is checked, with either curve', async () => {
+  it('gives sockets and timers turns during a large batch, with either curve', async () => {
     const [k256, p256] = [labeler('secp256k1'), labeler('prime256v1')];
     for (const { key, sign: signed } of [k256, p256]) {
       const verifier = createVerifier();
@@ -143,13 +143,13 @@ describe('a verifier', () => {
       setImmediate(count);
       await verifier.verify(Array<ReceivedLabel>(640).fill(signed(label('a'))), only([key]), never);
       over = true;
-      // Two at once, 32 checks in one go each.
+      // Two concurrent workers, 32 checks per turn.
       expect(turns).toBeGreaterThanOrEqual(10);
       await verifier.stop();
     }
   });
 
-  it('lets them have it as often where a few labels are checked with many keys', async () => {
+  it('gives sockets and timers as many turns if a few labels are checked with many keys', async () => {
     const { sign: signed, key } = labeler('secp256k1');
     let [checks, turns] = [0, 0];
     const check = () => {
@@ -185,19 +185,19 @@ describe('a verifier', () => {
       },
     });
     const flood = Array.from({ length: 500 }, (_, i) => {
-      const share = { standing: 'new', domain: `flood${i}`, source: `flood${i}` } as const;
+      const share = { priority: 'new', domain: `flood${i}`, source: `flood${i}` } as const;
       return verifier.verify([one, one, one], only([key, key, key, key, key]), never, share);
     });
-    const share = { standing: 'seeded', domain: 'seed', source: 'seed' } as const;
+    const share = { priority: 'seeded', domain: 'seed', source: 'seed' } as const;
     await verifier.verify([one, one, one], only([key]), never, share);
-    // Those that were under way, and one turn of the others for each of its own at most.
+    // Checks under way, and at most one turn of the others for each of its own.
     expect(checked.length).toBeLessThanOrEqual(8);
     await Promise.all(flood);
     expect([counts.get('seed'), counts.get('flood0')]).toEqual([3, 15]);
     await verifier.stop();
   });
 
-  it('rejects what is aborted, or under way at its stop, and goes on with the rest', async () => {
+  it('rejects aborted batches and those under way at its stop, and continues with the others', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));

@@ -5,37 +5,36 @@ import type { LabelKey } from '../../network/identity/label-key.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { type ReceivedLabel, separateSignature } from '../label/label-signature.ts';
 import { FairQueue } from '../shares/fair-queue.ts';
-import { type ShareKey, standingWeights } from '../shares/shares.ts';
+import { priorityWeights, type ShareKey } from '../shares/shares.ts';
 import { createSignatureCheck, type SignatureCheck } from './signature-check.ts';
 
 /** Result of checking a label's signature. */
 export type Verdict =
   | 'verified'
-  /** A key that the labeler had at the label's `cts` made it; the current one did not. */
+  /** A key that was valid at the label's `cts` matches; the current one does not. */
   | 'verified_earlier_key'
-  /** None of the keys made it, or nothing could have. */
+  /** No key matches, or the signature is malformed. */
   | 'invalid'
   | 'unsigned'
-  /** There is no key to check it with. */
+  /** No key is available. */
   | 'unverified';
 
 /** The keys of a labeler. */
 export interface LabelerKeys {
   readonly current: readonly LabelKey[];
-  /** Tried in their order, each on labels whose `cts` is in its period. */
+  /** Tried in order, each on labels whose `cts` is in its period. */
   readonly earlier: readonly EarlierLabelKey[];
 }
 
-/** Clocks of a labeler and of the directory may differ by this much: 5 minutes. */
+/** Tolerated difference between the clocks of a labeler and of the directory: 5 minutes. */
 const clockTolerance = 300_000_000;
 
 /** Checks the signatures of labels, a bounded number at once. */
 export interface Verifier {
   /**
-   * The verdicts on labels of one source, in their order. Labels take
-   * turns in fair order of standing, domain and source, by how many checks each may need, so that neither a large batch
-   * nor many of one owner hold up the others. A waiting batch holds nothing but what its caller gave; the queue is as long
-   * as the callers make it. Rejects with the signal's reason when aborted, or once stopped.
+   * Returns the verdicts on labels of one source, in order. Labels take turns in fair order of priority class, domain and
+   * source, by the number of checks that each may need, so that neither a large batch nor many labelers of one owner delay
+   * others. The callers bound the queue. Rejects with the signal's reason when aborted, or once stopped.
    */
   verify(
     labels: readonly ReceivedLabel[],
@@ -43,36 +42,36 @@ export interface Verifier {
     signal: AbortSignal,
     share?: ShareKey,
   ): Promise<Verdict[]>;
-  /** Ends what is under way; resolves when no check is running any more. */
+  /** Aborts all batches; resolves when no check is running. */
   stop(): Promise<void>;
 }
 
-/** Earlier keys that one label is checked with. */
+/** Maximum earlier keys that one label is checked with. */
 const maxEarlierChecks = 4;
 
-/** Checks on this thread between two looks at what else there is to do: about two milliseconds of them. */
-const checksInOneGo = 32;
+/** Maximum checks on this thread before other tasks get a turn: about two milliseconds. */
+const maxChecksPerTurn = 32;
 
 /** Options of a verifier. */
 export interface VerifierOptions {
-  /** Checks at once, where they run on the threads of libuv's pool of four. */
+  /** Maximum concurrent checks; libuv's pool has four threads. */
   readonly concurrency?: number;
   readonly check?: SignatureCheck;
-  /** Called with the number of checks that a label of a source took. */
+  /** Called with the number of checks of a label of a source. */
   readonly onChecked?: (source: string, checks: number) => void;
 }
 
 /** Share that is charged if the caller names none. */
-const anonymous: ShareKey = { standing: 'new', domain: '', source: '' };
+const anonymous: ShareKey = { priority: 'new', domain: '', source: '' };
 
-/** Makes a verifier. */
+/** Creates a verifier. */
 export function createVerifier({
   concurrency = 2,
   check = createSignatureCheck(),
   onChecked = () => undefined,
 }: VerifierOptions = {}): Verifier {
   const stopping = new AbortController();
-  const turns = new FairQueue<() => void>(standingWeights);
+  const turns = new FairQueue<() => void>(priorityWeights);
   const running = new Set<Promise<unknown>>();
   let free = concurrency;
   let sinceRest = 0;
@@ -85,22 +84,22 @@ export function createVerifier({
     await new Promise<void>((resolve) => turns.push(share, resolve, cost));
   }
 
-  /** Hands the turn to the next in fair order. */
+  /** Passes the turn to the next label in fair order. */
   function done(): void {
     const next = turns.shift();
     if (next) next();
     else free += 1;
   }
 
-  /** Lets sockets and timers have their turn, however many labels wait and however many keys each is checked with. */
+  /** Gives sockets and timers a turn after a number of checks. */
   async function rest(): Promise<void> {
     sinceRest += 1;
-    if (sinceRest < checksInOneGo) return;
+    if (sinceRest < maxChecksPerTurn) return;
     sinceRest = 0;
     await setImmediate();
   }
 
-  /** Each label of a batch waits for a turn of its own. */
+  /** Checks a batch; each label waits for its own turn. */
   async function verify(
     labels: readonly ReceivedLabel[],
     keys: LabelerKeys,
@@ -130,7 +129,7 @@ export function createVerifier({
       }
     };
     const workers = Array.from({ length: Math.min(concurrency, labels.length) }, work);
-    // All of them, so that nothing of this batch runs on after it was given up.
+    // Waits for all workers, so that no check of this batch runs after its failure.
     const [failed] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     return verdicts;
@@ -168,7 +167,8 @@ async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCh
   return 'invalid';
 }
 
-/** The earlier keys whose period includes an instant; at most `maxEarlierChecks`, as each costs every label that none made. */
+/** Returns the earlier keys whose period includes an instant; at most `maxEarlierChecks`, since each may cost a check per label. */
+
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {
   if (authored === null) return [];
   return earlier

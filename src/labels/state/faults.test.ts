@@ -18,7 +18,7 @@ test.each<[string | null, Exclude<JsonAnswer, { kind: 'json' }>[]]>([
     ],
   ],
   [null, [{ kind: 'busy' }, { kind: 'aborted' }]],
-])('%s: an answer that is no page', (fault, answers) => {
+])('the failure of these responses without a page is %s', (fault, answers) => {
   expect(answers.map((answer) => httpFault(answer).fault)).toEqual(answers.map(() => fault));
 });
 
@@ -42,7 +42,7 @@ test.each<[string | null, ConnectError[]]>([
     ],
   ],
   [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
-])('%s: a stream that did not open', (fault, errors) => {
+])('the failure of these streams that did not open is %s', (fault, errors) => {
   expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
 });
 
@@ -61,7 +61,7 @@ test.each([
   ['busy', 'refusing', 'refusing'],
   ['busy', 'failed', 'failed'],
   ['busy', 'order_unverified', 'order_unverified'],
-] as const)('a stream that is %s and polls that are %s make %s', (stream, poll, together) => {
+] as const)('the failure of a stream that is %s with polls that are %s is %s', (stream, poll, together) => {
   const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
   expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
 });

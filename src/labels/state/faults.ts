@@ -4,14 +4,14 @@ import type { Fault } from './reading-events.ts';
 
 /** Failure of a source, as shown by a response that is not a page, or a connection that could not be established. */
 export interface SourceFault {
-  /** Null: it was our own doing and says nothing. */
+  /** Null if our own limits caused it, which is no evidence about the source. */
   readonly fault: Fault | null;
-  /** For the log: a word or a number, nothing that the peer wrote. */
+  /** Reason for the log: a word or a number, no text of the peer. */
   readonly why: string;
   readonly retryAfterMs: number | null;
 }
 
-/** Judges an HTTP answer that is not the JSON asked for. */
+/** Classifies an HTTP response that is not the requested JSON. */
 export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): SourceFault {
   switch (answer.kind) {
     case 'status':
@@ -35,7 +35,7 @@ export function httpFault(answer: Exclude<JsonAnswer, { kind: 'json' }>): Source
   }
 }
 
-/** Judges a websocket that did not open. */
+/** Classifies an error of opening a websocket. */
 export function connectFault(error: unknown): SourceFault {
   if (!(error instanceof ConnectError)) return fault('failed', 'unknown');
   switch (error.kind) {
@@ -55,7 +55,7 @@ export function connectFault(error: unknown): SourceFault {
 function statusFault(status: number): SourceFault {
   if (status === 401 || status === 403) return fault('refusing', String(status));
   if (status === 429 || status === 408 || (status >= 500 && status !== 501)) return fault('failed', String(status));
-  // Redirects are not followed, and 200 to a websocket's handshake is no websocket: neither is what was asked for.
+  // Redirects are not followed, and 200 is not a successful websocket handshake.
   return fault('rejecting', String(status));
 }
 

@@ -22,7 +22,7 @@ function documented(): string[][] {
 
 test('the table of the documentation has these rows, in this order, and no others', () => {
   const rows = gapRules.map(({ event, when, change, reason, from, until }) => [
-    ...[event, when.words, `${change} ${reason}`, from.words, until.words],
+    ...[event, when.text, `${change} ${reason}`, from.text, until.text],
   ]);
   expect(documented()).toEqual(rows);
 });
@@ -32,8 +32,8 @@ const never = readingOf(untracked(t(-100)));
 const answered: ReadingState = readingOf({
   ...{ ...never.tracked, state: 'established', firstAnswered: t(-50), lastAnswered: t(0), completeThrough: t(-5) },
 });
-const failing: ReadingState = { ...answered, failing: { since: t(1), tries: 1 } };
-const behind: ReadingState = { ...failing, behindSince: t(-5) };
+const failing: ReadingState = { ...answered, failing: { since: t(1), attempts: 1 } };
+const behind: ReadingState = { ...failing, outageSince: t(-5) };
 /** As a version without `completeThrough` left it. */
 const incomplete: ReadingState = { ...failing, tracked: { ...failing.tracked, completeThrough: null } };
 
@@ -122,9 +122,19 @@ const events = fc.array(
   fc.tuple(
     instant,
     fc.oneof(
-      fc.constantFrom(...(['asked', 'returned', 'moved', 'restarted', 'gave_new', 'displaced', 'left'] as const)),
       fc.constantFrom(
-        ...(['answered', 'failed', 'caught_up', 'fell_behind', 'gave_up', 'reset', 'reading_began'] as const),
+        ...(['asked', 'returned', 'moved', 'restarted', 'new_rows_stored', 'displaced', 'left'] as const),
+      ),
+      fc.constantFrom(
+        ...([
+          'answered',
+          'failed',
+          'caught_up',
+          'replay_started',
+          'fill_in_abandoned',
+          'reset',
+          'reading_began',
+        ] as const),
       ),
     ),
     fc.nat(99),
@@ -134,7 +144,7 @@ const events = fc.array(
 
 function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: ReadingState): ReadingEvent {
   const now = t(at);
-  const since = state.behindSince ?? state.tracked.completeThrough ?? epoch;
+  const since = state.outageSince ?? state.tracked.completeThrough ?? epoch;
   switch (kind) {
     case 'answered':
       return { kind, now, dated: choice % 3, undated: choice % 2, live: choice % 5 === 0 };
@@ -145,9 +155,9 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
       const before = { since, target: t(at - choice * 10) };
       return kind === 'caught_up' ? { kind, now, reached: before.target, before } : { kind, before };
     }
-    case 'fell_behind':
+    case 'replay_started':
       return { kind, since };
-    case 'gave_up':
+    case 'fill_in_abandoned':
       return { kind, through: now };
     case 'reset':
       return { kind, now, epoch, live: choice % 2 === 0 };
@@ -155,7 +165,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
     case 'returned':
     case 'moved':
     case 'restarted':
-    case 'gave_new':
+    case 'new_rows_stored':
     case 'displaced':
     case 'left':
       return { kind, now };
@@ -164,7 +174,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   }
 }
 
-test('whatever happens, what is complete never becomes less, and what is taken back was recorded', () => {
+test('after any events, the complete time never decreases, and only recorded gaps are withdrawn', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;
@@ -180,7 +190,7 @@ test('whatever happens, what is complete never becomes less, and what is taken b
         if (change?.gap.reason === 'source_unavailable' && change.kind === 'record')
           outageFrom = Math.min(outageFrom, change.gap.start);
         // A source that the stream fills in is behind from where `not_filled_in` recorded its gap.
-        if (event.kind === 'fell_behind') outageFrom = Math.min(outageFrom, event.since);
+        if (event.kind === 'replay_started') outageFrom = Math.min(outageFrom, event.since);
         if (change?.kind === 'withdraw') expect(change.gap.start).toBeGreaterThanOrEqual(outageFrom);
         state = next;
       }

@@ -4,7 +4,7 @@ import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
 
-/** One row of the table: a gap that an event records or takes back. */
+/** One row of the table: a gap that an event records or withdraws. */
 export interface GapRule<E extends ReadingEvent = ReadingEvent> {
   readonly event: E['kind'];
   /** The condition, checked against the state before the event. */
@@ -15,35 +15,35 @@ export interface GapRule<E extends ReadingEvent = ReadingEvent> {
   readonly until: Part<E, Micros>;
 }
 
-/** A part of a row, in words and as it is computed. */
+/** A part of a row: its text in the documentation, and its computation. */
 interface Part<E extends ReadingEvent, Value> {
-  readonly words: string;
+  readonly text: string;
   of(state: ReadingState, event: E): Value;
 }
 
-const always = { words: 'always', of: () => true };
-const now = { words: 'now', of: (_: ReadingState, event: { readonly now: Micros }) => event.now };
-/** The last answer is the nearest bound for a source that never was complete. */
+const always = { text: 'always', of: () => true };
+const now = { text: 'now', of: (_: ReadingState, event: { readonly now: Micros }) => event.now };
+/** For a source that never was complete, the last response is the nearest bound. */
 const complete = {
-  words: 'last complete',
+  text: 'last complete',
   of: (state: ReadingState) => unreadSince(state) ?? state.tracked.lastAnswered,
 };
 const completeOrEpoch = {
-  words: 'last complete, else our epoch',
+  text: 'last complete, else our epoch',
   of: (state: ReadingState, event: { readonly epoch: Micros }) => unreadSince(state) ?? event.epoch,
 };
 const answeredBefore = {
-  words: 'it has answered before',
+  text: 'it has answered before',
   of: ({ tracked }: ReadingState) => tracked.lastAnswered !== null,
 };
 
-/** Only an observation that had started can be interrupted. */
-function isOverdue({ behindSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
-  const heard = behindSince ?? tracked.lastAnswered;
-  return heard !== null && event.now - heard > delayLimit;
+/** Returns true if an outage exceeds the delay limit; a source that never responded has no outage. */
+function isOverdue({ outageSince, tracked }: ReadingState, event: { readonly now: Micros }): boolean {
+  const lastKnown = outageSince ?? tracked.lastAnswered;
+  return lastKnown !== null && event.now - lastKnown > delayLimit;
 }
 
-/** Checks a row against the event that it names. */
+/** Builds a row, with the types of its event. */
 function rule<K extends ReadingEvent['kind']>(
   event: K,
   row: Omit<GapRule<Extract<ReadingEvent, { kind: K }>>, 'event'>,
@@ -52,58 +52,58 @@ function rule<K extends ReadingEvent['kind']>(
 }
 
 /**
- * The one table of the gaps that reading a source leaves. The first row of an event whose condition holds applies. A gap
- * without a length is not recorded.
+ * The table of the gaps of reading a source, which is also in the documentation. The first row of an event whose condition
+ * holds applies. An empty gap is not recorded.
  */
 export const gapRules: readonly GapRule[] = [
   rule('failed', {
-    when: { words: 'its last answer, or the start of its outage, is more than 15 minutes ago', of: isOverdue },
+    when: { text: 'its last answer, or the start of its outage, is more than 15 minutes ago', of: isOverdue },
     ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
   }),
   rule('answered', {
     when: {
-      words: 'it was failing, and that is more than 15 minutes ago',
+      text: 'it was failing, and that is more than 15 minutes ago',
       of: (state, event) => state.failing !== null && isOverdue(state, event),
     },
     ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
   }),
   rule('reading_began', {
     when: {
-      // An outage records its own gap, with its own reason.
-      words: 'no outage is under way',
-      of: ({ behindSince, failing, tracked }) =>
-        behindSince === null && (failing === null || tracked.lastAnswered === null),
+      // An outage records its own gap, with another reason.
+      text: 'no outage is under way',
+      of: ({ outageSince, failing, tracked }) =>
+        outageSince === null && (failing === null || tracked.lastAnswered === null),
     },
     ...{ change: 'record', reason: 'not_observed' },
-    from: { words: 'complete when reading began', of: (_, { before }) => before.since },
-    until: { words: 'the oldest label that was then taken', of: (_, { before }) => before.target },
+    from: { text: 'complete when reading began', of: (_, { before }) => before.since },
+    until: { text: 'the oldest label that was then taken', of: (_, { before }) => before.target },
   }),
   rule('caught_up', {
     when: {
-      words: 'an outage was filled in',
-      of: ({ behindSince }, event) => behindSince !== null && event.now > event.reached,
+      text: 'an outage was filled in',
+      of: ({ outageSince }, event) => outageSince !== null && event.now > event.reached,
     },
     ...{ change: 'withdraw', reason: 'source_unavailable' },
     from: {
-      words: 'last complete, or the oldest label that was taken if that is later',
-      of: ({ behindSince }, { reached }) => micros(Math.max(behindSince ?? reached, reached)),
+      text: 'last complete, or the oldest label that was taken if that is later',
+      of: ({ outageSince }, { reached }) => micros(Math.max(outageSince ?? reached, reached)),
     },
     until: now,
   }),
   rule('caught_up', {
     when: {
-      words: 'labels were too old when reading began',
+      text: 'labels were too old when reading began',
       of: (_, { before }) => before.since < before.target,
     },
     ...{ change: 'record', reason: 'not_observed' },
-    from: { words: 'complete when reading began', of: (_, { before }) => before.since },
-    // Labels that aged while it was read are part of it.
-    until: { words: 'the oldest label that was taken', of: (_, { reached }) => reached },
+    from: { text: 'complete when reading began', of: (_, { before }) => before.since },
+    // Includes labels that became too old while the source was read.
+    until: { text: 'the oldest label that was taken', of: (_, { reached }) => reached },
   }),
   rule('not_filled_in', {
     ...{ when: always, change: 'record', reason: 'source_unavailable' },
-    from: { words: 'complete when the stream opened', of: (_, { since }) => since },
-    until: { words: 'the stream opened', of: (_, { opened }) => opened },
+    from: { text: 'complete when the stream opened', of: (_, { since }) => since },
+    until: { text: 'the stream opened', of: (_, { opened }) => opened },
   }),
   rule('reset', { when: always, change: 'record', reason: 'cursor_reset', from: completeOrEpoch, until: now }),
   rule('throttled', {
@@ -114,7 +114,7 @@ export const gapRules: readonly GapRule[] = [
     ...{ when: always, change: 'record', reason: 'ingest_paused' },
     ...{ from: completeOrEpoch, until: now },
   }),
-  // It was our own bound that ended it.
+  // Our own limit ended the reading.
   rule('displaced', {
     ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
     ...{ from: complete, until: now },
@@ -125,7 +125,7 @@ export const gapRules: readonly GapRule[] = [
   }),
 ];
 
-/** The gap that an event records or takes back, by the table; null where there is none. */
+/** Returns the change of gaps for an event, by the table; null if there is none. */
 export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
   const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
   if (row === undefined) return null;

@@ -1,44 +1,44 @@
 import { describe, expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { noPosition } from '../label/position.ts';
-import { type Place, placeAt, type StreamPlace } from './place.ts';
 import { afterQuiet, isSettled } from './quiet.ts';
+import { initialProgress, type ReadProgress, type StreamProgress } from './read-progress.ts';
 import { readingOf, untracked } from './reading-state.ts';
 
 const now = micros(1_780_000_000_000_000);
-const behind = { ...readingOf(untracked(now)), behindSince: now };
+const behind = { ...readingOf(untracked(now)), outageSince: now };
 const open = readingOf(untracked(now));
 const whole = { ...open, whole: true };
 const expected = { seq: 5, tail: 'f5' };
 
-function placeWith(stream: Partial<StreamPlace>, seq: number | null = 5): Place {
-  const place = placeAt({ ...noPosition, seq });
-  return { ...place, stream: { ...place.stream, ...stream } };
+function progressWith(stream: Partial<StreamProgress>, seq: number | null = 5): ReadProgress {
+  const progress = initialProgress({ ...noPosition, seq });
+  return { ...progress, stream: { ...progress.stream, ...stream } };
 }
 
 describe('the silence of a stream', () => {
   test.each([
-    ['asks the pages, where there are any', { resumed: true, expected }, open, true, 'ask_pages'],
+    ['is confirmed by pages, if there are any', { resumed: true, expected }, open, true, 'ask_pages'],
     ['means another database while its last frame is missing', { resumed: true, expected }, open, false, 'start_over'],
     ['ends a replay', { resumed: true }, open, false, 'catch_up'],
-    ['is looked into by another connection', { resumed: true }, whole, false, 'reconnect'],
+    ['causes a new connection', { resumed: true }, whole, false, 'reconnect'],
   ] as const)('%s', (_, stream, reading, pages, act) => {
-    expect(afterQuiet(placeWith(stream), reading, pages)).toBe(act);
+    expect(afterQuiet(progressWith(stream), reading, pages)).toBe(act);
   });
 
-  test('means nothing where nothing was ever given', () => {
-    expect(afterQuiet(placeWith({}, null), whole, false)).toBe('stay');
+  test('is accepted if the source never sent anything', () => {
+    expect(afterQuiet(progressWith({}, null), whole, false)).toBe('stay');
   });
 });
 
 describe('a quiet stream is confirmed', () => {
   test.each([
-    ['at leisure once it is live', { resumed: true }, whole, true],
-    ['at leisure while pages fill in what lies before', {}, behind, true],
-    ['soon while its last frame has to show up', { resumed: true, expected }, whole, false],
+    ['late once it is live', { resumed: true }, whole, true],
+    ['late while pages fill in the time before', {}, behind, true],
+    ['soon until it repeats its last frame', { resumed: true, expected }, whole, false],
     ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
-    ['soon while it makes up for an outage', { resumed: true }, { ...whole, behindSince: now }, false],
+    ['soon while it fills in an outage', { resumed: true }, { ...whole, outageSince: now }, false],
   ] as const)('%s', (_, stream, reading, settled) => {
-    expect(isSettled(placeWith(stream), reading)).toBe(settled);
+    expect(isSettled(progressWith(stream), reading)).toBe(settled);
   });
 });

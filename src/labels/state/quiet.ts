@@ -1,27 +1,27 @@
-import type { Place } from './place.ts';
+import type { ReadProgress } from './read-progress.ts';
 import type { ReadingState } from './reading-state.ts';
 
-/** Returns true if nothing of an earlier connection is still to come: silence then is confirmed at leisure. */
-export function isSettled({ stream }: Place, { whole, behindSince }: ReadingState): boolean {
+/** Returns true if the stream owes no earlier labels, so that its silence is confirmed only after a longer time. */
+export function isSettled({ stream }: ReadProgress, { whole, outageSince }: ReadingState): boolean {
   const isReplaying = stream.resumed && stream.liveFrom !== null && !whole;
-  return stream.expected === null && !isReplaying && !(stream.resumed && behindSince !== null);
+  return stream.expected === null && !isReplaying && !(stream.resumed && outageSince !== null);
 }
 
-/** The next act of a reader whose stream has been quiet. */
-export type QuietAct =
-  /** Pages are read to their end. */
+/** Next action of a reader whose stream has been quiet. */
+export type QuietAction =
+  /** Read the pages to their end. */
   | 'ask_pages'
-  /** It was asked for its last frame again, and nothing came: everything is read again. */
+  /** The stream did not repeat its last frame: read everything again. */
   | 'start_over'
-  /** The stream replayed everything that it had. */
+  /** The stream has replayed everything: record that the source is complete. */
   | 'catch_up'
-  /** Nothing was ever given: there is no tail to look at. */
+  /** The source never sent anything: keep the connection. */
   | 'stay'
-  /** Connecting again asks for the last frame again. */
+  /** Reconnect, so that the stream repeats its last frame. */
   | 'reconnect';
 
-/** Decides by the state what the silence of a stream calls for; `pages`: the labeler has usable ones. */
-export function afterQuiet({ stream, position }: Place, { whole }: ReadingState, pages: boolean): QuietAct {
+/** Returns the next action after the silence of a stream; `pages` is true if the labeler has usable pages. */
+export function afterQuiet({ stream, position }: ReadProgress, { whole }: ReadingState, pages: boolean): QuietAction {
   if (pages) return 'ask_pages';
   if (stream.expected !== null) return 'start_over';
   if (stream.resumed && !whole) return 'catch_up';

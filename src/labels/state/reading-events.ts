@@ -4,42 +4,42 @@ import type { ReadPosition } from '../label/position.ts';
 /** Failure of reading a source. */
 export type Fault = 'refusing' | 'rejecting' | 'failed' | 'order_unverified';
 
-/** The unread part of a source when reading it begins. */
+/** Unread part of a source when its reading begins. */
 export interface Unread {
-  /** From when on it was not known to be complete. */
+  /** Time since which it was not known to be complete. */
   readonly since: Micros;
   /** Labels authored before this time are refused as late or older than our epoch. */
   readonly target: Micros;
 }
 
-/** A frame of a stream as a position keeps it. */
+/** A frame of a stream, as a position stores it. */
 export interface LastFrame {
   readonly seq: number;
-  /** Mark of its last label; null where it had none. */
+  /** Mark of its last label; null if it had no label. */
   readonly tail: string | null;
 }
 
-/** The part of the resume position that moves once rows are durable. */
+/** Move of the resume position once rows are durable. */
 export type PositionMove =
   | { readonly kind: 'stay' }
-  /** Behind the newest of some frames; null where all their numbers fall. */
+  /** After the newest of some frames; null if all their numbers decrease. */
   | { readonly kind: 'frames'; readonly last: LastFrame | null }
-  /** Behind a page, with the mark of its last row. */
+  /** After a page, with the mark of its last row. */
   | { readonly kind: 'page'; readonly cursor: number; readonly tail: string }
-  /** Nowhere: the page gave no position. What is read first begins at `start`. */
+  /** No move, because the page had no usable cursor. A first read begins at `start`. */
   | { readonly kind: 'unplaced'; readonly start: number }
-  /** The cursor to the newest frame: frame `seq` stands in the pages under its number. */
+  /** The cursor to the newest frame, because the pages show frame `seq` with its number. */
   | { readonly kind: 'align'; readonly seq: number };
 
-/** Events that change the reading of a source. Instants of foreign origin are computed before: a step reads no clock. */
+/** Events that change the reading of a source. They contain all times, because a step reads no clock. */
 export type ReadingEvent =
   /** An attempt to read it begins. */
   | { readonly kind: 'asked'; readonly now: Micros }
-  /** Our own limits kept us from the attempt that began. */
+  /** Our own limits prevented the attempt. */
   | { readonly kind: 'not_asked' }
   /** An attempt failed. */
   | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault }
-  /** A page or frames were admitted, with so many labels of a usable date and without; `live` by stream. */
+  /** A page or frames were admitted, with the number of labels with and without a usable date; `live`: by stream. */
   | {
       readonly kind: 'answered';
       readonly now: Micros;
@@ -47,24 +47,24 @@ export type ReadingEvent =
       readonly undated: number;
       readonly live: boolean;
     }
-  /** Rows that were committed include new ones. */
-  | { readonly kind: 'gave_new'; readonly now: Micros }
+  /** Committed rows include new ones. */
+  | { readonly kind: 'new_rows_stored'; readonly now: Micros }
   /** A labeler that had left the enrolment is enrolled again. */
   | { readonly kind: 'returned'; readonly now: Micros }
   | { readonly kind: 'moved'; readonly now: Micros }
   | { readonly kind: 'restarted'; readonly now: Micros }
-  /** All that it gave until then is stored, or recorded as a gap. */
+  /** All labels until then are stored, or recorded as a gap. */
   | { readonly kind: 'completed'; readonly through: Micros }
-  /** The first page of a reading to the end has come; `before` is from when that reading began. */
+  /** The first page of a reading arrived; `before` is the unread part when that reading began. */
   | { readonly kind: 'reading_began'; readonly before: Unread }
-  /** Everything that it had was read to its end. Labels from before `reached` were too old to be taken. */
+  /** The source was read to its end. Labels authored before `reached` were too old to be accepted. */
   | { readonly kind: 'caught_up'; readonly now: Micros; readonly reached: Micros; readonly before: Unread }
-  /** A stream is read live, and pages do not fill in what lies before `opened`. */
+  /** A stream is read live, and pages do not fill in the time before `opened`. */
   | { readonly kind: 'not_filled_in'; readonly since: Micros; readonly opened: Micros }
-  /** The stream itself replays what lies behind. */
-  | { readonly kind: 'fell_behind'; readonly since: Micros }
-  /** The time before cannot be filled in; later labels arrive live. */
-  | { readonly kind: 'gave_up'; readonly through: Micros }
+  /** The stream itself replays labels since `since`. */
+  | { readonly kind: 'replay_started'; readonly since: Micros }
+  /** The time until `through` cannot be filled in; later labels arrive live. */
+  | { readonly kind: 'fill_in_abandoned'; readonly through: Micros }
   /** The row that was read last is gone, or the cursor is. `live`: later labels arrive live on the open stream. */
   | { readonly kind: 'reset'; readonly now: Micros; readonly epoch: Micros; readonly live: boolean }
   /** It exceeds its rates, and has not been read for the delay limit or a multiple of it. */
@@ -75,31 +75,32 @@ export type ReadingEvent =
   | { readonly kind: 'displaced'; readonly now: Micros }
   /** It left the enrolment, or its document names no endpoint. */
   | { readonly kind: 'left'; readonly now: Micros }
-  | PlaceEvent;
+  | ProgressEvent;
 
-/** Events that only move the place at which reading goes on. */
-type PlaceEvent =
+/** Events that only change the progress of reading. */
+type ProgressEvent =
   /** A connection to the stream is about to be opened. */
   | { readonly kind: 'stream_opening' }
   | { readonly kind: 'stream_opened' }
-  /** Filling in what lies before the connection ended; `joined`: pages reached its first live frame. */
+  /** Filling in the time before the connection ended; `joined`: pages reached its first live frame. */
   | { readonly kind: 'filled_in'; readonly joined: boolean; readonly opened: Micros }
-  /** The frame that was read last showed up, or is known not to. */
+  /** The connection repeated the last frame, or is known not to. */
   | { readonly kind: 'tail_settled' }
-  /** The next connection begins at this cursor; null: where the last one ended. */
+  /** The next connection begins at this cursor; null to resume after the last one. */
   | { readonly kind: 'replay_found'; readonly cursor: number | null }
-  /** Frames came, without a hole between them. */
+  /** Consecutive frames arrived. */
   | { readonly kind: 'frames_seen'; readonly frames: readonly LastFrame[] }
-  /** Rows and the position behind them are durable. */
+  /** Rows and the position after them are durable. */
   | { readonly kind: 'committed'; readonly move: PositionMove; readonly position: ReadPosition }
-  /** A page is stored: the digits of its rows, and their fingerprints where it gave no position. */
+  /** A page is stored: the first digits of its fingerprints, and the fingerprints if it had no usable cursor. */
   | { readonly kind: 'page_stored'; readonly digits: ReadonlySet<number>; readonly unplaced: ReadonlySet<string> }
-  /** A page showed the row that was read last, or what replaced it. */
+  /** A page showed the last row, or its replacement. */
   | { readonly kind: 'tail_found' }
+  /** A page did not show the last row. */
   | { readonly kind: 'tail_missed'; readonly now: Micros }
   /** Everything before the live frames is stored, or a gap. */
   | { readonly kind: 'joined' }
-  /** The stream goes on elsewhere than behind its last frame. */
+  /** The stream does not continue after its last frame. */
   | { readonly kind: 'number_forgotten' }
   /** The labeler's database was reset. */
   | { readonly kind: 'position_forgotten' };

@@ -1,26 +1,26 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
+import { unreachableAfter } from './priority.ts';
 import type { SourceState } from './source-state.ts';
-import { unreachableAfter } from './standing.ts';
 
-/** Resumed at its position within this time, a source was only delayed: 15 minutes. */
+/** Maximum outage that counts as a delay, without a gap: 15 minutes. */
 export const delayLimit = 15 * minute;
-/** A source that never answered is enrolled for this long: 24 h. */
+/** Time for which a source that never responded is enrolled: 24 h. */
 export const trialPeriod = 24 * hour;
 
-/** State of a source besides its position; survives a restart. */
+/** State of a source except its position; survives a restart. */
 export interface TrackedState {
   readonly state: SourceState;
   readonly stateSince: Micros;
   /** Time of the first attempt to read it; null before. */
   readonly firstAsked: Micros | null;
-  /** Our clock at its first accepted page; null when it never answered. */
+  /** Our clock at its first accepted page; null if it never responded. */
   readonly firstAnswered: Micros | null;
-  /** Our clock at its last accepted page; null when it never answered. */
+  /** Our clock at its last accepted page; null if it never responded. */
   readonly lastAnswered: Micros | null;
-  /** Since when every try has failed, restarts of ours included; null where the last one did not. */
+  /** Start of the current series of failed attempts, across our restarts; null if the last one succeeded. */
   readonly failingSince: Micros | null;
-  /** Up to when all that it gave is stored, or recorded as a gap; null before it answered. */
+  /** Time up to which all its labels are stored, or recorded as a gap; null before it responded. */
   readonly completeThrough: Micros | null;
   /** True if any of its labels had a usable date. */
   readonly dated: boolean;
@@ -28,22 +28,22 @@ export interface TrackedState {
   readonly undated: boolean;
 }
 
-/** The reading of one source, as a value: only `step` makes the next one. */
+/** State of reading one source: an immutable value that only `step` changes. */
 export interface ReadingState {
   readonly tracked: TrackedState;
-  /** Attempts that failed one after the other; null where the last one did not. */
-  readonly failing: { readonly since: Micros; readonly tries: number } | null;
+  /** Consecutive failed attempts of this run; null if the last one succeeded. */
+  readonly failing: { readonly since: Micros; readonly attempts: number } | null;
   /** Start of an outage that is not yet filled in. */
-  readonly behindSince: Micros | null;
+  readonly outageSince: Micros | null;
   /** Time at which missed labels were last accepted; null while the source does not respond, or nothing is missed. */
   readonly readAt: Micros | null;
-  /** As it was before the first try; null once a try was made, or where none has begun. */
-  readonly untried: TrackedState | null;
+  /** State before the first attempt; null once an attempt succeeded or failed, or before one began. */
+  readonly beforeFirstAttempt: TrackedState | null;
   /** True if all labels arrive live: everything earlier was read to its end since the last attempt began. */
   readonly whole: boolean;
 }
 
-/** The tracked state of a source that was never asked. */
+/** Returns the tracked state of a source that was never asked. */
 export function untracked(at: Micros): TrackedState {
   const never = {
     ...{ firstAsked: null, firstAnswered: null, lastAnswered: null },
@@ -52,14 +52,14 @@ export function untracked(at: Micros): TrackedState {
   return { state: 'unstarted', stateSince: at, ...never, dated: false, undated: false };
 }
 
-/** The reading of a source of which a run knows no more than what was kept. */
+/** Returns the state of reading a source at the start of a run. */
 export function readingOf(tracked: TrackedState): ReadingState {
-  return { tracked, failing: null, behindSince: null, readAt: null, untried: null, whole: false };
+  return { tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false };
 }
 
-/** Since when a source is not known to be complete; null when it never answered. */
-export function unreadSince({ behindSince, tracked }: ReadingState): Micros | null {
-  return behindSince ?? tracked.completeThrough;
+/** Returns the time since which a source is not known to be complete; null if it never responded. */
+export function unreadSince({ outageSince, tracked }: ReadingState): Micros | null {
+  return outageSince ?? tracked.completeThrough;
 }
 
 /**

@@ -50,15 +50,15 @@ describe('the rules behind the table', () => {
     expect(then('only_undated')).toBe('undated_only');
   });
 
-  test('nothing is established but by an answer', () => {
-    const ways = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
-    for (const [state, event] of ways) {
+  test('only a response establishes a source', () => {
+    const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
+    for (const [state, event] of pairs) {
       if (transition(state, event) === 'established')
         expect([event, state]).toContain(event === 'answered' ? event : 'established');
     }
   });
 
-  test('a restart never keeps a source established, and one that was never asked stays so', () => {
+  test('a restart ends the established state, and keeps the unstarted one', () => {
     for (const state of sourceStates) expect(transition(state, 'restarted')).not.toBe('established');
     expect(transition('unstarted', 'restarted')).toBe('unstarted');
   });

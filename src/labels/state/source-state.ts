@@ -31,7 +31,7 @@ export type SourceEvent = keyof typeof sourceEvents;
 type Row = Readonly<Record<SourceEvent, SourceState>>;
 
 /** Transitions of most states: the newest event decides. */
-const usual = {
+const defaultRow = {
   asked: 'probing',
   answered: 'established',
   only_undated: 'undated_only',
@@ -45,21 +45,21 @@ const usual = {
 } as const satisfies Row;
 
 /**
- * The one transition table. Only `established` gives coverage; a try that merely begins takes nothing from what is
- * known, and one more failure of a source that is unavailable does not make it look better.
+ * The transition table. Only `established` gives coverage. The start of an attempt does not change what is known, and a
+ * further failure does not improve the state of an unavailable source.
  */
 export const transitions: Readonly<Record<SourceState, Row>> = {
-  unstarted: { ...usual, restarted: 'unstarted', moved: 'unstarted' },
-  probing: usual,
-  established: { ...usual, asked: 'established' },
-  refused: { ...usual, asked: 'refused', restarted: 'refused' },
-  cursor_order_unverified: { ...usual, asked: 'cursor_order_unverified', restarted: 'cursor_order_unverified' },
-  undated_only: { ...usual, asked: 'undated_only', restarted: 'undated_only' },
-  provider_rejects: { ...usual, asked: 'provider_rejects', restarted: 'provider_rejects' },
-  unavailable: { ...usual, asked: 'unavailable', failed: 'unavailable', restarted: 'unavailable' },
+  unstarted: { ...defaultRow, restarted: 'unstarted', moved: 'unstarted' },
+  probing: defaultRow,
+  established: { ...defaultRow, asked: 'established' },
+  refused: { ...defaultRow, asked: 'refused', restarted: 'refused' },
+  cursor_order_unverified: { ...defaultRow, asked: 'cursor_order_unverified', restarted: 'cursor_order_unverified' },
+  undated_only: { ...defaultRow, asked: 'undated_only', restarted: 'undated_only' },
+  provider_rejects: { ...defaultRow, asked: 'provider_rejects', restarted: 'provider_rejects' },
+  unavailable: { ...defaultRow, asked: 'unavailable', failed: 'unavailable', restarted: 'unavailable' },
 };
 
-/** The state after an event. */
+/** Returns the state after an event. */
 export function transition(state: SourceState, event: SourceEvent): SourceState {
   return transitions[state][event];
 }

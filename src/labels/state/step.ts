@@ -6,14 +6,14 @@ import type { ReadingEvent } from './reading-events.ts';
 import { delayLimit, type ReadingState } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
-/** Failing for longer than the delay limit, with at least this many tries, a source is unavailable. */
-const leastTries = 3;
+/** Minimum failed attempts, over more than the delay limit, after which a source is unavailable. */
+const minAttempts = 3;
 
 type EventOf<K extends ReadingEvent['kind']> = Extract<ReadingEvent, { kind: K }>;
 
 /**
- * The one transition of the reading of a source: the state after an event, and the gap that is to be recorded or taken
- * back. It reads no clock and changes nothing.
+ * Returns the state of reading a source after an event, and the gap to record or withdraw. Reads no clock and changes
+ * nothing.
  */
 export function step(
   source: string,
@@ -29,19 +29,19 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'asked':
       return asked(state, event.now);
     case 'not_asked':
-      // A trial does not begin with it.
-      return state.untried === null ? state : { ...state, tracked: state.untried };
+      // It does not begin a trial.
+      return state.beforeFirstAttempt === null ? state : { ...state, tracked: state.beforeFirstAttempt };
     case 'failed':
       return missing(failed(state, event), change);
     case 'answered':
       return answered(missing(state, change), event);
-    case 'gave_new':
-      return state.behindSince === null ? state : { ...state, readAt: event.now };
+    case 'new_rows_stored':
+      return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
-      // What it published while it was not enrolled is missing until it is filled in.
+      // Labels of the time without enrolment are missing until they are filled in.
       return state.tracked.lastAnswered === null || state.failing !== null
         ? state
-        : { ...state, failing: { since: event.now, tries: 0 } };
+        : { ...state, failing: { since: event.now, attempts: 0 } };
     case 'moved':
       return entered(
         { ...state, failing: null, tracked: { ...state.tracked, failingSince: null } },
@@ -55,19 +55,19 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reading_began':
       return change === null ? state : completed(state, change.gap.end);
     case 'caught_up':
-      return completed({ ...state, behindSince: null, whole: true }, event.now);
-    case 'fell_behind':
-      // Where it was behind already, what was taken so far still counts.
+      return completed({ ...state, outageSince: null, whole: true }, event.now);
+    case 'replay_started':
+      // If an outage was being filled in already, the accepted labels still count.
       return {
-        ...{ ...state, whole: false, behindSince: event.since },
-        readAt: state.behindSince === null ? null : state.readAt,
+        ...{ ...state, whole: false, outageSince: event.since },
+        readAt: state.outageSince === null ? null : state.readAt,
       };
-    case 'gave_up':
-      return completed({ ...state, behindSince: null, whole: true }, event.through);
+    case 'fill_in_abandoned':
+      return completed({ ...state, outageSince: null, whole: true }, event.through);
     case 'reset':
-      return event.live && state.behindSince === null ? completed({ ...state, whole: true }, event.now) : state;
+      return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
     default:
-      // The others leave a gap or move the place, and nothing else.
+      // The other events only leave a gap or change the progress.
       return state;
   }
 }
@@ -75,17 +75,17 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
 /** Labels from before an attempt that begins are unread. */
 function asked(state: ReadingState, now: Micros): ReadingState {
   const { tracked } = state;
-  const untried = tracked.firstAsked === null ? tracked : state.untried;
-  const begun = entered({ ...state, untried, whole: false }, 'asked', now);
+  const beforeFirstAttempt = tracked.firstAsked === null ? tracked : state.beforeFirstAttempt;
+  const begun = entered({ ...state, beforeFirstAttempt, whole: false }, 'asked', now);
   return { ...begun, tracked: { ...begun.tracked, firstAsked: tracked.firstAsked ?? now } };
 }
 
 function failed(state: ReadingState, { now, fault }: EventOf<'failed'>): ReadingState {
-  const { since = now, tries = 0 } = state.failing ?? {};
+  const { since = now, attempts = 0 } = state.failing ?? {};
   const tracked = { ...state.tracked, failingSince: state.tracked.failingSince ?? now };
-  const long = now - since > delayLimit && tries + 1 >= leastTries;
-  const failing = { since, tries: tries + 1 };
-  const then = { ...state, tracked, failing, untried: null, whole: false };
+  const long = now - since > delayLimit && attempts + 1 >= minAttempts;
+  const failing = { since, attempts: attempts + 1 };
+  const then = { ...state, tracked, failing, beforeFirstAttempt: null, whole: false };
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);
 }
 
@@ -93,21 +93,21 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const dated = state.tracked.dated || labels.dated > 0;
   const undated = state.tracked.undated || labels.undated > 0;
   const event = undated && !dated ? 'only_undated' : 'answered';
-  const heard = entered({ ...state, failing: null, untried: null }, event, now);
-  const firstAnswered = heard.tracked.firstAnswered ?? now;
-  const tracked = { ...heard.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
-  const readAt = heard.behindSince === null ? null : (heard.readAt ?? now);
-  const then = { ...heard, tracked, readAt };
+  const responding = entered({ ...state, failing: null, beforeFirstAttempt: null }, event, now);
+  const firstAnswered = responding.tracked.firstAnswered ?? now;
+  const tracked = { ...responding.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
+  const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
+  const then = { ...responding, tracked, readAt };
   return then.whole && live ? completed(then, now) : then;
 }
 
-/** An outage that is a gap has to be filled in. */
+/** Marks an outage that is a gap as not yet filled in. */
 function missing(state: ReadingState, change: GapChange | null): ReadingState {
   if (change === null) return state;
-  return { ...state, behindSince: change.gap.start, readAt: state.behindSince === null ? null : state.readAt };
+  return { ...state, outageSince: change.gap.start, readAt: state.outageSince === null ? null : state.readAt };
 }
 
-/** All that it gave until then is stored, or recorded as a gap; it never becomes less. */
+/** Advances the time up to which all labels are stored or recorded as a gap; it never decreases. */
 function completed(state: ReadingState, at: Micros): ReadingState {
   const completeThrough = micros(Math.max(state.tracked.completeThrough ?? at, at));
   return { ...state, tracked: { ...state.tracked, completeThrough } };

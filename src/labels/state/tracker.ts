@@ -1,11 +1,11 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { GapChange, StoredGap } from '../../store/port.ts';
-import type { Fault, ReadingEvent, Unread } from './reading-events.ts';
+import type { GapChange } from '../../store/port.ts';
+import type { ReadingEvent } from './reading-events.ts';
 import { isEnrolledAt, type ReadingState, readingOf, type TrackedState, unreadSince } from './reading-state.ts';
 import type { SourceState } from './source-state.ts';
 import { step } from './step.ts';
 
-/** The owner of the reading state of one source: `apply` is the only way to change it. */
+/** Owner of the reading state of one source, which only `apply` changes. */
 export class Tracker {
   readonly did: string;
   #reading: ReadingState;
@@ -15,7 +15,7 @@ export class Tracker {
     this.#reading = readingOf(tracked);
   }
 
-  /** Takes an event into account. Returns the gap that is to be recorded or taken back now, or null. */
+  /** Applies an event. Returns the gap to record or withdraw now, or null. */
   apply(event: ReadingEvent): GapChange | null {
     const [reading, change] = step(this.did, this.#reading, event);
     this.#reading = reading;
@@ -40,7 +40,7 @@ export class Tracker {
     return this.#reading.failing !== null;
   }
 
-  /** Since when it is not known to be complete; null when it never answered. */
+  /** Time since which it is not known to be complete; null if it never responded. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }
@@ -52,49 +52,16 @@ export class Tracker {
 
   /** True if an outage was more than a delay and is not yet filled in. */
   get behind(): boolean {
-    return this.#reading.behindSince !== null;
+    return this.#reading.outageSince !== null;
   }
 
-  /** Time at which labels missed in an outage were last accepted, or at which it first responded again; null if nothing is missed. */
+  /** Time at which labels missed in an outage were last accepted, or it first responded again; null if none are missed. */
   get readAt(): Micros | null {
-    return this.#reading.behindSince === null ? null : this.#reading.readAt;
+    return this.#reading.outageSince === null ? null : this.#reading.readAt;
   }
 
   /** Returns true if it is enrolled at `now`. */
   enrolled(now: Micros): boolean {
     return isEnrolledAt(this.#reading, now);
-  }
-
-  /** Records the start of an attempt to read it. */
-  asked(now: Micros): void {
-    this.apply({ kind: 'asked', now });
-  }
-
-  /** Records an accepted page of so many labels; `live` where it came by stream. Returns the gap to record. */
-  answered(
-    now: Micros,
-    { dated, undated, live = false }: { readonly dated: number; readonly undated: number; readonly live?: boolean },
-  ): StoredGap | null {
-    return this.apply({ kind: 'answered', now, dated, undated, live })?.gap ?? null;
-  }
-
-  /** Records a failed attempt. Returns the gap to record. */
-  failed(now: Micros, fault: Fault): StoredGap | null {
-    return this.apply({ kind: 'failed', now, fault })?.gap ?? null;
-  }
-
-  /** Records that everything since the last position was read, back to `reached`. Returns the change of the gaps. */
-  caughtUp(reached: Micros, now: Micros, before: Unread = { since: reached, target: reached }): GapChange | null {
-    return this.apply({ kind: 'caught_up', now, reached, before });
-  }
-
-  /** Records that the labeler is enrolled again. */
-  returned(now: Micros): void {
-    this.apply({ kind: 'returned', now });
-  }
-
-  /** Records that our own process restarted. */
-  restarted(now: Micros): void {
-    this.apply({ kind: 'restarted', now });
   }
 }

@@ -1,7 +1,7 @@
 import { encode } from '@atcute/cbor';
 import { expect, test } from 'vitest';
 import { createDecodedBytes } from '../../input/decoded-bytes.ts';
-import { FrameQueue, mostWaitingBytes } from './frame-queue.ts';
+import { FrameQueue, maxWaitingBytes } from './frame-queue.ts';
 
 function frame(seq: number, bytes: number): Uint8Array {
   const label = { val: 'x'.repeat(bytes) };
@@ -24,25 +24,25 @@ function taken(queue: FrameQueue, bytes: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-test('a connection is read no further once 256 frames wait, or 16 MiB of them', () => {
+test('a connection is paused when 256 frames or 16 MiB wait', () => {
   expect(taken(queue(), 100)).toBe(256);
-  expect(taken(queue(), mostWaitingBytes / 16)).toBe(16);
-  expect(taken(queue(), mostWaitingBytes)).toBe(1);
+  expect(taken(queue(), maxWaitingBytes / 16)).toBe(16);
+  expect(taken(queue(), maxWaitingBytes)).toBe(1);
 });
 
-test('what was taken waits no more, and comes in its order', () => {
+test('frames are taken in order, and then no longer wait', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
-  taken(frames, mostWaitingBytes / 4);
-  expect(memory.held).toBeGreaterThan(mostWaitingBytes);
+  taken(frames, maxWaitingBytes / 4);
+  expect(memory.held).toBeGreaterThan(maxWaitingBytes);
   expect(takeAll(frames)).toMatchObject([1, 2, 3, 4].map((seq) => ({ kind: 'labels', seq })));
   expect([frames.next(), frames.isFull, memory.held]).toEqual([null, false, 0]);
-  expect(taken(frames, mostWaitingBytes / 4)).toBe(4);
+  expect(taken(frames, maxWaitingBytes / 4)).toBe(4);
   frames.clear();
   expect([frames.next(), memory.held]).toEqual([null, 0]);
 });
 
-test('frames are decoded together only as far as little memory holds them', () => {
+test('frames are decoded together only within a small memory budget', () => {
   const frames = queue();
   for (let seq = 1; seq <= 5; seq += 1) frames.push(frame(seq, 400_000));
   expect(frames.next()).toMatchObject({ count: 2 });
@@ -57,7 +57,7 @@ test('frames are decoded together only as far as little memory holds them', () =
   expect(small.next(10_000)?.count).toBeLessThan(10);
 });
 
-test('a frame that is refused takes no memory, and keeps its place', () => {
+test('a refused frame needs no memory, and keeps its place', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
   frames.push(frame(1, 10));
@@ -69,7 +69,7 @@ test('a frame that is refused takes no memory, and keeps its place', () => {
   expect(takeAll(frames).map(({ kind }) => kind)).toEqual(['labels', 'over_budget', 'malformed', 'labels']);
 });
 
-test('a connection is not read while it holds more than its share of all that waits', () => {
+test('a connection is paused while it holds more than its share of the memory', () => {
   const memory = createDecodedBytes({ total: 1_000_000, reserve: 1_000, buffered: 0 });
   const [hostile, honest] = [queue(memory), queue(memory)];
   expect(taken(hostile, 50_000)).toBe(5);

@@ -2,15 +2,15 @@ import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
-/** Frames that may wait for the writer before a connection is not read any further. */
-const mostFrames = 256;
-/** The same in bytes: a frame may be as large as a page. */
-export const mostWaitingBytes = 16 * 1024 * 1024;
-/** Memory of the frames that are decoded together, where one of them alone does not need more. */
+/** Maximum frames that wait for the writer; beyond it the connection is not read. */
+const maxFrames = 256;
+/** Maximum bytes of waiting frames; a frame may be as large as a page. */
+export const maxWaitingBytes = 16 * 1024 * 1024;
+/** Maximum memory of frames that are decoded together; a single frame may need more. */
 const maxBatchCost = 2 * 1024 * 1024;
 
 interface Waiting {
-  /** Null where the frame was refused as it came, and is not kept. */
+  /** Null if the frame was refused on arrival, and is not kept. */
   readonly bytes: Uint8Array | null;
   readonly cost: number;
   readonly refused: 'malformed' | 'over_budget';
@@ -24,20 +24,20 @@ export interface FrameBatch {
 }
 
 /**
- * The frames of one connection that wait for the writer, bounded by number and by bytes, and as a part of what the frames of all
- * connections may take. They wait as bytes: what a frame decodes to may be many times larger.
+ * Frames of one connection that wait for the writer, bounded by number and bytes, and by the memory for the frames of all
+ * connections. They wait as bytes, because a decoded frame may be many times larger.
  */
 export class FrameQueue {
   readonly #account: ByteAccount;
   #frames: Waiting[] = [];
   #bytes = 0;
 
-  /** `account` holds the bytes that wait. */
+  /** `account` is charged for the waiting bytes. */
   constructor(account: ByteAccount) {
     this.#account = account;
   }
 
-  /** Adds a message; true when no more should be read for now. What was read already may still come. Never throws. */
+  /** Adds a message; returns true if reading should pause, though received messages may still follow. Never throws. */
   push(bytes: Uint8Array): boolean {
     const { fault, elements } = scanFrame(bytes);
     if (fault === null) {
@@ -50,15 +50,15 @@ export class FrameQueue {
 
   /** True if reading should pause. */
   get isFull(): boolean {
-    return this.#frames.length >= mostFrames || this.#bytes >= mostWaitingBytes || this.#account.isOver;
+    return this.#frames.length >= maxFrames || this.#bytes >= maxWaitingBytes || this.#account.isOver;
   }
 
-  /** The oldest frames that together take no more memory than this, at least one; null when nothing waits. */
+  /** Returns the oldest frames that together need at most `maxCost` of memory, at least one; null if nothing waits. */
   next(maxCost = maxBatchCost): FrameBatch | null {
     let cost = 0;
     let count = 0;
     for (const frame of this.#frames) {
-      if (count > 0 && (count >= mostFrames || cost + frame.cost > maxCost)) break;
+      if (count > 0 && (count >= maxFrames || cost + frame.cost > maxCost)) break;
       cost += frame.cost;
       count += 1;
     }
@@ -75,7 +75,7 @@ export class FrameQueue {
     return taken.map((frame) => (frame.bytes === null ? { kind: frame.refused } : decodeFrame(frame.bytes)));
   }
 
-  /** Drops what waits. */
+  /** Drops all waiting frames. */
   clear(): void {
     this.#frames = [];
     this.#account.release(this.#bytes);

@@ -14,7 +14,7 @@ afterEach(() => {
   server.close();
 });
 
-test('as many handshakes are under way as may be, however many endpoints accept connections and never answer', async () => {
+test('the number of concurrent handshakes is limited, and strangers leave reserved slots to privileged sources', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;
@@ -27,7 +27,7 @@ test('as many handshakes are under way as may be, however many endpoints accept 
     userAgent: 'Almanac/test',
     resolve: createNameResolver({ hostsFile: null }).resolve,
     handshakes: createSlots({ total: 4, perHost: 4, reserved: 2, maxWaiting: 100 }),
-    rhythm: { requestMs: 300 },
+    timings: { requestMs: 300 },
   });
   const open = async (name: string, privileged: boolean): Promise<string> => {
     const source = { endpoint: `http://${name}.localhost:${port}`, peer: { source: name, privileged } };
@@ -44,12 +44,12 @@ test('as many handshakes are under way as may be, however many endpoints accept 
   expect([...new Set(outcomes)]).toEqual(['busy', 'timeout']);
 });
 
-test('the turn of a handshake is free again, whichever way the handshake failed', async () => {
+test('the slot of a handshake is free after every kind of failure', async () => {
   const handshakes = createSlots({ total: 1, perHost: 1, maxWaiting: 0 });
   const source = { endpoint: 'https://labeler.example', peer: { source: 'a', privileged: false } };
   const open = (resolve: Resolve, signal = new AbortController().signal): Promise<unknown> =>
     createStreamOpener({
-      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', rhythm: { requestMs: 20 } },
+      ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', timings: { requestMs: 20 } },
       ...{ resolve, handshakes },
     })(source, null, { onFrame: () => undefined }, signal).catch((error: unknown) =>
       error instanceof ConnectError ? error.kind : error,

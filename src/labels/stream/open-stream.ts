@@ -3,8 +3,8 @@ import type { Slots } from '../../network/guard/slots.ts';
 import type { Peer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import { type GuardedSocket, openSocket, type SocketOptions } from '../../network/websocket/websocket.ts';
-import type { Rhythm } from './rhythm.ts';
 import { maxFrameBytes, streamUrl } from './stream-url.ts';
+import type { Timings } from './timings.ts';
 
 /** Dependencies of opening streams. */
 export interface StreamOpenerOptions {
@@ -13,9 +13,9 @@ export interface StreamOpenerOptions {
   readonly userAgent: string;
   /** Resolves names that strangers chose. */
   readonly resolve: Resolve;
-  /** Handshakes under way at once: a host that accepts connections and never answers holds up no other. */
+  /** Slots for concurrent handshakes: a host that accepts connections and never responds delays no other. */
   readonly handshakes: Slots;
-  readonly rhythm: Pick<Rhythm, 'requestMs'>;
+  readonly timings: Pick<Timings, 'requestMs'>;
 }
 
 /** The labeler whose stream is opened. */
@@ -27,7 +27,7 @@ export interface StreamOwner {
 /** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
 export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
 
-/** Opens the stream of a source behind a cursor, or live. Rejects with ConnectError; as `busy` when no turn came. */
+/** Opens the stream of a source after a cursor, or live. Rejects with ConnectError, of kind `busy` if there is no free slot. */
 export type OpenStream = (
   source: StreamOwner,
   cursor: number | null,
@@ -35,15 +35,15 @@ export type OpenStream = (
   signal: AbortSignal,
 ) => Promise<GuardedSocket>;
 
-/** An honest server answers a handshake within this time, in milliseconds; waiting longer serves those that never do. */
+/** Maximum wait for a handshake, in milliseconds; honest servers respond sooner. */
 const maxHandshakeMs = 15_000;
 
-/** Makes the one way in which streams of labelers are opened. */
+/** Creates the function that opens the streams of labelers. */
 export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
-  const { policy, userAgent, resolve, handshakes, rhythm } = options;
+  const { policy, userAgent, resolve, handshakes, timings } = options;
   return async ({ endpoint, peer }, cursor, events, signal) => {
-    const handshakeMs = Math.min(rhythm.requestMs, maxHandshakeMs);
-    const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, rhythm.requestMs, signal);
+    const handshakeMs = Math.min(timings.requestMs, maxHandshakeMs);
+    const turn = await handshakes.acquire({ host: new URL(endpoint).host, ...peer }, timings.requestMs, signal);
     if (typeof turn === 'string') throw new ConnectError(turn, `cannot open a stream: ${turn}`);
     let answered = false;
     try {
@@ -59,7 +59,7 @@ export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
             maxFrameBytes,
             ...events,
           },
-          // A quiet stream is not idle: its tail is read by polls.
+          // A quiet stream is not idle: polls confirm it.
           ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
         },
         signal,

@@ -30,6 +30,26 @@ export function accountMetrics(registry: Registry): AccountMetrics {
     labelNames: ['route', 'status'],
     registers,
   });
+  const cut = connectionCuts('almanac_account_connections_cut_total', registry);
+  const connections = connectionCount('almanac_account_connections', registry);
+  const untrusted = new Counter({
+    name: untrustedProxyMetric,
+    help: 'Requests that came through a local proxy although --trust-proxy is 0: all its clients count as one.',
+    registers,
+  });
+  return {
+    ...readingMetrics(registry),
+    cut: (reason) => cut.inc({ reason }),
+    connections,
+    untrustedProxy: () => untrusted.inc(),
+    answered: (route, status) => requests.inc({ route, status: String(status) }),
+    waiting: waitingGauge(registry),
+  };
+}
+
+/** Registers the metrics of turns at the store. */
+function readingMetrics(registry: Registry): ReadingTelemetry {
+  const registers = [registry];
   const waited = new Histogram({
     name: 'almanac_account_wait_duration_seconds',
     help: 'Time that turns waited in the queue.',
@@ -54,35 +74,27 @@ export function accountMetrics(registry: Registry): AccountMetrics {
     help: 'Store-reading processes that were killed at a deadline, or died.',
     registers,
   });
-  const cut = connectionCuts('almanac_account_connections_cut_total', registry);
-  const connections = connectionCount('almanac_account_connections', registry);
-  const untrusted = new Counter({
-    name: untrustedProxyMetric,
-    help: 'Requests that came through a local proxy although --trust-proxy is 0: all its clients count as one.',
-    registers,
-  });
-  let ask = (): number => 0;
-  new Gauge({
-    name: 'almanac_account_waiting',
-    help: 'Requests waiting for the store.',
-    registers,
-    collect() {
-      this.set(ask());
-    },
-  });
   return {
-    cut: (reason) => cut.inc({ reason }),
-    connections,
-    untrustedProxy: () => untrusted.inc(),
-    answered: (route, status) => requests.inc({ route, status: String(status) }),
     turn: (waitedMs, ranMs) => {
       waited.observe(waitedMs / 1000);
       read.observe(ranMs / 1000);
     },
     busy: (reason) => busy.inc({ reason }),
     restarted: () => restarts.inc(),
-    waiting: (count) => {
-      ask = count;
+  };
+}
+
+function waitingGauge(registry: Registry): AccountMetrics['waiting'] {
+  let waiting = (): number => 0;
+  new Gauge({
+    name: 'almanac_account_waiting',
+    help: 'Requests waiting for the store.',
+    registers: [registry],
+    collect() {
+      this.set(waiting());
     },
+  });
+  return (count) => {
+    waiting = count;
   };
 }

@@ -1,4 +1,4 @@
-import { maxDisagreement } from '../../labels/clock/clock-watch.ts';
+import { maxUpstreamDifference } from '../../labels/clock/clock-watch.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import type { Offset } from './upstreams.ts';
 
@@ -13,7 +13,7 @@ export function checkClock(offsets: readonly Offset[]): Finding {
   const by = `${(Math.abs(middle) / 1000).toFixed(1)} s`;
   const found = `this machine is ${by} ${middle < 0 ? 'behind' : 'ahead of'} the upstreams`;
   const todo = 'set the clock and enable NTP';
-  if (Math.abs(middle) > maxDisagreement / 1000) return fail(check, found, `no labels will be accepted: ${todo}`);
+  if (Math.abs(middle) > maxUpstreamDifference / 1000) return fail(check, found, `no labels will be accepted: ${todo}`);
   if (Math.abs(middle) > noticeableMs) return warn(check, found, todo);
   return ok(check, `agrees with the upstreams (${offsets.length} responded)`);
 }

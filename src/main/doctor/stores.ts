@@ -89,6 +89,8 @@ const remedies: Partial<Record<StoreErrorCode, string>> = {
   schema_newer: 'run the version that wrote it, or a newer one',
   damaged:
     'keep the directory; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
+  io_failed: 'check the disk and the permissions of the directory: docs/operations/incidents.md',
+  unexpected: 'start again; if it recurs: docs/operations/incidents.md',
   busy: 'try again',
 };
 

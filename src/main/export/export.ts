@@ -5,10 +5,12 @@ import type { FailureKind } from '../../export/failure.ts';
 import type { PartSummary } from '../../export/format.ts';
 import type { AskedInterval } from '../../export/interval.ts';
 import type { ExportOrder } from '../../export/run.ts';
+import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { firstSignal } from '../../ops/lifecycle.ts';
 import { resolveSettings } from '../../ops/settings.ts';
 import type { Command, CommandContext } from '../command.ts';
+import { operatorUrl } from '../operator-url.ts';
 import { type ExportValues, exportSettings as settings } from './export-settings.ts';
 
 /** Exit codes of `almanac export`. A command line error is 1, as for all commands. */
@@ -158,10 +160,7 @@ function filtersOf({ labeler, value, action, targetKind }: ExportValues): Export
 
 /** Parses the operator's own address; plain http and loopback are therefore allowed. */
 function baseOf(from: string): string {
-  const url = URL.canParse(from) ? new URL(from) : null;
-  if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new OperatorError('--from requires an http or https URL without a user');
-  }
+  const url = operatorUrl('from', from, { schemes: httpSchemes, admits: ['fragment'] });
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 

@@ -11,10 +11,12 @@ import {
 import type { ArtifactSource } from '../../artifact/source.ts';
 import { urlSource } from '../../artifact/url-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
+import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import type { Log } from '../../ops/log.ts';
 import { userAgentFor } from '../contact-setting.ts';
+import { operatorUrl } from '../operator-url.ts';
 import { defaultData } from './facts-settings.ts';
 
 /** Locations of the two artifacts. */
@@ -47,7 +49,7 @@ export function artifactSources(
       observed?.(instrument, reading);
     };
     const common = { recognise, maxBytes: settings.maxArtifactBytes, clock, observe };
-    const url = place === null ? null : httpUrl(place);
+    const url = place === null ? null : httpUrl(`${instrument}-artifact`, place);
     if (url) {
       return urlSource({
         ...common,
@@ -80,16 +82,9 @@ function logReading(instrument: string, reading: Reading<unknown>, log: Log): vo
   log.warn('artifact refused', { instrument, reading: reading.kind, why: reading.why, pointer });
 }
 
-function httpUrl(place: string): URL | null {
+function httpUrl(flag: string, place: string): URL | null {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
-  const url = URL.canParse(place) ? new URL(place) : null;
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new OperatorError(`not an http or https URL: ${place}`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw new OperatorError('an artifact URL with credentials is not supported; let a proxy add them');
-  }
-  return url;
+  return operatorUrl(flag, place, { schemes: httpSchemes, admits: ['fragment'] });
 }
 
 function usableFolder({ artifacts, labelsArtifact, weatherArtifact }: ArtifactSettings): string {

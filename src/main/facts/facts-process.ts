@@ -6,6 +6,7 @@ import { factsDocuments } from '../../facts/documents.ts';
 import type { AccountLinks } from '../../facts/page/accounts.tsx';
 import { clientAddress } from '../../http/connections/client-address.ts';
 import { createHttpServer } from '../../http/server.ts';
+import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
@@ -13,6 +14,7 @@ import { packageRoot } from '../command.ts';
 import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
+import { operatorUrl } from '../operator-url.ts';
 import { artifactSources } from './artifact-sources.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
@@ -73,16 +75,13 @@ export async function startFacts(
 }
 
 function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
-  const url = accountUrl === null ? null : (URL.parse(accountUrl)?.href ?? '').replace(/\/+$/, '');
-  if (url !== null && !/^https?:/.test(url)) {
-    throw new OperatorError(`--account-url requires an http or https URL; got ${JSON.stringify(accountUrl)}`);
-  }
+  const url = accountUrl === null ? null : operatorUrl('account-url', accountUrl, { schemes: httpSchemes }).href;
   const samples = sampleAccounts.map((text) => {
     const [did = '', ...words] = text.trim().split(/\s+/);
     if (!isDid(did)) throw new OperatorError(`--sample-account requires a DID; got ${JSON.stringify(text)}`);
     return { did, shows: words.length === 0 ? null : words.join(' ') };
   });
-  return url === null ? null : { url, samples };
+  return url === null ? null : { url: url.replace(/\/+$/, ''), samples };
 }
 
 function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {
@@ -99,6 +98,6 @@ function logsAccess({ accessLog, accessLogClients }: Values<typeof factsSettings
 /** Returns the prefix of links: the public URL, or else the base path. */
 function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): string {
   if (publicUrl === null) return basePath(path);
-  if (URL.canParse(publicUrl) && /^https?:$/.test(new URL(publicUrl).protocol)) return publicUrl.replace(/\/+$/, '');
-  throw new OperatorError(`--public-url requires an http or https URL; got ${JSON.stringify(publicUrl)}`);
+  operatorUrl('public-url', publicUrl, { schemes: httpSchemes });
+  return publicUrl.replace(/\/+$/, '');
 }

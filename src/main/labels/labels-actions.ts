@@ -3,18 +3,20 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../../artifact/write.ts';
 import { formatTimestamp } from '../../contract/timestamp.ts';
+import { httpSchemes, socketSchemes, type UrlRules } from '../../input/url.ts';
 import { createLabels } from '../../labels/labels.ts';
 import { requireDenyList } from '../../labels/operator/deny-file.ts';
 import { readHold, releaseHold, setHold } from '../../labels/operator/hold.ts';
 import { readSeeds } from '../../labels/roster/seeds.ts';
 import { noTelemetry } from '../../labels/shares/telemetry.ts';
-import { liveRhythm } from '../../labels/stream/rhythm.ts';
+import { liveTimings } from '../../labels/stream/timings.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import { type FileEvent, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
 import { micros } from '../../store/time.ts';
 import { type CommandContext, packageRoot } from '../command.ts';
 import { userAgentFor } from '../contact-setting.ts';
+import { operatorUrl } from '../operator-url.ts';
 import { directoriesOf } from '../plc-setting.ts';
 import { serveUntilStopped } from '../serve.ts';
 import type { LabelsValues } from './labels-action.ts';
@@ -36,16 +38,16 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         artifacts: values.artifacts,
         windowDays,
         seeds: await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json')),
-        relays: values.relay.map((relay) => address('relay', relay, ['https:', 'http:'])),
+        relays: values.relay.map((relay) => checkedUrl('relay', relay, { schemes: httpSchemes })),
         ...directoriesOf(values.plc),
-        jetstream: values.jetstream === '' ? null : address('jetstream', values.jetstream, ['wss:', 'ws:']),
+        jetstream: values.jetstream === '' ? null : checkedUrl('jetstream', values.jetstream, jetstreamRules),
         userAgent: userAgentFor(values),
         publishSeconds: values.publishSeconds,
         discoverySeconds: values.discoverySeconds,
         origin: values.allowLoopback ? ('simulated' as const) : ('live' as const),
         dailyBytes: values.dayMegabytes === 0 ? null : values.dayMegabytes * 1_000_000,
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
-        rhythm: liveRhythm,
+        timings: liveTimings,
       };
       // Before the store is opened: with a damaged list, denied labelers would be read.
       await requireDenyList(settings.folder);
@@ -113,8 +115,10 @@ function wall() {
   return micros(Date.now() * 1000);
 }
 
-function address(flag: string, url: string, protocols: readonly string[]): string {
-  const parsed = URL.parse(url);
-  if (parsed && protocols.includes(parsed.protocol)) return url;
-  throw new OperatorError(`--${flag} requires a URL that begins with ${protocols[0]}//; got ${JSON.stringify(url)}`);
+const jetstreamRules: UrlRules = { schemes: socketSchemes, admits: ['credentials'] };
+
+/** Returns the URL as the operator wrote it. */
+function checkedUrl(flag: string, text: string, rules: UrlRules): string {
+  operatorUrl(flag, text, rules);
+  return text;
 }

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { standings } from '../../labels/shares/shares.ts';
-import { findWays, quirks, sourceParts, type Telemetry } from '../../labels/shares/telemetry.ts';
+import { discoverySources, quirks, sourceParts, type Telemetry } from '../../labels/shares/telemetry.ts';
+import { priorityClasses } from '../../labels/state/priority.ts';
 import { sourceStates } from '../../labels/state/source-state.ts';
 import { refusalReasons } from '../../store/port.ts';
 
@@ -34,7 +34,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     labelNames: ['way'],
     registers,
   });
-  for (const way of ['stream', 'poll'] as const) hostFull.inc({ way }, 0);
+  for (const transport of ['stream', 'poll'] as const) hostFull.inc({ way: transport }, 0);
   const sourceFailures = new Counter({
     name: 'almanac_labels_source_failures_total',
     help: 'Errors that the data of one labeler caused, by the part that read it.',
@@ -68,13 +68,13 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   });
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
-    help: 'Sources that are paused or waiting because a share is used up, by standing.',
+    help: 'Sources that are paused or waiting because a share is used up, by priority class.',
     labelNames: ['standing'],
     registers,
   });
   const dayBytes = new Gauge({
     name: 'almanac_labels_day_bytes',
-    help: 'Bytes added to the store since midnight UTC, by standing of their source.',
+    help: 'Bytes added to the store since midnight UTC, by priority class of their source.',
     labelNames: ['standing'],
     registers,
   });
@@ -119,9 +119,9 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
       commits.observe(milliseconds / 1000);
     },
     refused: (reason, count) => refused.inc({ reason }, count),
-    page: (way) => pages.inc({ way }),
+    page: (transport) => pages.inc({ way: transport }),
     quirk: (quirk) => oddities.inc({ quirk }),
-    hostFull: (way) => hostFull.inc({ way }),
+    hostFull: (transport) => hostFull.inc({ way: transport }),
     sourceFailed: (part) => sourceFailures.inc({ part }),
     paused: (reason) => {
       paused.reset();
@@ -132,12 +132,12 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
       for (const [state, count] of Object.entries(others)) sources.set({ state }, count);
     },
     found: (counts) => {
-      for (const way of findWays) found.set({ way }, counts[way]);
+      for (const source of discoverySources) found.set({ way: source }, counts[source]);
     },
     shares: (held, used, budgetBytes) => {
-      for (const standing of standings) {
-        throttled.set({ standing }, held[standing]);
-        dayBytes.set({ standing }, used[standing]);
+      for (const priority of priorityClasses) {
+        throttled.set({ standing: priority }, held[priority]);
+        dayBytes.set({ standing: priority }, used[priority]);
       }
       dayBudget.set(budgetBytes);
     },

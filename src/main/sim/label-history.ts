@@ -6,7 +6,7 @@ import { split } from '../../labels/ingest/acceptance.ts';
 import { type AdmissionReason, admit } from '../../labels/ingest/admission.ts';
 import { writePosition } from '../../labels/label/position.ts';
 import { markOf } from '../../labels/poll/last-row.ts';
-import { type Member, rowOf } from '../../labels/roster/member.ts';
+import { type KnownLabeler, rowOf } from '../../labels/roster/known-labeler.ts';
 import { Tracker } from '../../labels/state/tracker.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { NewObservation, PositionChange, StoreWriter } from '../../store/port.ts';
@@ -67,7 +67,7 @@ export async function writeLabelHistory({ store, labelers, end }: LabelHistory):
   for (let at = from; at < end; at += pageEvery) await accept(at);
   await accept(end);
   await store.append({ at: end, observations: [], refusals: [], positions: positionsOf(readings, end) });
-  await store.putRoster(readings.map((reading) => rowOf(memberOf(reading, startedAt), end)));
+  await store.putRoster(readings.map((reading) => rowOf(labelerOf(reading, startedAt), end)));
   for (const { labeler, until } of readings) {
     if (until === null || until === end) continue;
     await store.recordGap({ source: labeler.did, start: until, end, reason: 'source_unavailable' });
@@ -113,7 +113,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
     }
     reading.read = edge;
   }
-  const page = { source: '', observations, refusals: [...refused.values()], positions: [], clockEra: 0 };
+  const page = { source: '', observations, refusals: [...refused.values()], positions: [], clockGeneration: 0 };
   for (const { observations, refusals, positions } of split(page)) {
     await store.append({ at, observations, refusals, positions });
   }
@@ -137,7 +137,7 @@ function positionsOf(readings: readonly Reading[], end: Micros): PositionChange[
     });
 }
 
-function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member {
+function labelerOf({ labeler, until, read }: Reading, startedAt: Micros): KnownLabeler {
   const { did, endpoint, profile } = labeler;
   const tracked = {
     stateSince: until ?? startedAt,
@@ -154,7 +154,7 @@ function memberOf({ labeler, until, read }: Reading, startedAt: Micros): Member 
     did,
     origin: profile.seeded ? 'seeded' : 'discovered',
     provenance: new Set([profile.seeded ? 'seeds' : profile.relays.length > 0 ? 'relay 127.0.0.1' : 'jetstream']),
-    finding: 'labeler',
+    resolutionStatus: 'labeler',
     endpoint,
     pds: null,
     handle: null,

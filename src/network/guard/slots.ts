@@ -1,22 +1,22 @@
 import { HostPaces } from './host-paces.ts';
 import { registrableDomain } from './registrable-domain.ts';
 
-/** Bounds of what is under way at once. Shares of hosts and domains are counted for privileged claims and others apart. */
+/** Limits of concurrent claims. Shares of hosts and domains are counted separately for privileged and other claims. */
 export interface SlotLimits {
   readonly total: number;
   /** Of one host and port. */
   readonly perHost: number;
   /** Of one registrable domain; `total` unless given. */
   readonly perDomain?: number;
-  /** On behalf of one source; `total` unless given. */
+  /** Of one source; `total` unless given. */
   readonly perSource?: number;
   /** Maximum number of waiting claims, for privileged and other claims each; further ones are refused at once. */
   readonly maxWaiting: number;
-  /** So many of `total` go to privileged claims alone (0). */
+  /** Slots of `total` that only privileged claims get (0). */
   readonly reserved?: number;
-  /** Of the slots that are not reserved, so many may go to hosts that are slow or have not answered yet (all). */
+  /** Unreserved slots for hosts that are slow or have not answered yet (all). */
   readonly unproven?: number;
-  /** So many of `total` may be held by privileged claims to slow hosts (all). */
+  /** Slots of `total` for privileged claims to slow hosts (all). */
   readonly slowPrivileged?: number;
 }
 
@@ -24,13 +24,13 @@ export interface SlotLimits {
 export interface Claim {
   /** As `URL.host` spells it. */
   readonly host: string;
-  /** On whose behalf, where that is known. */
+  /** Source that causes the request, if known. */
   readonly source?: string;
   /** True if reserved slots may serve it (default: false). */
   readonly privileged?: boolean;
 }
 
-/** Gives back a slot; calling it again does nothing. `answered`: the host gave an answer, whatever it says. */
+/** Releases a slot; calling it again does nothing. `answered`: the host sent a response, of any content. */
 export type Release = (answered?: boolean) => void;
 
 /**
@@ -62,33 +62,80 @@ interface Share {
   readonly limit: number;
 }
 
-/** Makes the slots of one client. `clock` gives milliseconds from any origin. */
+/** Creates the slots of one client. `clock` returns milliseconds from any origin. */
 export function createSlots(limits: SlotLimits, clock: () => number = () => performance.now()): Slots {
-  const { total, perHost, perDomain = total, perSource = total, maxWaiting, reserved = 0 } = limits;
-  const { unproven = total, slowPrivileged = total } = limits;
-  const paces = new HostPaces();
-  const shareCounts = new Map<string, number>();
-  const privilegedLanes = { quick: createLane(true, false), slow: createLane(true, true) };
-  const otherLanes = { quick: createLane(false, false), slow: createLane(false, true) };
-  /** In the order in which what is free is offered to them. */
-  const lanes = [privilegedLanes.quick, privilegedLanes.slow, otherLanes.quick, otherLanes.slow];
-  const taken = (some: readonly Lane[]): number => some.reduce((sum, one) => sum + one.taken, 0);
+  return new FairSlots(limits, clock);
+}
 
-  function laneOf({ host, privileged = false }: Claim): Lane {
-    const pace = paces.of(host);
-    // Privileged hosts that were not asked yet get the benefit of the doubt: after a start all of them are such.
-    if (privileged) return pace === 'slow' ? privilegedLanes.slow : privilegedLanes.quick;
-    return pace === 'quick' ? otherLanes.quick : otherLanes.slow;
+class FairSlots implements Slots {
+  readonly #limits: Required<SlotLimits>;
+  readonly #clock: () => number;
+  readonly #paces = new HostPaces();
+  readonly #shareCounts = new Map<string, number>();
+  readonly #privilegedLanes = { quick: createLane(true, false), slow: createLane(true, true) };
+  readonly #otherLanes = { quick: createLane(false, false), slow: createLane(false, true) };
+  /** In the order in which free slots are offered to them. */
+  readonly #lanes = [
+    this.#privilegedLanes.quick,
+    this.#privilegedLanes.slow,
+    this.#otherLanes.quick,
+    this.#otherLanes.slow,
+  ];
+
+  constructor(limits: SlotLimits, clock: () => number) {
+    const { total } = limits;
+    const whole = { perDomain: total, perSource: total, unproven: total, slowPrivileged: total };
+    this.#limits = { ...whole, reserved: 0, ...limits };
+    this.#clock = clock;
   }
 
-  function hasRoom({ privileged, slow, taken: own }: Lane): boolean {
-    if (taken(lanes) >= total) return false;
+  async acquire(claim: Claim, waitMs: number, signal: AbortSignal): Promise<Release | 'busy' | 'aborted'> {
+    if (signal.aborted) return 'aborted';
+    const { host, privileged = false } = claim;
+    const domain = registrableDomain(host);
+    const shares = this.#sharesOf(claim, domain);
+    const one = this.#laneOf(claim);
+    if (this.#hasRoom(one) && this.#fits(shares)) return this.#take(host, one, shares);
+    const group = privileged ? this.#privilegedLanes : this.#otherLanes;
+    if (group.quick.queued + group.slow.queued >= this.#limits.maxWaiting) return 'busy';
+    return new Promise((resolve) => {
+      const settle = (outcome: Release | 'busy' | 'aborted'): void => {
+        entries.delete(entry);
+        one.queued -= 1;
+        if (entries.size === 0 && one.waiting.get(domain) === entries) one.waiting.delete(domain);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', abort);
+        resolve(outcome);
+      };
+      const abort = (): void => settle('aborted');
+      const entry: Waiting = { shares, grant: () => settle(this.#take(host, one, shares)) };
+      const entries = one.waiting.get(domain) ?? new Set<Waiting>();
+      entries.add(entry);
+      one.queued += 1;
+      one.waiting.set(domain, entries);
+      const timer = setTimeout(() => settle('busy'), waitMs);
+      signal.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  #laneOf({ host, privileged = false }: Claim): Lane {
+    const pace = this.#paces.of(host);
+    // Privileged hosts without a request yet count as quick: after a start all of them are such.
+    if (privileged) return pace === 'slow' ? this.#privilegedLanes.slow : this.#privilegedLanes.quick;
+    return pace === 'quick' ? this.#otherLanes.quick : this.#otherLanes.slow;
+  }
+
+  #hasRoom({ privileged, slow, taken: own }: Lane): boolean {
+    const { total, reserved, unproven, slowPrivileged } = this.#limits;
+    if (taken(this.#lanes) >= total) return false;
     if (privileged) return !slow || own < slowPrivileged;
-    return taken([otherLanes.quick, otherLanes.slow]) < total - reserved && (!slow || own < unproven);
+    const { quick, slow: others } = this.#otherLanes;
+    return taken([quick, others]) < total - reserved && (!slow || own < unproven);
   }
 
-  function sharesOf({ host, source, privileged = false }: Claim, domain: string): readonly Share[] {
-    // A stranger's document may name another labeler's host: it must not use up that labeler's share.
+  #sharesOf({ host, source, privileged = false }: Claim, domain: string): readonly Share[] {
+    const { perHost, perDomain, perSource } = this.#limits;
+    // Another party's document may name a labeler's host: it must not use that labeler's share.
     const group = privileged ? 'privileged' : 'other';
     const shares = [
       { key: `host ${group} ${host}`, limit: perHost },
@@ -97,45 +144,45 @@ export function createSlots(limits: SlotLimits, clock: () => number = () => perf
     return source === undefined ? shares : [...shares, { key: `source ${source}`, limit: perSource }];
   }
 
-  function fits(shares: readonly Share[]): boolean {
-    return shares.every(({ key, limit }) => (shareCounts.get(key) ?? 0) < limit);
+  #fits(shares: readonly Share[]): boolean {
+    return shares.every(({ key, limit }) => (this.#shareCounts.get(key) ?? 0) < limit);
   }
 
-  function take(host: string, one: Lane, shares: readonly Share[]): Release {
-    const since = clock();
+  #take(host: string, one: Lane, shares: readonly Share[]): Release {
+    const since = this.#clock();
     one.taken += 1;
-    for (const { key } of shares) shareCounts.set(key, (shareCounts.get(key) ?? 0) + 1);
+    for (const { key } of shares) this.#shareCounts.set(key, (this.#shareCounts.get(key) ?? 0) + 1);
     let given = false;
     return (answered = false) => {
       if (given) return;
       given = true;
-      paces.held(host, clock() - since, answered);
+      this.#paces.held(host, this.#clock() - since, answered);
       one.taken -= 1;
       for (const { key } of shares) {
-        const left = (shareCounts.get(key) ?? 1) - 1;
-        if (left === 0) shareCounts.delete(key);
-        else shareCounts.set(key, left);
+        const left = (this.#shareCounts.get(key) ?? 1) - 1;
+        if (left === 0) this.#shareCounts.delete(key);
+        else this.#shareCounts.set(key, left);
       }
-      offer();
+      this.#offer();
     };
   }
 
-  /** Offers what is free to what waits. */
-  function offer(): void {
-    for (const one of lanes) {
-      while (hasRoom(one)) {
-        const next = nextOf(one);
+  /** Offers free slots to waiting claims. */
+  #offer(): void {
+    for (const one of this.#lanes) {
+      while (this.#hasRoom(one)) {
+        const next = this.#nextOf(one);
         if (next === null) break;
         next.grant();
       }
     }
   }
 
-  /** The first claim that fits, of the domain that was served longest ago. */
-  function nextOf({ waiting }: Lane): Waiting | null {
+  /** Returns the first claim that fits, of the domain that was served longest ago. */
+  #nextOf({ waiting }: Lane): Waiting | null {
     for (const [domain, entries] of waiting) {
       for (const entry of entries) {
-        if (!fits(entry.shares)) continue;
+        if (!this.#fits(entry.shares)) continue;
         waiting.delete(domain);
         waiting.set(domain, entries);
         return entry;
@@ -143,37 +190,10 @@ export function createSlots(limits: SlotLimits, clock: () => number = () => perf
     }
     return null;
   }
+}
 
-  return {
-    async acquire(claim, waitMs, signal) {
-      if (signal.aborted) return 'aborted';
-      const { host, privileged = false } = claim;
-      const domain = registrableDomain(host);
-      const shares = sharesOf(claim, domain);
-      const one = laneOf(claim);
-      if (hasRoom(one) && fits(shares)) return take(host, one, shares);
-      const group = privileged ? privilegedLanes : otherLanes;
-      if (group.quick.queued + group.slow.queued >= maxWaiting) return 'busy';
-      return new Promise((resolve) => {
-        const settle = (outcome: Release | 'busy' | 'aborted'): void => {
-          entries.delete(entry);
-          one.queued -= 1;
-          if (entries.size === 0 && one.waiting.get(domain) === entries) one.waiting.delete(domain);
-          clearTimeout(timer);
-          signal.removeEventListener('abort', abort);
-          resolve(outcome);
-        };
-        const abort = (): void => settle('aborted');
-        const entry: Waiting = { shares, grant: () => settle(take(host, one, shares)) };
-        const entries = one.waiting.get(domain) ?? new Set<Waiting>();
-        entries.add(entry);
-        one.queued += 1;
-        one.waiting.set(domain, entries);
-        const timer = setTimeout(() => settle('busy'), waitMs);
-        signal.addEventListener('abort', abort, { once: true });
-      });
-    },
-  };
+function taken(lanes: readonly Lane[]): number {
+  return lanes.reduce((sum, one) => sum + one.taken, 0);
 }
 
 function createLane(privileged: boolean, slow: boolean): Lane {

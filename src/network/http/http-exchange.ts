@@ -1,26 +1,33 @@
-import { type Agent, type ClientRequest, type RequestOptions, request as requestHttp } from 'node:http';
+import {
+  type Agent,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+  request as requestHttp,
+} from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { bareHost } from '../../input/url.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.ts';
 import type { Release } from '../guard/slots.ts';
 import { type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
 
-/** One request over one connection; all sizes in bytes, all times in milliseconds. */
+/** One request over one connection; sizes in bytes, times in milliseconds. */
 export interface Exchange {
   readonly url: URL;
-  /** False: a connection of its own, closed afterwards. */
+  /** False: a new connection, closed afterwards. */
   readonly agent: Agent | false;
-  /** Made for this request; the signal aborts once the request is over, whatever became of it. */
+  /** Returns the look-up of this request; the signal aborts at the end of the request. */
   readonly lookup: (signal: AbortSignal) => LookupFunction;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly maxBytes: number;
-  /** For everything: resolution, connection, and the last byte of the answer. */
+  /** Timeout of the whole exchange, from the resolution to the last byte of the response. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Asked once the body is larger than `smallBodyBytes`; nothing more is read before it resolves. */
+  /** Called once the body is larger than `smallBodyBytes`; reading is paused until it resolves. */
   readonly largeBody: (signal: AbortSignal) => Promise<Release | 'busy' | 'aborted'>;
 }
 
@@ -32,82 +39,110 @@ export const smallBodyBytes = 256 * 1024;
  */
 export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
 
-/** Asks once. Never rejects; when it resolves the connection is closed or back in the pool. */
-export function exchange({ url, timeoutMs, signal, ...rest }: Exchange): Promise<Outcome> {
-  const encrypted = url.protocol === 'https:';
-  const { agent, lookup, headers, maxHeaderBytes, maxBytes, largeBody } = rest;
-  const over = new AbortController();
-  const options: RequestOptions & { rejectUnauthorized: boolean } = {
-    method: 'GET',
-    agent,
-    lookup: lookup(over.signal),
-    headers,
-    maxHeaderSize: maxHeaderBytes,
-    // Said, so that no variable of the environment decides it.
-    rejectUnauthorized: true,
-  };
+/** Sends one request. Never rejects; when it resolves, the connection is closed or back in the pool. */
+export function exchange(options: Exchange): Promise<Outcome> {
   return new Promise((resolve) => {
-    if (signal.aborted) return resolve({ kind: 'aborted' });
-    const request = (encrypted ? requestHttps : requestHttp)(url, options);
-    const phase: { now: HttpPhase } = { now: isIP(url.hostname.replace(/^\[|\]$/g, '')) === 0 ? 'dns' : 'connect' };
-    let settled = false;
-    let answering = false;
-    let permit: 'none' | 'awaited' | Release = 'none';
-
-    /** The first outcome is the one; unless the answer was read to its end, the connection has no further use. */
-    const settle = (outcome: Outcome, reusable = false): void => {
-      if (settled) return;
-      settled = true;
-      clearTimeout(deadline);
-      signal.removeEventListener('abort', abort);
-      over.abort();
-      if (typeof permit === 'function') permit();
-      if (!reusable) request.destroy();
-      resolve(outcome);
-    };
-    const abort = (): void => settle({ kind: 'aborted' });
-    const late = (): Outcome => (permit === 'awaited' ? { kind: 'busy' } : { kind: 'timeout', phase: phase.now });
-    const deadline = setTimeout(() => settle(late()), timeoutMs);
-    signal.addEventListener('abort', abort, { once: true });
-
-    request.once('socket', (socket) => follow(request, socket, phase));
-    request.on('error', (error) => {
-      const stale = request.reusedSocket && !answering;
-      settle(stale ? { kind: 'stale' } : failureOf(error, phase.now));
-    });
-    request.on('response', (response) => {
-      answering = true;
-      const status = response.statusCode ?? 0;
-      const limit = status === 200 ? maxBytes : Math.min(maxBytes, maxErrorBytes);
-      const beyond: Outcome =
-        status === 200 ? { kind: 'too_large' } : { kind: 'answer', status, headers: response.headers, body: null };
-      if (Number(response.headers['content-length'] ?? 0) > limit) return settle(beyond);
-      const chunks: Buffer[] = [];
-      let length = 0;
-      response.on('data', (chunk: Buffer) => {
-        length += chunk.length;
-        if (length > limit) return settle(beyond);
-        chunks.push(chunk);
-        if (length <= smallBodyBytes || permit !== 'none') return;
-        permit = 'awaited';
-        response.pause();
-        void largeBody(over.signal).then((granted) => {
-          if (granted === 'busy') return settle({ kind: 'busy' });
-          if (granted === 'aborted') return;
-          permit = granted;
-          if (settled) granted();
-          else response.resume();
-        });
-      });
-      response.on('end', () =>
-        settle({ kind: 'answer', status, headers: response.headers, body: Buffer.concat(chunks) }, true),
-      );
-      response.on('error', (error) => settle(failureOf(error, phase.now)));
-      response.on('close', () => settle({ kind: 'connect', code: 'ECONNRESET' }));
-    });
-    request.on('close', () => settle({ kind: 'connect', code: 'ECONNRESET' }));
-    request.end();
+    if (options.signal.aborted) resolve({ kind: 'aborted' });
+    else new RunningExchange(options, resolve).start();
   });
+}
+
+class RunningExchange {
+  readonly #options: Exchange;
+  readonly #resolve: (outcome: Outcome) => void;
+  readonly #over = new AbortController();
+  readonly #request: ClientRequest;
+  readonly #phase: { now: HttpPhase };
+  readonly #abort = (): void => this.#settle({ kind: 'aborted' });
+  #deadline: NodeJS.Timeout | undefined;
+  #isSettled = false;
+  #hasResponse = false;
+  #permit: 'none' | 'awaited' | Release = 'none';
+
+  constructor(options: Exchange, resolve: (outcome: Outcome) => void) {
+    const { url, agent, lookup, headers, maxHeaderBytes } = options;
+    this.#options = options;
+    this.#resolve = resolve;
+    this.#phase = { now: isIP(bareHost(url)) === 0 ? 'dns' : 'connect' };
+    const request: RequestOptions & { rejectUnauthorized: boolean } = {
+      method: 'GET',
+      agent,
+      lookup: lookup(this.#over.signal),
+      headers,
+      maxHeaderSize: maxHeaderBytes,
+      // Set explicitly so that the environment cannot override it.
+      rejectUnauthorized: true,
+    };
+    this.#request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, request);
+  }
+
+  start(): void {
+    const { timeoutMs, signal } = this.#options;
+    const request = this.#request;
+    this.#deadline = setTimeout(() => this.#settle(this.#late()), timeoutMs);
+    signal.addEventListener('abort', this.#abort, { once: true });
+    request.once('socket', (socket) => follow(request, socket, this.#phase));
+    request.on('error', (error) => {
+      const isStale = request.reusedSocket && !this.#hasResponse;
+      this.#settle(isStale ? { kind: 'stale' } : failureOf(error, this.#phase.now));
+    });
+    request.on('response', (response) => this.#read(response));
+    request.on('close', () => this.#settle({ kind: 'connect', code: 'ECONNRESET' }));
+    request.end();
+  }
+
+  #read(response: IncomingMessage): void {
+    this.#hasResponse = true;
+    const { headers, statusCode: status = 0 } = response;
+    const limit = status === 200 ? this.#options.maxBytes : Math.min(this.#options.maxBytes, maxErrorBytes);
+    const beyond: Outcome = status === 200 ? { kind: 'too_large' } : { kind: 'answer', status, headers, body: null };
+    if (Number(headers['content-length'] ?? 0) > limit) {
+      this.#settle(beyond);
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let length = 0;
+    response.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) {
+        this.#settle(beyond);
+        return;
+      }
+      chunks.push(chunk);
+      if (length > smallBodyBytes && this.#permit === 'none') void this.#awaitPermit(response);
+    });
+    response.on('end', () => this.#settle({ kind: 'answer', status, headers, body: Buffer.concat(chunks) }, true));
+    response.on('error', (error) => this.#settle(failureOf(error, this.#phase.now)));
+    response.on('close', () => this.#settle({ kind: 'connect', code: 'ECONNRESET' }));
+  }
+
+  /** Pauses a large body until it has a permit. */
+  async #awaitPermit(response: IncomingMessage): Promise<void> {
+    this.#permit = 'awaited';
+    response.pause();
+    const granted = await this.#options.largeBody(this.#over.signal);
+    if (granted === 'busy') this.#settle({ kind: 'busy' });
+    if (typeof granted === 'string') return;
+    this.#permit = granted;
+    if (this.#isSettled) granted();
+    else response.resume();
+  }
+
+  #late(): Outcome {
+    return this.#permit === 'awaited' ? { kind: 'busy' } : { kind: 'timeout', phase: this.#phase.now };
+  }
+
+  /** Resolves with the first outcome. The connection is reusable only if the response was read to its end. */
+  #settle(outcome: Outcome, isReusable = false): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#deadline);
+    this.#options.signal.removeEventListener('abort', this.#abort);
+    this.#over.abort();
+    if (typeof this.#permit === 'function') this.#permit();
+    if (!isReusable) this.#request.destroy();
+    this.#resolve(outcome);
+  }
 }
 
 function follow(request: ClientRequest, socket: Socket, phase: { now: HttpPhase }): void {

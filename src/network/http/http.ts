@@ -1,10 +1,8 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import type { Duplex } from 'node:stream';
 import { createNameResolver } from '../dns/name-resolver.ts';
 import { type AddressPolicy, guardedLookup, type Resolve } from '../guard/address-policy.ts';
-import { admitHttpUrl } from '../guard/outbound-url.ts';
-import { createSlots, type SlotLimits } from '../guard/slots.ts';
+import { type Admission, admitHttpUrl } from '../guard/outbound-url.ts';
+import { type Claim, createSlots, type SlotLimits, type Slots } from '../guard/slots.ts';
+import { type BoundedAgents, boundedAgents } from './bounded-agents.ts';
 import {
   answerDate,
   decodeBody,
@@ -16,22 +14,22 @@ import {
   readJson,
   readStatus,
 } from './http-answer.ts';
-import { exchange } from './http-exchange.ts';
+import { type Exchange, exchange } from './http-exchange.ts';
 
 /**
- * Settings of a client; all bounds have defaults. Those of `SlotLimits` are of requests under way at once: 4 to one host
- * and port, 64 in all, 4,096 waiting for their turn.
+ * Settings of a client; all limits have defaults. Those of `SlotLimits` apply to concurrent requests: 4 to one host and
+ * port, 64 in total, 4,096 waiting.
  */
 export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
-  /** Sent as `User-Agent`, so that operators know whom to write to. */
+  /** `User-Agent` of every request, with the address of this observatory's operator. */
   readonly userAgent: string;
-  /** Bodies of more than 256 KiB that are read at once (4), half of them reserved for privileged peers. */
+  /** Bodies of more than 256 KiB that are read concurrently (4), half of them reserved for privileged peers. */
   readonly largeBodies?: number;
-  /** Connections kept open without a request (64), and for how long in milliseconds (15,000). */
+  /** Maximum number of idle connections (64), and their lifetime in milliseconds (15,000). */
   readonly maxIdle?: number;
   readonly idleMs?: number;
-  /** Of an answer, in bytes (16,384). */
+  /** Maximum size of the headers of a response, in bytes (16,384). */
   readonly maxHeaderBytes?: number;
   /** Milliseconds since 1970; `Date.now` by default. */
   readonly clock?: () => number;
@@ -39,7 +37,7 @@ export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly resolve?: Resolve;
 }
 
-/** On whose behalf a request is made: shares are counted by it. */
+/** Source that causes a request: shares are counted by it. */
 export interface Peer {
   readonly source: string;
   /** True if reserved slots may serve it. */
@@ -48,17 +46,17 @@ export interface Peer {
 
 /** Limits of one request. */
 export interface GetOptions {
-  /** Of the body, in bytes: as sent, and decoded. */
+  /** Maximum size of the body in bytes, as sent and decoded. */
   readonly maxBytes: number;
   /**
-   * For the wait for a turn, and again for the whole exchange, resolution to last byte; once more where a kept connection
-   * proved dead and a new one was opened. In milliseconds.
+   * Timeout of the wait for a slot, and of the whole exchange from the resolution to the last byte; once more if a pooled
+   * connection was dead and a new one is opened. In milliseconds.
    */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** The `Accept` header. */
   readonly accept?: string;
-  /** Without it the request shares what is not reserved. */
+  /** Without it the request uses unreserved slots. */
   readonly peer?: Peer;
 }
 
@@ -70,7 +68,7 @@ export type JsonAnswer =
   /** `date`: the peer's `Date` header in milliseconds since 1970, to the second. */
   | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
   | HttpStatus
-  /** Status 200, but not one JSON value in UTF-8 in a coding we asked for. */
+  /** Status 200, but not one JSON value in UTF-8 in a requested coding. */
   | { readonly kind: 'not_json' }
   | HttpFailure;
 
@@ -81,30 +79,30 @@ export type TextAnswer =
   | { readonly kind: 'not_text' }
   | HttpFailure;
 
-/** What came of asking for bytes. */
+/** Result of a request for bytes. */
 export type BytesAnswer =
   | { readonly kind: 'bytes'; readonly status: 200; readonly bytes: Buffer }
   | HttpStatus
   | { readonly kind: 'undecodable' }
   | HttpFailure;
 
-/** The guarded client for everything that strangers serve. */
+/** The guarded client for everything that other parties serve. */
 export interface HttpClient {
-  /** Asks for one JSON value. Never rejects. */
+  /** Requests one JSON value. Never rejects. */
   getJson(url: string | URL, options: GetJsonOptions): Promise<JsonAnswer>;
-  /** Asks for a text in UTF-8. Never rejects. */
+  /** Requests a text in UTF-8. Never rejects. */
   getText(url: string | URL, options: GetOptions): Promise<TextAnswer>;
-  /** Ends what is under way as `aborted`, closes every connection; later requests are `aborted` at once. */
+  /** Ends pending requests as `aborted` and closes every connection; later requests are `aborted` at once. */
   close(): Promise<void>;
 }
 
-/** A client that asks for bytes too. */
+/** A client that can also request bytes. */
 export interface BytesClient extends HttpClient {
-  /** Asks for a body as it is, but for its content coding. Never rejects. */
+  /** Requests a body, and decodes only its content coding. Never rejects. */
   getBytes(url: string | URL, options: GetOptions): Promise<BytesAnswer>;
 }
 
-/** The same client, asking on behalf of a peer. */
+/** Returns the same client with a peer for all requests. */
 export function withPeer(http: HttpClient, peer: Peer): HttpClient {
   return {
     getJson: (url, get) => http.getJson(url, { ...get, peer }),
@@ -114,58 +112,101 @@ export function withPeer(http: HttpClient, peer: Peer): HttpClient {
 }
 
 /**
- * Makes a client that asks public addresses only: what it judged is what it connects to, names are not resolved a second
- * time, redirects are answers, no proxy is used, and bytes and time are bounded throughout.
+ * Creates a client that requests public addresses only: it connects to the addresses that it judged, resolves no name
+ * twice, returns redirects as responses, uses no proxy, and limits bytes and time throughout.
  */
 export function createHttpClient(options: HttpClientOptions): BytesClient {
-  const {
-    policy,
-    userAgent,
-    clock = Date.now,
-    resolve = createNameResolver({ hostsFile: null }).resolve,
-    largeBodies = 4,
-    maxHeaderBytes = 16_384,
-    maxIdle = 64,
-    idleMs = 15_000,
-  } = options;
-  const maxWaiting = options.maxWaiting ?? 4096;
-  const slots = createSlots({ perHost: 4, total: 64, ...options, maxWaiting });
-  const bodies = createSlots({ perHost: 1, total: largeBodies, reserved: Math.floor(largeBodies / 2), maxWaiting });
-  let closed = false;
-  const underWay = new Map<AbortController, Promise<unknown>>();
-  const idle = createIdleSockets(maxIdle);
-  // Without `proxyEnv` an agent never uses a proxy. The slots bound what is active, so the agents bound idleness alone.
-  const agentOptions = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
-  const agents = { http: new HttpAgent(agentOptions), https: new HttpsAgent(agentOptions) };
-  for (const agent of [agents.http, agents.https]) boundIdle(agent, idle);
+  return new GuardedHttpClient(options);
+}
 
-  async function ask(text: string, get: GetOptions, signal: AbortSignal): Promise<RawAnswer | HttpFailure> {
-    const admission = admitHttpUrl(text, policy);
-    if (admission.kind !== 'admitted') return admission;
-    const { url, loopbackOnly } = admission;
-    const claim = { host: url.host, ...get.peer };
-    const slot = await slots.acquire(claim, get.timeoutMs, signal);
+class GuardedHttpClient implements BytesClient {
+  readonly #options: HttpClientOptions;
+  readonly #clock: () => number;
+  readonly #resolve: Resolve;
+  readonly #slots: Slots;
+  readonly #bodies: Slots;
+  readonly #agents: BoundedAgents;
+  readonly #underWay = new Map<AbortController, Promise<unknown>>();
+  #isClosed = false;
+
+  constructor(options: HttpClientOptions) {
+    const { largeBodies = 4, maxWaiting = 4096, maxIdle = 64, idleMs = 15_000 } = options;
+    this.#options = options;
+    this.#clock = options.clock ?? Date.now;
+    this.#resolve = options.resolve ?? createNameResolver({ hostsFile: null }).resolve;
+    this.#slots = createSlots({ perHost: 4, total: 64, ...options, maxWaiting });
+    const reserved = Math.floor(largeBodies / 2);
+    this.#bodies = createSlots({ perHost: 1, total: largeBodies, reserved, maxWaiting });
+    this.#agents = boundedAgents({ maxIdle, idleMs });
+  }
+
+  async getJson(url: string | URL, get: GetJsonOptions): Promise<JsonAnswer> {
+    const found = await this.#body(url, get);
+    if (found.kind === 'undecodable') return { kind: 'not_json' };
+    if (found.kind !== 'decoded') return found;
+    const read = await readJson(found.bytes, get);
+    return read.kind === 'json' ? { ...read, status: 200, date: found.date } : read;
+  }
+
+  async getText(url: string | URL, get: GetOptions): Promise<TextAnswer> {
+    const found = await this.#body(url, get);
+    if (found.kind === 'undecodable') return { kind: 'not_text' };
+    if (found.kind !== 'decoded') return found;
+    const text = parseText(found.bytes);
+    return text === null ? { kind: 'not_text' } : { kind: 'text', status: 200, text, date: found.date };
+  }
+
+  async getBytes(url: string | URL, get: GetOptions): Promise<BytesAnswer> {
+    const found = await this.#body(url, get);
+    return found.kind === 'decoded' ? { kind: 'bytes', status: 200, bytes: found.bytes } : found;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const stop of this.#underWay.keys()) stop.abort();
+    await Promise.all(this.#underWay.values());
+    this.#agents.destroy();
+  }
+
+  /** Returns the decoded body of a 200, or the other result of the request. */
+  async #body(url: string | URL, get: GetOptions) {
+    const answer = await this.#track(String(url), get);
+    if (answer.kind !== 'answer') return answer;
+    const { headers } = answer;
+    if (answer.status !== 200) return readStatus(answer, this.#clock());
+    if (answer.body === null) return { kind: 'too_large' } as const;
+    const decoded = decodeBody(headers, answer.body, get.maxBytes);
+    return decoded.kind === 'decoded' ? { ...decoded, date: answerDate(headers) } : decoded;
+  }
+
+  /** Ends the request when the caller or the client aborts. `AbortSignal.any` would keep memory in long-lived signals. */
+  async #track(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
+    const stop = new AbortController();
+    const abort = (): void => stop.abort();
+    if (get.signal.aborted || this.#isClosed) abort();
+    get.signal.addEventListener('abort', abort, { once: true });
+    const work = this.#ask(text, get, stop.signal);
+    this.#underWay.set(stop, work);
+    try {
+      return await work;
+    } finally {
+      get.signal.removeEventListener('abort', abort);
+      this.#underWay.delete(stop);
+    }
+  }
+
+  async #ask(text: string, get: GetOptions, signal: AbortSignal): Promise<RawAnswer | HttpFailure> {
+    const admission = admitHttpUrl(text, this.#options.policy);
+    if (admission.kind !== 'admitted') return { kind: admission.kind, why: admission.why };
+    const claim = { host: admission.url.host, ...get.peer };
+    const slot = await this.#slots.acquire(claim, get.timeoutMs, signal);
     if (typeof slot === 'string') return { kind: slot };
-    const scheme = loopbackOnly ? 'http' : 'https';
-    const question = {
-      url,
-      lookup: (over: AbortSignal) => guardedLookup(policy, { loopbackOnly, resolve, signal: over }),
-      largeBody: (over: AbortSignal) => bodies.acquire(claim, get.timeoutMs, over),
-      headers: {
-        Accept: get.accept ?? 'application/json',
-        'Accept-Encoding': 'gzip, deflate, br',
-        'User-Agent': userAgent,
-      },
-      maxHeaderBytes,
-      maxBytes: get.maxBytes,
-      timeoutMs: get.timeoutMs,
-      signal,
-    };
+    const request = this.#request(admission, claim, get, signal);
     let answered = false;
     try {
-      const first = await exchange({ ...question, agent: agents[scheme] });
-      // The peer closed a kept connection as we wrote to it: that is no answer, so a fresh connection asks again.
-      const outcome = first.kind === 'stale' ? await exchange({ ...question, agent: false }) : first;
+      const first = await exchange({ ...request, agent: this.#agents[admission.loopbackOnly ? 'http' : 'https'] });
+      // The peer closed a pooled connection during the request. That is no response, so a new connection repeats it.
+      const outcome = first.kind === 'stale' ? await exchange({ ...request, agent: false }) : first;
       answered = outcome.kind === 'answer';
       return outcome.kind === 'stale' ? { kind: 'connect', code: 'ECONNRESET' } : outcome;
     } finally {
@@ -173,103 +214,23 @@ export function createHttpClient(options: HttpClientOptions): BytesClient {
     }
   }
 
-  /** Asks until the caller gives up or the client closes. `AbortSignal.any` would leave traces in signals that last. */
-  async function track(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
-    const stop = new AbortController();
-    const abort = (): void => stop.abort();
-    if (get.signal.aborted || closed) abort();
-    get.signal.addEventListener('abort', abort, { once: true });
-    const work = ask(text, get, stop.signal);
-    underWay.set(stop, work);
-    try {
-      return await work;
-    } finally {
-      get.signal.removeEventListener('abort', abort);
-      underWay.delete(stop);
-    }
+  #request(
+    { url, loopbackOnly }: Extract<Admission, { kind: 'admitted' }>,
+    claim: Claim,
+    { maxBytes, timeoutMs, accept = 'application/json' }: GetOptions,
+    signal: AbortSignal,
+  ): Omit<Exchange, 'agent'> {
+    const { policy, userAgent, maxHeaderBytes = 16_384 } = this.#options;
+    const resolve = this.#resolve;
+    return {
+      url,
+      lookup: (over) => guardedLookup(policy, { loopbackOnly, resolve, signal: over }),
+      largeBody: (over) => this.#bodies.acquire(claim, timeoutMs, over),
+      headers: { Accept: accept, 'Accept-Encoding': 'gzip, deflate, br', 'User-Agent': userAgent },
+      maxHeaderBytes,
+      maxBytes,
+      timeoutMs,
+      signal,
+    };
   }
-
-  /** The decoded body of a 200, or what there is instead. */
-  async function body(url: string | URL, get: GetOptions) {
-    const answer = await track(String(url), get);
-    if (answer.kind !== 'answer') return answer;
-    const { headers } = answer;
-    if (answer.status !== 200) return readStatus(answer, clock());
-    if (answer.body === null) return { kind: 'too_large' } as const;
-    const decoded = decodeBody(headers, answer.body, get.maxBytes);
-    return decoded.kind === 'decoded' ? { ...decoded, date: answerDate(headers) } : decoded;
-  }
-
-  return {
-    async getJson(url, get) {
-      const found = await body(url, get);
-      if (found.kind === 'undecodable') return { kind: 'not_json' };
-      if (found.kind !== 'decoded') return found;
-      const read = await readJson(found.bytes, get);
-      return read.kind === 'json' ? { ...read, status: 200, date: found.date } : read;
-    },
-    async getText(url, get) {
-      const found = await body(url, get);
-      if (found.kind === 'undecodable') return { kind: 'not_text' };
-      if (found.kind !== 'decoded') return found;
-      const text = parseText(found.bytes);
-      return text === null ? { kind: 'not_text' } : { kind: 'text', status: 200, text, date: found.date };
-    },
-    async getBytes(url, get) {
-      const found = await body(url, get);
-      return found.kind === 'decoded' ? { kind: 'bytes', status: 200, bytes: found.bytes } : found;
-    },
-    async close() {
-      closed = true;
-      for (const stop of underWay.keys()) stop.abort();
-      await Promise.all(underWay.values());
-      agents.http.destroy();
-      agents.https.destroy();
-    },
-  };
-}
-
-/** Sockets without a request, oldest first; beyond the bound the oldest is closed. */
-interface IdleSockets {
-  add(socket: Duplex): void;
-  remove(socket: Duplex): void;
-}
-
-function createIdleSockets(max: number): IdleSockets {
-  const sockets = new Map<Duplex, () => void>();
-
-  function remove(socket: Duplex): void {
-    const gone = sockets.get(socket);
-    if (gone) socket.off('close', gone);
-    sockets.delete(socket);
-  }
-
-  return {
-    add(socket) {
-      const gone = (): void => remove(socket);
-      sockets.set(socket, gone);
-      socket.once('close', gone);
-      const [oldest] = sockets.keys();
-      if (sockets.size <= max || !oldest) return;
-      remove(oldest);
-      oldest.destroy();
-    },
-    remove,
-  };
-}
-
-/** Node bounds idle sockets by host only; these two methods are where an agent lets others decide. */
-function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
-  const keep = agent.keepSocketAlive.bind(agent);
-  const reuse = agent.reuseSocket.bind(agent);
-  agent.keepSocketAlive = (socket) => {
-    // It returns a boolean, although its declared type does not.
-    const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
-    if (kept) idle.add(socket);
-    return kept;
-  };
-  agent.reuseSocket = (socket, request) => {
-    idle.remove(socket);
-    reuse(socket, request);
-  };
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { httpSchemes, parseUrl } from '../../input/url.ts';
 import { isHandle } from './handle.ts';
 import { type LabelKey, parseLabelKey } from './label-key.ts';
 
@@ -76,10 +77,10 @@ function handleOf(alsoKnownAs: unknown): string | null {
 
 /** Parses the address of a service in a document or an operation: an origin without a path; null for anything else. */
 export function parseOrigin(value: unknown, allowHttp: boolean): URL | null {
-  if (typeof value !== 'string' || value.length > 512) return null;
-  const url = URL.parse(value);
-  if (!url || (url.protocol !== 'https:' && !(allowHttp && url.protocol === 'http:'))) return null;
-  return url.href === `${url.origin}/` ? url : null;
+  if (typeof value !== 'string') return null;
+  const schemes = allowHttp ? httpSchemes : ['https:'];
+  const verdict = parseUrl(value, { schemes, maxLength: 512, isOrigin: true });
+  return verdict.kind === 'url' ? verdict.url : null;
 }
 
 function keyOf({ type, publicKeyMultibase }: JsonObject): LabelKey[] {

@@ -1,6 +1,6 @@
 import { isDid } from '../../contract/identifiers.ts';
 import { inputLimits } from '../../input/limits.ts';
-import { createSharedCache } from '../guard/shared-cache.ts';
+import { createSharedCache, type SharedCache } from '../guard/shared-cache.ts';
 import type { HttpClient, JsonAnswer } from '../http/http.ts';
 import { type EarlierLabelKey, parseEarlierLabelKeys } from './audit-log.ts';
 import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-document.ts';
@@ -12,47 +12,52 @@ export type Resolution =
   /** The DID does not exist (404), or was deactivated (410). */
   | { readonly kind: 'not_found'; readonly status: 404 | 410 }
   | { readonly kind: 'invalid_document'; readonly reason: InvalidDocument }
-  /** No document came, and another time one may: `answer` is what came instead. */
+  /** No document arrived, but a later request may succeed: `answer` is the result of the request. */
   | { readonly kind: 'failed'; readonly answer: Exclude<JsonAnswer, { kind: 'json' }> };
 
 /** Settings of an identity resolver; all times in milliseconds. */
 export interface IdentityOptions {
-  /** Asks the directory, and hosts of did:web unless `web` is given. */
+  /** Client for the directory, and for hosts of did:web unless `web` is given. */
   readonly http: HttpClient;
-  /** Asks hosts of did:web, which strangers choose: however many of them hang, the directory is asked as before. */
+  /** Client for hosts of did:web, which other parties choose: hanging ones do not delay requests to the directory. */
   readonly web?: { readonly http: HttpClient; readonly timeoutMs: number };
   /** The primary directory of did:plc. */
   readonly plcUrl?: string;
-  /** Replicas of the directory, in the order in which they are asked when the primary does not respond (none). */
+  /** Replicas of the directory, in the order in which they are requested if the primary does not respond (none). */
   readonly plcReplicas?: readonly string[];
-  /** The guard's policy: with loopback allowed, documents may be served and endpoints named in plain http. */
+  /** The guard's policy: with loopback allowed, documents and endpoints may use http. */
   readonly policy: { readonly allowLoopback: boolean };
   /** Lifetime of a cached resolution (300,000); failures are not cached. */
   readonly ttlMs?: number;
-  /** Answers kept (10,000). */
+  /** Maximum number of cached documents (10,000). */
   readonly maxEntries?: number;
-  /** For each document (10,000). */
+  /** Timeout of each document (10,000). */
   readonly timeoutMs?: number;
   /** Milliseconds, from any origin. */
   readonly clock: () => number;
 }
 
-/** Finds out who a DID is. */
+/** Options of one resolution. */
+export interface ResolveOptions {
+  readonly signal: AbortSignal;
+  /** True to ignore a cached document, for instance because it proved wrong. */
+  readonly fresh?: boolean;
+  /** True if reserved slots may serve it. */
+  readonly privileged?: boolean;
+}
+
+/** Resolves DIDs to their documents. */
 export interface IdentityResolver {
   /**
-   * The document of a did:plc or did:web. `fresh` asks even where an answer is kept, for when the old one proved wrong.
-   * Callers that ask for one DID at the same time share one request; it ends when all of them have given up.
-   * `privileged`: slots that are reserved may serve it. Never rejects.
+   * Resolves a did:plc or did:web. Concurrent callers for one DID share one request, which ends when all of them have
+   * aborted. Never rejects.
    */
-  resolve(did: string, options: { signal: AbortSignal; fresh?: boolean; privileged?: boolean }): Promise<Resolution>;
+  resolve(did: string, options: ResolveOptions): Promise<Resolution>;
   /**
-   * The label keys that a did:plc had before its current one, newest first, from the directory's audit log; empty for
-   * other methods, which have no log. Null when the directory gave no usable log. Never rejects.
+   * Resolves with the label keys that a did:plc had before its current one, newest first, from the directory's audit log;
+   * empty for other methods, which have no log. Null if the directory sent no usable log. Never rejects.
    */
-  earlierLabelKeys(
-    did: string,
-    options: { signal: AbortSignal; privileged?: boolean },
-  ): Promise<readonly EarlierLabelKey[] | null>;
+  earlierLabelKeys(did: string, options: Omit<ResolveOptions, 'fresh'>): Promise<readonly EarlierLabelKey[] | null>;
 }
 
 /** The public directory of did:plc. */
@@ -61,29 +66,83 @@ export const defaultPlcUrl = 'https://plc.directory';
 /** Maximum lifetime of a replica's document in the cache, in milliseconds: the primary may know a newer one. */
 const replicaTtlMs = 60_000;
 
-/** Makes a resolver with its own bounded cache. It ends with its client. */
+/** Creates a resolver with its own bounded cache. It ends with its client. */
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
-  const { http, plcUrl = defaultPlcUrl, policy, ttlMs = 300_000, timeoutMs = 10_000, clock } = options;
-  const directories = [plcUrl, ...(options.plcReplicas ?? [])];
-  const cache = createSharedCache<Resolution>({
-    ttlOf: (resolution) => {
-      if (resolution.kind === 'failed') return 0;
-      return resolution.kind === 'resolved' && resolution.replica ? Math.min(ttlMs, replicaTtlMs) : ttlMs;
-    },
-    maxEntries: options.maxEntries ?? 10_000,
-    clock,
-    gaveUp: { kind: 'failed', answer: { kind: 'aborted' } },
-  });
+  return new DirectoryResolver(options);
+}
 
-  const directory = { http, timeoutMs };
-  const { web = directory } = options;
+class DirectoryResolver implements IdentityResolver {
+  readonly #http: HttpClient;
+  readonly #web: { readonly http: HttpClient; readonly timeoutMs: number };
+  readonly #timeoutMs: number;
+  readonly #primary: string;
+  readonly #replicas: readonly string[];
+  readonly #allowLoopback: boolean;
+  readonly #cache: SharedCache<Resolution>;
 
-  async function get(url: string, did: string, { signal, privileged }: Question): Promise<Resolution> {
-    const host = did.startsWith('did:web:') ? web : directory;
-    const answer = await host.http.getJson(url, {
+  constructor(options: IdentityOptions) {
+    const { http, plcUrl = defaultPlcUrl, policy, ttlMs = 300_000, timeoutMs = 10_000, clock } = options;
+    this.#http = http;
+    this.#timeoutMs = timeoutMs;
+    this.#web = options.web ?? { http, timeoutMs };
+    this.#primary = plcUrl;
+    this.#replicas = options.plcReplicas ?? [];
+    this.#allowLoopback = policy.allowLoopback;
+    this.#cache = createSharedCache<Resolution>({
+      ttlOf: (resolution) => {
+        if (resolution.kind === 'failed') return 0;
+        return resolution.kind === 'resolved' && resolution.replica ? Math.min(ttlMs, replicaTtlMs) : ttlMs;
+      },
+      maxEntries: options.maxEntries ?? 10_000,
+      clock,
+      gaveUp: { kind: 'failed', answer: { kind: 'aborted' } },
+    });
+  }
+
+  async resolve(did: string, { signal, fresh = false, privileged = false }: ResolveOptions): Promise<Resolution> {
+    if (!isDid(did)) return { kind: 'invalid_document', reason: 'unsupported_did' };
+    return this.#cache.get(did, (shared) => this.#ask(did, { signal: shared, privileged }), { signal, fresh });
+  }
+
+  async earlierLabelKeys(
+    did: string,
+    { signal, privileged = false }: Omit<ResolveOptions, 'fresh'>,
+  ): Promise<readonly EarlierLabelKey[] | null> {
+    if (!isDid(did) || !did.startsWith('did:plc:')) return [];
+    for (const url of [this.#primary, ...this.#replicas]) {
+      const answer = await this.#http.getJson(`${didPlcUrl(url, did)}/log/audit`, {
+        maxBytes: inputLimits.auditLog.bytes,
+        shape: inputLimits.auditLog,
+        timeoutMs: this.#timeoutMs,
+        signal,
+        peer: { source: did, privileged },
+      });
+      if (answer.kind === 'json') return parseEarlierLabelKeys(answer.value, did);
+      if (isOurs(answer)) return null;
+    }
+    return null;
+  }
+
+  async #ask(did: string, question: Question): Promise<Resolution> {
+    if (did.startsWith('did:web:')) return this.#get(didWebUrl(did, this.#allowLoopback), did, question);
+    const first = await this.#get(didPlcUrl(this.#primary, did), did, question);
+    if (first.kind !== 'failed' || isOurs(first.answer)) return first;
+    for (const replica of this.#replicas) {
+      const found = await this.#get(didPlcUrl(replica, did), did, question);
+      // A replica lags: a document that it does not have may exist, and only the primary can report that it does not.
+      if (found.kind === 'resolved') return { ...found, replica: true };
+    }
+    return first;
+  }
+
+  async #get(url: string, did: string, { signal, privileged }: Question): Promise<Resolution> {
+    const { http, timeoutMs } = did.startsWith('did:web:')
+      ? this.#web
+      : { http: this.#http, timeoutMs: this.#timeoutMs };
+    const answer = await http.getJson(url, {
       maxBytes: inputLimits.didDocument.bytes,
       shape: inputLimits.didDocument,
-      timeoutMs: host.timeoutMs,
+      timeoutMs,
       signal,
       peer: { source: did, privileged },
       accept: 'application/did+ld+json, application/json',
@@ -92,45 +151,10 @@ export function createIdentityResolver(options: IdentityOptions): IdentityResolv
       return { kind: 'not_found', status: answer.status };
     }
     if (answer.kind !== 'json') return { kind: 'failed', answer };
-    const parsed = parseDidDocument(answer.value, did, { allowHttp: policy.allowLoopback });
+    const parsed = parseDidDocument(answer.value, did, { allowHttp: this.#allowLoopback });
     if (parsed.kind === 'invalid') return { kind: 'invalid_document', reason: parsed.reason };
     return { kind: 'resolved', document: parsed.document };
   }
-
-  async function ask(did: string, question: Question): Promise<Resolution> {
-    if (did.startsWith('did:web:')) return get(didWebUrl(did, policy.allowLoopback), did, question);
-    const [primary = defaultPlcUrl, ...replicas] = directories;
-    const first = await get(didPlcUrl(primary, did), did, question);
-    if (first.kind !== 'failed' || isOurs(first.answer)) return first;
-    for (const replica of replicas) {
-      const found = await get(didPlcUrl(replica, did), did, question);
-      // A replica is behind: a document that it does not have may exist, and only the primary can say that it does not.
-      if (found.kind === 'resolved') return { ...found, replica: true };
-    }
-    return first;
-  }
-
-  return {
-    async resolve(did, { signal, fresh = false, privileged = false }) {
-      if (!isDid(did)) return { kind: 'invalid_document', reason: 'unsupported_did' };
-      return cache.get(did, (shared) => ask(did, { signal: shared, privileged }), { signal, fresh });
-    },
-    async earlierLabelKeys(did, { signal, privileged = false }) {
-      if (!isDid(did) || !did.startsWith('did:plc:')) return [];
-      for (const url of directories) {
-        const answer = await http.getJson(`${didPlcUrl(url, did)}/log/audit`, {
-          maxBytes: inputLimits.auditLog.bytes,
-          shape: inputLimits.auditLog,
-          timeoutMs,
-          signal,
-          peer: { source: did, privileged },
-        });
-        if (answer.kind === 'json') return parseEarlierLabelKeys(answer.value, did);
-        if (isOurs(answer)) return null;
-      }
-      return null;
-    },
-  };
 }
 
 /** Circumstances of one look-up. */
@@ -149,7 +173,7 @@ function didPlcUrl(plcUrl: string, did: string): string {
   return `${plcUrl.replace(/\/+$/, '')}/${did}`;
 }
 
-/** Only `localhost` may carry a port (AT Protocol, DID); with loopback allowed it is asked in plain http. */
+/** Only `localhost` may have a port (AT Protocol, DID); with loopback allowed it is requested over http. */
 function didWebUrl(did: string, allowLoopback: boolean): string {
   const host = did.slice('did:web:'.length).replace(/%3A/i, ':');
   const local = host === 'localhost' || host.startsWith('localhost:');

@@ -1,29 +1,29 @@
-/** Why no connection came about. */
+/** Reason why a connection could not be opened. */
 export type ConnectFailure =
-  /** Not an address this guard connects to at all: its syntax or scheme. */
+  /** The guard does not admit the URL: its syntax or scheme. */
   | 'bad_url'
   /** Private, loopback or otherwise not public. */
   | 'refused_address'
   | 'dns'
   | 'connect'
   | 'tls'
-  /** The peer answered, but did not speak websocket. */
+  /** The peer responded, but not as a websocket server. */
   | 'handshake'
-  /** The peer answered the handshake with a status of its own; redirects are never followed. */
+  /** The peer responded to the handshake with another status; redirects are never followed. */
   | 'handshake_status'
   | 'timeout'
-  /** Our own limits: no request was sent. */
+  /** A limit of this process: no request was sent. */
   | 'busy'
   | 'aborted';
 
-/** A connection that did not come about. The message is one line and names the host without credentials or query. */
+/** A connection that could not be opened. The message is one line and names the host without credentials or query. */
 export class ConnectError extends Error {
   readonly kind: ConnectFailure;
   /** The status of `handshake_status`, else null. */
   readonly status: number | null;
-  /** The XRPC name of the error that a refusal of the handshake carries. */
+  /** The XRPC name of the error in a refusal of the handshake. */
   readonly error: string | null;
-  /** Whether trying the same again later can help. */
+  /** True if a later attempt can succeed. */
   readonly retryable: boolean;
 
   constructor(kind: ConnectFailure, message: string, status: number | null = null, error: string | null = null) {
@@ -52,9 +52,4 @@ function retryable(kind: ConnectFailure, status: number | null): boolean {
     case 'busy':
       return true;
   }
-}
-
-/** The address for people: scheme, host, port, path. */
-export function plainUrl(url: URL): string {
-  return `${url.protocol}//${url.host}${url.pathname}`;
 }

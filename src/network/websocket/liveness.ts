@@ -1,92 +1,103 @@
 /** Deadlines of an open connection, in milliseconds. */
 export interface LivenessOptions {
-  /** Between pings. */
+  /** Interval between pings. */
   readonly pingMs: number;
-  /** After a ping something must arrive within this: a pong, or anything else. */
+  /** Maximum time from a ping to a pong or anything else. */
   readonly pongMs: number;
-  /** Without a message for this long the connection is of no use, even where it answers pings. */
+  /** Maximum time without a message, even if the peer answers pings. */
   readonly idleMs: number;
 }
 
 /** Watches whether a peer is alive. */
 export interface Liveness {
-  /** A message came. Called for each, so it only sets a mark. */
+  /** A message arrived. Called for each, so it only sets a mark. */
   message(): void;
-  /** Something else came: a ping or a pong. */
+  /** A ping or a pong arrived. */
   control(): void;
-  /** We do not read: silence is ours. */
+  /** This process stops reading, so silence is not the peer's. */
   pause(): void;
   resume(): void;
   stop(): void;
 }
 
+/** Actions of the watch. */
+export interface LivenessActions {
+  readonly ping: () => void;
+  readonly dead: (why: 'pong_timeout' | 'idle') => void;
+}
+
 /**
- * Silence is counted in ticks of a timer, not by a clock: a tick that comes late because this process was busy counts
- * once, so that a peer is never blamed for time in which this process was not reading. A deadline is met up to a quarter of
- * the shortest one late.
+ * Watches a connection from now on. It counts silence in ticks of a timer and not by a clock: a tick that is late because
+ * this process was busy counts once, so the peer is not blamed for time in which this process did not read. A deadline
+ * is detected up to a quarter of the shortest one late.
  */
-export function watchLiveness(
-  options: LivenessOptions,
-  act: { ping: () => void; dead: (why: 'pong_timeout' | 'idle') => void },
-): Liveness {
-  const tickMs = Math.max(1, Math.floor(Math.min(options.pingMs, options.pongMs, options.idleMs) / 4));
-  const pingTicks = Math.ceil(options.pingMs / tickMs);
-  const pongTicks = Math.ceil(options.pongMs / tickMs);
-  const idleTicks = Math.ceil(options.idleMs / tickMs);
-  let messageCame = false;
-  let controlCame = false;
-  let silentTicks = 0;
-  let ticksToPing = pingTicks;
+export function watchLiveness(options: LivenessOptions, act: LivenessActions): Liveness {
+  return new TickingLiveness(options, act);
+}
+
+class TickingLiveness implements Liveness {
+  readonly #act: LivenessActions;
+  readonly #ticks: { readonly ping: number; readonly pong: number; readonly idle: number };
+  readonly #timer: NodeJS.Timeout;
+  #messageCame = false;
+  #controlCame = false;
+  #silentTicks = 0;
+  #ticksToPing: number;
   /** Ticks since the ping that is unanswered, or null. */
-  let unanswered: number | null = null;
-  let paused = false;
+  #unanswered: number | null = null;
+  #isPaused = false;
 
-  const timer = setInterval(tick, tickMs);
-
-  function startOver(): void {
-    messageCame = false;
-    controlCame = false;
-    silentTicks = 0;
-    unanswered = null;
-    ticksToPing = pingTicks;
+  constructor({ pingMs, pongMs, idleMs }: LivenessOptions, act: LivenessActions) {
+    const tickMs = Math.max(1, Math.floor(Math.min(pingMs, pongMs, idleMs) / 4));
+    const ticks = (milliseconds: number): number => Math.ceil(milliseconds / tickMs);
+    this.#act = act;
+    this.#ticks = { ping: ticks(pingMs), pong: ticks(pongMs), idle: ticks(idleMs) };
+    this.#ticksToPing = this.#ticks.ping;
+    this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
-  function tick(): void {
-    if (paused) return;
-    if (messageCame || controlCame) unanswered = null;
-    silentTicks = messageCame ? 0 : silentTicks + 1;
-    messageCame = false;
-    controlCame = false;
-    if (unanswered !== null) unanswered += 1;
-    if (silentTicks >= idleTicks) act.dead('idle');
-    else if (unanswered !== null && unanswered >= pongTicks) act.dead('pong_timeout');
-    else pingWhenDue();
+  message(): void {
+    this.#messageCame = true;
   }
 
-  function pingWhenDue(): void {
-    ticksToPing -= 1;
-    if (ticksToPing > 0) return;
-    ticksToPing = pingTicks;
-    unanswered ??= 0;
-    act.ping();
+  control(): void {
+    this.#controlCame = true;
   }
 
-  return {
-    message() {
-      messageCame = true;
-    },
-    control() {
-      controlCame = true;
-    },
-    pause() {
-      paused = true;
-    },
-    resume() {
-      paused = false;
-      startOver();
-    },
-    stop() {
-      clearInterval(timer);
-    },
-  };
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#messageCame = false;
+    this.#controlCame = false;
+    this.#silentTicks = 0;
+    this.#unanswered = null;
+    this.#ticksToPing = this.#ticks.ping;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    if (this.#isPaused) return;
+    if (this.#messageCame || this.#controlCame) this.#unanswered = null;
+    this.#silentTicks = this.#messageCame ? 0 : this.#silentTicks + 1;
+    this.#messageCame = false;
+    this.#controlCame = false;
+    if (this.#unanswered !== null) this.#unanswered += 1;
+    if (this.#silentTicks >= this.#ticks.idle) this.#act.dead('idle');
+    else if (this.#unanswered !== null && this.#unanswered >= this.#ticks.pong) this.#act.dead('pong_timeout');
+    else this.#pingWhenDue();
+  }
+
+  #pingWhenDue(): void {
+    this.#ticksToPing -= 1;
+    if (this.#ticksToPing > 0) return;
+    this.#ticksToPing = this.#ticks.ping;
+    this.#unanswered ??= 0;
+    this.#act.ping();
+  }
 }

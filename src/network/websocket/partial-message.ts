@@ -1,6 +1,6 @@
 /** Bounds on a message of which only a part has arrived. */
 export interface PartialMessageOptions {
-  /** Called with the bytes that have arrived of a message which is not complete; true when no more should be read for now. */
+  /** Called with the received bytes of an incomplete message; returns true to pause reading. */
   readonly onPartial?: (bytes: number) => boolean;
   /** A message must be complete within this time from its first bytes, in milliseconds. */
   readonly partialMs?: number;
@@ -10,7 +10,7 @@ export interface PartialMessageOptions {
 export interface PartialMessage {
   /** True if reading should pause. */
   readonly isWaiting: boolean;
-  /** A whole message of so many bytes was taken out of what arrived. */
+  /** A complete message of this size was taken out of the received bytes. */
   message(bytes: number): void;
   /** A chunk arrived, and the messages that it completes were taken out. */
   chunk(bytes: number): void;
@@ -19,74 +19,96 @@ export interface PartialMessage {
   stop(): void;
 }
 
-/** While a connection waits for memory, it is looked at this often, in milliseconds. */
-const lookMs = 250;
-/** Bytes of a header of a message from a server, at most. */
+/** Actions of the watch. */
+export interface PartialMessageActions {
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly late: () => void;
+}
+
+/** Interval between checks of an incomplete message, in milliseconds. */
+const checkMs = 250;
+/** Maximum size of the header of a message from a server, in bytes. */
 const headerBytes = 10;
 
 /**
- * Watches how much of an incomplete message is in memory, and for how long. Without it, a peer holds as much memory as the largest message
- * has by sending all of it but the last byte.
+ * Watches how much of an incomplete message is in memory, and for how long. Without it, a peer could occupy the memory of
+ * the largest message by sending all of it but the last byte.
  */
-export function watchPartialMessage(
-  { onPartial = () => false, partialMs = Number.POSITIVE_INFINITY }: PartialMessageOptions,
-  act: { pause: () => void; resume: () => void; late: () => void },
-): PartialMessage {
-  let partial = 0;
-  let completed = 0;
-  let hasCompleted = false;
-  let isWaiting = false;
-  let isReading = true;
-  let lateMs = 0;
-  let timer: NodeJS.Timeout | null = null;
+export function watchPartialMessage(options: PartialMessageOptions, act: PartialMessageActions): PartialMessage {
+  return new PartialMessageWatch(options, act);
+}
 
-  function report(): void {
-    const isOver = onPartial(partial);
-    if (isOver === isWaiting) return;
-    isWaiting = isOver;
-    if (isOver) act.pause();
-    else act.resume();
+class PartialMessageWatch implements PartialMessage {
+  readonly #onPartial: (bytes: number) => boolean;
+  readonly #partialMs: number;
+  readonly #act: PartialMessageActions;
+  #partial = 0;
+  #completed = 0;
+  #hasCompleted = false;
+  #isWaiting = false;
+  #isReading = true;
+  #lateMs = 0;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(
+    { onPartial = () => false, partialMs = Number.POSITIVE_INFINITY }: PartialMessageOptions,
+    act: PartialMessageActions,
+  ) {
+    this.#onPartial = onPartial;
+    this.#partialMs = partialMs;
+    this.#act = act;
   }
 
-  function tick(): void {
-    if (isReading) lateMs += lookMs;
-    if (lateMs >= partialMs) act.late();
-    else if (isWaiting) report();
+  get isWaiting(): boolean {
+    return this.#isWaiting;
   }
 
-  function stop(): void {
-    if (timer) clearInterval(timer);
-    timer = null;
+  message(bytes: number): void {
+    this.#completed += bytes + (bytes < 126 ? 2 : bytes < 65_536 ? 4 : headerBytes);
+    this.#hasCompleted = true;
   }
 
-  return {
-    get isWaiting() {
-      return isWaiting;
-    },
-    message(bytes) {
-      completed += bytes + (bytes < 126 ? 2 : bytes < 65_536 ? 4 : headerBytes);
-      hasCompleted = true;
-    },
-    chunk(bytes) {
-      partial = Math.max(0, partial + bytes - completed);
-      // Fragments and control frames have headers of their own, which are not known here: no error lasts.
-      if (hasCompleted) {
-        partial = Math.min(partial, bytes);
-        lateMs = 0;
-      }
-      completed = 0;
-      hasCompleted = false;
-      report();
-      if (partial === 0) stop();
-      else timer ??= setInterval(tick, lookMs);
-    },
-    setReading(reading) {
-      isReading = reading;
-    },
-    stop() {
-      stop();
-      isWaiting = false;
-      onPartial(0);
-    },
-  };
+  chunk(bytes: number): void {
+    this.#partial = Math.max(0, this.#partial + bytes - this.#completed);
+    // The headers of fragments and control frames are not known here, so each complete message ends the estimate's error.
+    if (this.#hasCompleted) {
+      this.#partial = Math.min(this.#partial, bytes);
+      this.#lateMs = 0;
+    }
+    this.#completed = 0;
+    this.#hasCompleted = false;
+    this.#report();
+    if (this.#partial === 0) this.#stopTimer();
+    else this.#timer ??= setInterval(() => this.#tick(), checkMs);
+  }
+
+  setReading(reading: boolean): void {
+    this.#isReading = reading;
+  }
+
+  stop(): void {
+    this.#stopTimer();
+    this.#isWaiting = false;
+    this.#onPartial(0);
+  }
+
+  #report(): void {
+    const isOver = this.#onPartial(this.#partial);
+    if (isOver === this.#isWaiting) return;
+    this.#isWaiting = isOver;
+    if (isOver) this.#act.pause();
+    else this.#act.resume();
+  }
+
+  #tick(): void {
+    if (this.#isReading) this.#lateMs += checkMs;
+    if (this.#lateMs >= this.#partialMs) this.#act.late();
+    else if (this.#isWaiting) this.#report();
+  }
+
+  #stopTimer(): void {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
+  }
 }

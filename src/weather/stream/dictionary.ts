@@ -5,20 +5,20 @@ import type { BytesAnswer } from '../../network/http/http.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { isZstdDictionary } from './compression.ts';
 
-/** The last dictionary of the host, in the data folder. */
+/** The last dictionary of the host, in the data directory. */
 export const dictionaryFile = 'jetstream-dictionary.zstd';
-/** A host that gives none is asked again after this, in milliseconds. */
+/** Interval between requests to a host that sends no dictionary, in milliseconds. */
 const retryMs = 3_600_000;
 
-/** Where live reading gets the dictionary that it asks for compression with. */
+/** Source of the dictionary with which live reading requests compression. */
 export interface Dictionaries {
-  /** The dictionary to use now; null to read without compression. Never rejects. */
+  /** Resolves with the dictionary to use now; null to read without compression. Never rejects. */
   current(signal: AbortSignal): Promise<Buffer | null>;
-  /** The host does not know it, or does not compress with it. */
+  /** Called when the host does not know the dictionary, or does not compress with it. */
   refused(): void;
 }
 
-/** One dictionary from the operator's file, given up for good once the host refuses it; or none. */
+/** Uses the dictionary of the operator's file until the host refuses it; null for none. */
 export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   let given = dictionary;
   return {
@@ -29,7 +29,7 @@ export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   };
 }
 
-/** What the host's own dictionary is fetched with. */
+/** Dependencies of fetching the host's own dictionary. */
 export interface FetchOptions {
   readonly folder: string;
   readonly fetch: (signal: AbortSignal) => Promise<BytesAnswer>;
@@ -37,7 +37,7 @@ export interface FetchOptions {
   readonly log: Log;
 }
 
-/** The host's own dictionary: the one kept beside the store, and a new one when the host no longer knows that. */
+/** Uses the host's own dictionary: the stored one, and a new one when the host no longer knows that. */
 export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): Dictionaries {
   const path = join(folder, dictionaryFile);
   let held: Buffer | null = null;
@@ -84,7 +84,7 @@ async function kept(path: string): Promise<Buffer | null> {
     const bytes = await readFile(path);
     return isZstdDictionary(bytes) ? bytes : null;
   } catch {
-    // Not there yet, or not to be read: the host is asked.
+    // The file does not exist yet or cannot be read: the host is asked.
     return null;
   }
 }

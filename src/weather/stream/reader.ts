@@ -11,9 +11,9 @@ import { decompressor, dictionaryNumber } from './compression.ts';
 import type { Dictionaries } from './dictionary.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 
-/** Longest frame taken, in bytes, decompressed too. */
+/** Maximum size of a frame in bytes, also after decompression. */
 export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimits.eventFrame.bytes);
-/** How often a connection is looked at, in milliseconds. */
+/** Interval between checks of a connection, in milliseconds. */
 const lookMs = 250;
 
 /** Opens a connection; `openSocket` with the limits of the instrument. */
@@ -27,9 +27,9 @@ export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
-  /** What live reading asks for compressed frames with. */
+  /** Dictionaries with which live reading requests compressed frames. */
   readonly dictionaries: Dictionaries;
-  /** Makes a classifier of the wire. */
+  /** Creates a classifier of the wire. */
   readonly classifier: () => Classifier;
   /** This machine's wall clock, milliseconds. */
   readonly clock: () => number;
@@ -37,36 +37,36 @@ export interface ReaderContext {
   readonly telemetry: WeatherTelemetry;
 }
 
-/** One reader: what it reads into, and how each of its connections begins. */
+/** One reader: its track, and the start and end of its connections. */
 export interface ReaderTask {
   readonly role: ReaderRole;
   readonly track: Track;
   /**
-   * Begins a connection on the track, and returns its cursor, null for live. `fruitless`: how many connections in a
-   * row were refused or brought nothing at all. `give_up` ends the reader.
+   * Begins a connection on the track, and returns its cursor, null for live. `fruitless`: number of connections in a
+   * row that were refused or delivered nothing. `give_up` ends the reader.
    */
   readonly begin: (fruitless: number) => number | null | 'give_up';
-  /** Bytes were read. True ends the reader. */
+  /** Called with the bytes of each frame. True ends the reader. */
   readonly read?: (bytes: number) => boolean;
   /** Silence that ends a connection, in microseconds. */
   readonly silenceUs: () => number;
-  /** The end of the track was reached just now. */
+  /** Called when the end of the track is reached. */
   readonly reached?: () => void;
-  /** So much is open that it must be committed now. */
+  /** Called when the track holds so much that it must be committed now. */
   readonly full: () => void;
 }
 
-/** Reads until the signal, the end of the track, or giving up: connects, feeds, and connects again. */
+/** Connects, reads, and connects again, until the signal, the end of the track, or `give_up`. */
 export async function runReader(context: ReaderContext, task: ReaderTask, signal: AbortSignal): Promise<void> {
   const backoff = createBackoff(context.backoff);
   const feed = createFeed(context, task);
   let fruitless = 0;
-  /** A proxy may not echo the subprotocol; the frames are the same without. */
+  /** A proxy may not return the subprotocol; the frames are the same without it. */
   let offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents';
   while (!signal.aborted && !feed.finished()) {
     const cursor = task.begin(fruitless);
     if (cursor === 'give_up') return;
-    // A backlog is read as it is: decompressing would set its pace.
+    // A backlog is read uncompressed: decompression would limit its rate.
     const dictionary = task.role === 'live' ? await context.dictionaries.current(signal) : null;
     feed.start(dictionary);
     const protocol = offersProtocol ? methodProtocol : null;
@@ -90,14 +90,14 @@ export async function runReader(context: ReaderContext, task: ReaderTask, signal
   }
 }
 
-/** Why a connection ended. */
+/** Reason why a connection ended. */
 interface Cause {
   readonly name: string;
-  /** The host was there. */
+  /** True if the host accepted the connection. */
   readonly answered: boolean;
-  /** It will not serve this cursor, or what it serves there cannot be taken. */
+  /** True if the host does not serve this cursor, or serves frames that cannot be read. */
   readonly refused: boolean;
-  /** Name of the error of a refusal, where the host gave one. */
+  /** Name of the error of a refusal; null if the host sent none. */
   readonly error: string | null;
   readonly why: string;
 }
@@ -146,7 +146,7 @@ async function connection(
   };
 }
 
-/** Names of connections that the host ended with a word. */
+/** Causes of connections that the host ended with a notice. */
 const closingNotices: Readonly<Partial<Record<Notice, string>>> = {
   too_slow: 'consumer_too_slow',
   error: 'host_error',
@@ -162,29 +162,29 @@ async function pause(
   const ms = backoff.next();
   log.warn(cause.why, { reader: role, cause: cause.name, retryInMs: ms });
   await wait(ms, undefined, { signal }).catch(() => {
-    // Stopped while it waited: the loop sees the signal.
+    // Aborted while it waited: the loop checks the signal.
   });
 }
 
 /** Consumer of the frames of one reader's connections. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
-  /** A connection is about to be made, with compressed frames where there is a dictionary. */
+  /** Called before a connection; its frames are compressed if there is a dictionary. */
   start(dictionary: Buffer | null): void;
-  /** The last word of the host itself on this connection. */
+  /** Returns the last notice of the host on this connection. */
   notice(): Notice;
-  /** Whether the last connection brought anything new. */
+  /** Returns true if the last connection delivered a new event. */
   fruitful(): boolean;
-  /** True if the last connection delivered no event at all, not even one that was counted before. */
+  /** Returns true if the last connection delivered no event at all, not even one that was counted before. */
   empty(): boolean;
-  /** True if the feed has been silent for too long: a pong proves that the socket works, not the feed. */
+  /** Returns true if no event arrived for too long: a pong proves that the socket works, not that events arrive. */
   silent(): boolean;
   finished(): boolean;
 }
 
 function createFeed({ clock, classifier }: ReaderContext, { track, read, silenceUs, reached, full }: ReaderTask): Feed {
   const classify = classifier();
-  let plain: (data: Buffer, isBinary: boolean) => Buffer = asItIs;
+  let plain: (data: Buffer, isBinary: boolean) => Buffer = unchanged;
   let notice: Notice = 'none';
   let news = false;
   let came = false;
@@ -209,7 +209,7 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
         came = true;
     },
     start: (dictionary) => {
-      plain = dictionary === null ? asItIs : decompressor(dictionary, maxFrameBytes);
+      plain = dictionary === null ? unchanged : decompressor(dictionary, maxFrameBytes);
       notice = 'none';
       news = false;
       came = false;
@@ -226,7 +226,7 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
         empty = false;
       }
       came = false;
-      // Twice in a row: after this process was busy, what came meanwhile is read before the second look.
+      // Twice in a row: after this process was busy, the frames that arrived meanwhile are read before the second check.
       const before = over;
       over = (clock() - lastMs) * 1000 > silenceUs();
       return over && before;
@@ -235,6 +235,6 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
   };
 }
 
-function asItIs(data: Buffer): Buffer {
+function unchanged(data: Buffer): Buffer {
   return data;
 }

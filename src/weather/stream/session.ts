@@ -3,190 +3,51 @@ import { createClassifier } from '../classify/classify.ts';
 import { createEventsClassifier } from '../classify/classify-events.ts';
 import { ResyncMemory } from '../classify/resync-memory.ts';
 import { isUsable, type Position } from '../window/position.ts';
+import type { StoredBackfill, StoredSeries } from '../window/stored.ts';
 import { futureUs, Track } from '../window/track.ts';
-import type { StoredBackfill, WindowStore } from '../window/window-store.ts';
-import { type ReaderContext, runReader } from './reader.ts';
+import type { WindowStore } from '../window/window-store.ts';
+import { reportCommit } from './commit-report.ts';
+import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
 
 const hourUs = 3_600_000_000;
-/** However little is to be filled in: a position this young is resumed. */
+/** A position younger than this is resumed, even if the backfill is shorter. */
 const alwaysResumedUs = 15 * 60_000_000;
-/** Of so many connections in a row that resumed and brought nothing new, the next is live: the cursor may be the reason. */
+/** After this number of resumed connections in a row without new events, the next is live: the cursor may be the reason. */
 const fruitlessResumes = 3;
-/** So many that brought a backfill nothing, and what is left of it stays a gap. */
+/** A backfill ends after this number of connections in a row without new events; the rest of it remains a gap. */
 const fruitlessBackfills = 5;
-/** A replay may take its time to begin. */
+/** Minimum silence that ends a connection of a backfill: a replay may begin late. */
 const backfillSilenceUs = 30_000_000;
-/** A live host stamps events when it sees them: none is older than a day, or than what a resume asks for. */
+/** A live host stamps events when it sees them: none is older than a day, or than the oldest resumed position. */
 const oldestLiveUs = 24 * hourUs;
 
 /**
- * The method shows a `sync` and then rows that only its account and time tell from acts. A session that begins reads so much
- * again before its position, to know of those that are under way: numbers, or microseconds where there is no number.
+ * Overlap that a new session reads before its position, in sequence numbers, or in microseconds without them. The
+ * method sends a `sync` and then rows that only their account and time distinguish from acts; the overlap contains
+ * the syncs that are in progress.
  */
-const readAgain = { seq: 20_000, time: 60_000_000 } as const;
+const overlap = { seq: 20_000, time: 60_000_000 } as const;
 
-/** What a session reads with. */
+/** Dependencies of a session. */
 export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
-  /** In [0, 1). */
+  /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly store: WindowStore;
   /** Length of a backfill; 0 for none. */
   readonly backfillHours: number;
-  /** Most bytes that one backfill may read. */
+  /** Maximum bytes of one backfill. */
   readonly backfillBytes: number;
   readonly commitMs: number;
-  /** Windows may have closed. */
+  /** Called after each commit, which may close windows. */
   readonly committed: () => void;
 }
 
 /**
- * From the stored positions to the first commit that fails: one live reader, at most one backfill, and their gains
- * committed together. Rejects with what the store threw; nothing that was not committed outlives the session.
+ * Reads from the stored positions until the signal, or until a commit fails: one live reader and at most one backfill,
+ * whose gains are committed together. Rejects with the store's error; uncommitted gains are discarded.
  */
-export async function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
-  const { store, endpoint, clock } = options;
-  const present = endpoint.wire === 'jetstream.subscribeEvents';
-  const memory = new ResyncMemory(Math.floor(options.random() * 2 ** 32));
-  const context: ReaderContext = {
-    ...options,
-    classifier: present ? () => createEventsClassifier(memory) : createClassifier,
-  };
-  const from = ({ kind, value }: Position): number => (present ? Math.max(1, value - readAgain[kind]) : value);
-  const stored = store.series(endpoint.name);
-  const clockUs = (): number => clock() * 1000;
-  const rateAt = (position: Position | null): number | null => position && store.recentRate(stored.id, position.timeUs);
-  const startsAt = usable(stored.live, options);
-  const live = new Track({
-    position: startsAt,
-    end: null,
-    rate: rateAt(startsAt),
-    oldestUs: Math.max(oldestLiveUs, (options.backfillHours + 1) * hourUs),
-    dense: present,
-    clockUs,
-  });
-  const stop = new AbortController();
-  const stopped = AbortSignal.any([signal, stop.signal]);
-  const failed = Promise.withResolvers<never>();
-  const backfills: Promise<void>[] = [];
-  let revision = stored.revision;
-  let over = false;
-  let backfill = stored.backfill ? startBackfill(stored.backfill) : null;
-
-  function startBackfill(plan: StoredBackfill): RunningBackfill {
-    const track = new Track({ position: plan.position, end: plan.end, rate: rateAt(plan.position), clockUs });
-    const running: RunningBackfill = { track, plan, bytes: plan.bytes, over: false, stop: new AbortController() };
-    let again = true;
-    const work = runReader(
-      context,
-      {
-        role: 'backfill',
-        track,
-        silenceUs: () => Math.max(backfillSilenceUs, track.silenceUs),
-        read: (bytes) => {
-          running.bytes += bytes;
-          return running.bytes > options.backfillBytes;
-        },
-        reached: () => setImmediate(tick),
-        full: tick,
-        begin: (fruitless) => {
-          if (fruitless >= fruitlessBackfills) return 'give_up';
-          const { position } = track;
-          if (!position) return 'give_up';
-          const asked = again ? from(position) : position.value;
-          again = false;
-          track.resume(asked);
-          return asked;
-        },
-      },
-      AbortSignal.any([stopped, running.stop.signal]),
-    );
-    backfills.push(
-      work.then(() => {
-        running.over = true;
-      }, failed.reject),
-    );
-    return running;
-  }
-
-  /** A live connection restarted: the time between the old position and its first event must be filled in. */
-  function fillUpTo(): void {
-    const end = live.takeLiveStart();
-    if (!end) return;
-    backfill?.stop.abort();
-    const oldest = Math.floor(clockUs() - options.backfillHours * hourUs);
-    const { before } = begun;
-    const position: Position =
-      before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
-    options.log.info('filling in the time before', { seconds: Math.round((end.timeUs - position.timeUs) / 1e6) });
-    backfill = startBackfill({ position, end, bytes: 0 });
-  }
-
-  const begun: { before: Position | null } = { before: startsAt };
-  function begin(fruitless: number): number | null {
-    const { position } = live;
-    const young = Math.max(options.backfillHours * hourUs, alwaysResumedUs);
-    const tired = fruitless % (fruitlessResumes + 1) === fruitlessResumes;
-    const ageUs = position ? clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
-    // A position far ahead of the clock is not asked for: the events themselves will show which of the two is wrong.
-    if (position && !tired && ageUs <= young && ageUs >= -futureUs) {
-      const asked = revision === stored.revision ? from(position) : position.value;
-      live.resume(asked);
-      return asked;
-    }
-    begun.before = position;
-    live.goLive(options.backfillHours > 0);
-    return null;
-  }
-
-  function commit(): void {
-    fillUpTo();
-    const given = backfill?.over === true;
-    const gains = [live.take(), ...(backfill ? [backfill.track.take()] : [])];
-    // What the backfill was told to end at may have been as wrong as the position: rather a gap than events twice.
-    if (gains.some(({ resets }) => resets > 0)) backfill?.stop.abort();
-    if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !given) return;
-    const began = performance.now();
-    const remaining = backfill && !given && !backfill.track.done ? stateOf(backfill) : null;
-    store.commit({ series: stored.id, after: revision, gains, live: live.position, backfill: remaining });
-    revision += 1;
-    if (backfill && !remaining) options.log.info('the backfill is over', { reachedItsEnd: backfill.track.done });
-    if (!remaining) backfill = null;
-    tell(options, gains, performance.now() - began, live.position);
-    options.committed();
-  }
-
-  function tick(): void {
-    if (over) return;
-    try {
-      commit();
-    } catch (error) {
-      failed.reject(error);
-    }
-  }
-
-  const timer = setInterval(tick, options.commitMs);
-  const reading = runReader(
-    context,
-    { role: 'live', track: live, begin, silenceUs: () => live.silenceUs, full: tick },
-    stopped,
-  );
-  try {
-    await Promise.race([reading, failed.promise]);
-    commit();
-  } finally {
-    over = true;
-    clearInterval(timer);
-    stop.abort();
-    await Promise.all([reading, ...backfills]);
-  }
-}
-
-/** The stored position, unless no host can have given it: then reading begins live, with a gap. */
-function usable(position: Position | null, { log, telemetry }: SessionOptions): Position | null {
-  if (!position || isUsable(position)) return position;
-  log.warn('the stored position is invalid; reading continues live, with a gap');
-  telemetry.positionReset();
-  return null;
+export function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
+  return new Session(options, signal).run();
 }
 
 interface RunningBackfill {
@@ -197,35 +58,189 @@ interface RunningBackfill {
   readonly stop: AbortController;
 }
 
-function stateOf({ track, plan, bytes }: RunningBackfill): StoredBackfill {
-  return { position: track.position ?? plan.position, end: plan.end, bytes };
+class Session {
+  readonly #options: SessionOptions;
+  readonly #context: ReaderContext;
+  /** True for the present method, false for the legacy wire. */
+  readonly #isPresent: boolean;
+  readonly #stored: StoredSeries;
+  readonly #live: Track;
+  readonly #stop = new AbortController();
+  readonly #stopped: AbortSignal;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #backfills: Promise<void>[] = [];
+  #revision: number;
+  #isOver = false;
+  #backfill: RunningBackfill | null = null;
+  /** Position before the last live start: the backfill begins there. */
+  #beforeLive: Position | null;
+
+  constructor(options: SessionOptions, signal: AbortSignal) {
+    const { store, endpoint, backfillHours } = options;
+    this.#options = options;
+    this.#isPresent = endpoint.wire === 'jetstream.subscribeEvents';
+    const memory = new ResyncMemory(Math.floor(options.random() * 2 ** 32));
+    this.#context = {
+      ...options,
+      classifier: this.#isPresent ? () => createEventsClassifier(memory) : createClassifier,
+    };
+    this.#stopped = AbortSignal.any([signal, this.#stop.signal]);
+    this.#stored = store.series(endpoint.name);
+    this.#revision = this.#stored.revision;
+    this.#beforeLive = usable(this.#stored.live, options);
+    this.#live = new Track({
+      position: this.#beforeLive,
+      end: null,
+      rate: this.#rateAt(this.#beforeLive),
+      oldestUs: Math.max(oldestLiveUs, (backfillHours + 1) * hourUs),
+      dense: this.#isPresent,
+      clockUs: () => this.#clockUs(),
+    });
+  }
+
+  async run(): Promise<void> {
+    if (this.#stored.backfill) this.#startBackfill(this.#stored.backfill);
+    const timer = setInterval(() => this.#tick(), this.#options.commitMs);
+    const live = this.#live;
+    const task: ReaderTask = {
+      role: 'live',
+      track: live,
+      begin: (fruitless) => this.#beginLive(fruitless),
+      silenceUs: () => live.silenceUs,
+      full: () => this.#tick(),
+    };
+    const reading = runReader(this.#context, task, this.#stopped);
+    try {
+      await Promise.race([reading, this.#failed.promise]);
+      this.#commit();
+    } finally {
+      this.#isOver = true;
+      clearInterval(timer);
+      this.#stop.abort();
+      await Promise.all([reading, ...this.#backfills]);
+    }
+  }
+
+  /** Returns the cursor of the next live connection; null to continue at the present. */
+  #beginLive(fruitless: number): number | null {
+    const { backfillHours } = this.#options;
+    const { position } = this.#live;
+    const young = Math.max(backfillHours * hourUs, alwaysResumedUs);
+    const isFruitless = fruitless % (fruitlessResumes + 1) === fruitlessResumes;
+    const ageUs = position ? this.#clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
+    // A position far ahead of the clock is not resumed: the events themselves show which of the two is wrong.
+    if (position && !isFruitless && ageUs <= young && ageUs >= -futureUs) {
+      const cursor = this.#revision === this.#stored.revision ? this.#withOverlap(position) : position.value;
+      this.#live.resume(cursor);
+      return cursor;
+    }
+    this.#beforeLive = position;
+    this.#live.goLive(backfillHours > 0);
+    return null;
+  }
+
+  #startBackfill(plan: StoredBackfill): void {
+    const clockUs = (): number => this.#clockUs();
+    const track = new Track({ position: plan.position, end: plan.end, rate: this.#rateAt(plan.position), clockUs });
+    const running: RunningBackfill = { track, plan, bytes: plan.bytes, over: false, stop: new AbortController() };
+    this.#backfill = running;
+    const signal = AbortSignal.any([this.#stopped, running.stop.signal]);
+    const work = runReader(this.#context, this.#backfillTask(running), signal);
+    this.#backfills.push(
+      work.then(() => {
+        running.over = true;
+      }, this.#failed.reject),
+    );
+  }
+
+  #backfillTask(running: RunningBackfill): ReaderTask {
+    const { track } = running;
+    let isFirst = true;
+    return {
+      role: 'backfill',
+      track,
+      silenceUs: () => Math.max(backfillSilenceUs, track.silenceUs),
+      read: (bytes) => {
+        running.bytes += bytes;
+        return running.bytes > this.#options.backfillBytes;
+      },
+      reached: () => setImmediate(() => this.#tick()),
+      full: () => this.#tick(),
+      begin: (fruitless) => {
+        const { position } = track;
+        if (fruitless >= fruitlessBackfills || !position) return 'give_up';
+        const cursor = isFirst ? this.#withOverlap(position) : position.value;
+        isFirst = false;
+        track.resume(cursor);
+        return cursor;
+      },
+    };
+  }
+
+  /** After a live start, fills in the time between the old position and its first event. */
+  #fillGap(): void {
+    const end = this.#live.takeLiveStart();
+    if (!end) return;
+    this.#backfill?.stop.abort();
+    const oldest = Math.floor(this.#clockUs() - this.#options.backfillHours * hourUs);
+    const before = this.#beforeLive;
+    const position: Position =
+      before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
+    const seconds = Math.round((end.timeUs - position.timeUs) / 1e6);
+    this.#options.log.info('filling in the time before', { seconds });
+    this.#startBackfill({ position, end, bytes: 0 });
+  }
+
+  #commit(): void {
+    const { store, log, telemetry, clock } = this.#options;
+    this.#fillGap();
+    const backfill = this.#backfill;
+    const gaveUp = backfill?.over === true;
+    const gains = [this.#live.take(), ...(backfill ? [backfill.track.take()] : [])];
+    // The end of the backfill may be as wrong as the abandoned position. A gap is better than events counted twice.
+    if (gains.some(({ resets }) => resets > 0)) backfill?.stop.abort();
+    if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !gaveUp) return;
+    const began = performance.now();
+    const remaining = backfill && !gaveUp && !backfill.track.done ? stateOf(backfill) : null;
+    const { position } = this.#live;
+    store.commit({ series: this.#stored.id, after: this.#revision, gains, live: position, backfill: remaining });
+    this.#revision += 1;
+    if (backfill && !remaining) log.info('the backfill is over', { reachedItsEnd: backfill.track.done });
+    if (!remaining) this.#backfill = null;
+    reportCommit({ gains, milliseconds: performance.now() - began, position }, { telemetry, log, nowMs: clock() });
+    this.#options.committed();
+  }
+
+  #tick(): void {
+    if (this.#isOver) return;
+    try {
+      this.#commit();
+    } catch (error) {
+      this.#failed.reject(error);
+    }
+  }
+
+  #withOverlap({ kind, value }: Position): number {
+    return this.#isPresent ? Math.max(1, value - overlap[kind]) : value;
+  }
+
+  #rateAt(position: Position | null): number | null {
+    return position && this.#options.store.recentRate(this.#stored.id, position.timeUs);
+  }
+
+  #clockUs(): number {
+    return this.#options.clock() * 1000;
+  }
 }
 
-function tell(
-  { telemetry, clock, log }: SessionOptions,
-  gains: readonly ReturnType<Track['take']>[],
-  milliseconds: number,
-  position: Position | null,
-): void {
-  for (const { outcomes, gapUs, resets } of gains) {
-    telemetry.frames(outcomes);
-    telemetry.gap(gapUs / 1e6);
-    for (let i = 0; i < resets; i += 1) telemetry.positionReset();
-    if (resets > 0) log.warn('the stream does not contain the stored position; the position is abandoned, with a gap');
-    if (outcomes.past + outcomes.implausible > 0) {
-      log.warn('events with implausible times or numbers are not counted', {
-        past: outcomes.past,
-        implausible: outcomes.implausible,
-      });
-    }
-    if (outcomes.future > 0) {
-      log.warn("events ahead of this machine's clock are not counted; check the clock", { events: outcomes.future });
-    }
-    if (gapUs > 0) log.warn('time was not observed', { seconds: gapUs / 1e6 });
-  }
-  telemetry.committed(
-    gains.reduce((sum, { windows }) => sum + windows.length, 0),
-    milliseconds,
-  );
-  if (position) telemetry.lag(Math.max(0, clock() / 1000 - position.timeUs / 1e6));
+/** Returns the stored position, or null if no host can have sent it: reading then begins live, with a gap. */
+function usable(position: Position | null, { log, telemetry }: SessionOptions): Position | null {
+  if (!position || isUsable(position)) return position;
+  log.warn('the stored position is invalid; reading continues live, with a gap');
+  telemetry.positionReset();
+  return null;
+}
+
+function stateOf({ track, plan, bytes }: RunningBackfill): StoredBackfill {
+  return { position: track.position ?? plan.position, end: plan.end, bytes };
 }

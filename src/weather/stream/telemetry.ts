@@ -1,6 +1,6 @@
 import type { FrameOutcome } from '../window/track.ts';
 
-/** Readers of the stream: the one that follows it, and the one that fills in what lies before. */
+/** Readers of the stream: the one that follows it, and the one that reads the time before. */
 export type ReaderRole = 'live' | 'backfill';
 
 /** Hosts by preference. */
@@ -19,11 +19,11 @@ export interface WeatherTelemetry {
   /** Seconds between the newest counted event and this machine's clock. */
   lag(seconds: number): void;
   connected(role: ReaderRole): void;
-  /** A connection ended, or none came about. */
+  /** A connection ended, or could not be opened. */
   disconnected(role: ReaderRole, cause: string): void;
   /** Seconds of the stream's clock that were charged as not observed. */
   gap(seconds: number): void;
-  /** The position was given up: the stream could not have it. */
+  /** The position was abandoned: the stream does not contain it. */
   positionReset(): void;
   committed(windows: number, milliseconds: number): void;
   /** A commit or an artifact could not be written. */

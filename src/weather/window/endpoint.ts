@@ -1,7 +1,7 @@
-import { isIP } from 'node:net';
 import type { Wire } from '../../contract/vocabulary.ts';
-import { type AddressPolicy, judgeAddress } from '../../network/guard/address-policy.ts';
-import { plainUrl } from '../../network/websocket/connect-error.ts';
+import { publicUrl, socketSchemes } from '../../input/url.ts';
+import type { AddressPolicy } from '../../network/guard/address-policy.ts';
+import { type Admission, admitSocketUrl } from '../../network/guard/outbound-url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
 /** Jetstream's present method, and where a host serves it. */
@@ -22,26 +22,23 @@ export interface Endpoint {
   readonly simulated: boolean;
 }
 
-/** Reads the address of a Jetstream host. Throws OperatorError for one that no try could reach. */
+/** Parses the URL of a Jetstream host. Throws OperatorError for a URL that the outbound guard refuses. */
 export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
-  const url = URL.parse(text);
-  if (!url || (url.protocol !== 'wss:' && url.protocol !== 'ws:')) {
-    throw new OperatorError('--jetstream wants an address such as wss://HOST or wss://HOST/subscribe');
-  }
-  // A bare host is asked for the method. Every other path was the legacy wire before there was another, and still is.
+  const admission = admitSocketUrl(text, policy);
+  if (admission.kind !== 'admitted') throw new OperatorError(describeRefusal(admission));
+  const { url, isLoopback } = admission;
+  // A bare host serves the present method. Every other path is the legacy wire, as it was before the method existed.
   if (url.pathname === '/') url.pathname = methodPath;
   const wire: Wire = url.pathname.endsWith(methodPath) ? 'jetstream.subscribeEvents' : 'jetstream.legacy';
-  const name = plainUrl(url);
-  if (url.protocol === 'ws:' && !policy.allowLoopback) {
-    throw new OperatorError(`--jetstream ${name}: use wss:; ws: is for loopback, with --allow-loopback`);
-  }
-  if (url.hash !== '') throw new OperatorError(`--jetstream ${name}: the address has a fragment`);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) === 0) return { wire, url, name, simulated: host === 'localhost' };
-  const verdict = judgeAddress(host, policy);
-  if (!verdict.allowed) throw new OperatorError(`--jetstream ${name}: no public address (${verdict.range})`);
-  if (url.protocol === 'ws:' && !verdict.loopback) throw new OperatorError(`--jetstream ${name}: use wss:`);
-  return { wire, url, name, simulated: verdict.loopback };
+  return { wire, url, name: publicUrl(url), simulated: isLoopback || url.hostname === 'localhost' };
+}
+
+function describeRefusal({ kind, why, url }: Exclude<Admission, { kind: 'admitted' }>): string {
+  const isSocket = url !== null && socketSchemes.some((scheme) => scheme === url.protocol);
+  if (!isSocket) return '--jetstream requires an address such as wss://HOST or wss://HOST/subscribe';
+  const isPlain = kind === 'bad_url' && url.protocol === 'ws:';
+  const reason = isPlain ? 'use wss:; ws: is for loopback, with --allow-loopback' : why;
+  return `--jetstream ${publicUrl(url)}: ${reason}`;
 }
 
 /** Reads the addresses of one host or two. Throws OperatorError for others. */
@@ -90,7 +87,7 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   const url = new URL(endpoint.url);
   url.pathname = url.pathname.replace(methodPath, legacyPath);
   url.search = '';
-  return { ...endpoint, wire: 'jetstream.legacy', url, name: plainUrl(url) };
+  return { ...endpoint, wire: 'jetstream.legacy', url, name: publicUrl(url) };
 }
 
 /** What a refusal means for the operator, where the status says it; null where it does not. */

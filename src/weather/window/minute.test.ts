@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { FrameFacts } from '../classify/frame-facts.ts';
 import { minutes } from './minute.ts';
+import type { WindowRow } from './stored.ts';
 import { Track } from './track.ts';
 import { windowFlag, windowUs } from './window.ts';
-import type { WindowRow } from './window-store.ts';
 
 const start = 1_780_000_020_000_000;
 const whole = [{ from: start, to: start + windowUs }];

@@ -1,6 +1,6 @@
 import { coverage, type Interval } from './interval.ts';
+import type { WindowRow } from './stored.ts';
 import { lossFlags, windowFlag, windowUs } from './window.ts';
-import type { WindowRow } from './window-store.ts';
 
 /** A minute of the history is compared with others when at least this much of it was watched. */
 const eligibleUs = 59_000_000;

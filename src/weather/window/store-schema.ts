@@ -3,17 +3,17 @@ import { collectionNames } from '../../contract/vocabulary.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
 
-/** Version of the layout below, kept in the file's `user_version`. */
+/** Version of the layout, stored in the file's `user_version`. */
 export const weatherStoreVersion = 3;
-/** Oldest version that is brought up to date when the store is opened. */
+/** Oldest version that is migrated when the store is opened. */
 export const oldestWeatherStoreVersion = 1;
 
-/** A metric's column: the metric's own name. */
+/** Returns the column of a metric, which has the metric's name. */
 export function metricColumn(name: string): string {
   return `"${name}"`;
 }
 
-/** Columns of the first and the last event of each published collection in a window, by the places of `collectionNames`. */
+/** Columns of the first and the last event of each published collection in a window, by the indexes of `collectionNames`. */
 export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
 export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
 const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
@@ -37,9 +37,9 @@ const version3 = `
 `;
 
 /**
- * Integers only, but for the address of the host. One row a window; `observed` holds which spans of the stream's
- * clock were watched; `silence`, the spans without a collection, by its place in `collectionNames`; `track` where the
- * readers of the host stand. All times are microseconds of the stream's clock.
+ * Tables of integers, except the URL of the host. `window` has one row per minute; `observed`, the observed spans of the
+ * stream's clock; `silence`, the spans without events of a collection, by its index in `collectionNames`; `track`, the
+ * positions of the readers of the host. All times are microseconds of the stream's clock.
  */
 function layout(): string {
   return `
@@ -85,7 +85,7 @@ function layout(): string {
   `;
 }
 
-/** What version 2 added; none of it existed in the stream that a store of version 1 was written from. */
+/** Additions of version 2. The stream that a store of version 1 was written from contained none of this. */
 const fromVersion1 = `
   ALTER TABLE series ADD COLUMN took_over INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE window ADD COLUMN resync INTEGER NOT NULL DEFAULT 0;
@@ -93,14 +93,14 @@ const fromVersion1 = `
   ALTER TABLE window ADD COLUMN "sync.event" INTEGER NOT NULL DEFAULT 0;
 `;
 
-/** What version 3 added: when the events of a collection came was not kept before. */
+/** Additions of version 3: the times of the events of a collection. */
 const fromVersion2 = `
   ${edges.map((column) => `ALTER TABLE window ADD COLUMN ${column};`).join('\n  ')}
   ${version3}
   PRAGMA user_version = 3;
 `;
 
-/** Makes the tables in a new file, and brings those of earlier versions up to date. Throws OperatorError for another version. */
+/** Creates the tables in a new file, and migrates those of earlier versions. Throws OperatorError for another version. */
 export function ensureSchema(db: Database, path: string): void {
   const found = db.pragma('user_version', { simple: true });
   if (found === weatherStoreVersion) return;

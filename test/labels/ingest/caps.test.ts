@@ -7,6 +7,7 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
+import { readPosition } from '../../../src/labels/label/position.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
@@ -43,6 +44,12 @@ async function rows({ store }: LabelStation): Promise<Record<string, number>> {
   return Object.fromEntries(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
 }
 
+/** The stored cursor of a labeler's pages. */
+async function cursor({ store }: LabelStation, { did }: Labeler): Promise<number | null | undefined> {
+  const position = (await store.positions()).find(({ source }) => source === did);
+  return position && readPosition(position.value)?.cursor;
+}
+
 async function gaps({ store }: LabelStation) {
   const { startedAt: start } = await store.epoch();
   return store.gaps({ start, end: micros(wall() + day) });
@@ -56,6 +63,8 @@ describe('a source that gives more than its share of a day', () => {
     loud.faults.emit(40);
     calm.faults.emit(5);
     await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
+    // Pages are read from their cursor: without a stored one, those of the next day would begin with all 50 labels.
+    await until('the cursor of the pages', async () => (await cursor(observed, loud)) === 40);
     // Few enough that they may come twice, by stream and by page, and still fit into the next day.
     loud.faults.emit(10);
     calm.faults.emit(5);

@@ -24,14 +24,14 @@ afterEach(async () => {
 async function made(script: LabelScript): Promise<{ observed: LabelReader; waits: number[] }> {
   const waits: number[] = [];
   reader = await labelReader({
-    standing: 'new',
+    priority: 'new',
     ...script,
     wait: (ms, signal) => {
       // Confirming a quiet stream and the delay limit are no throttling.
       if (ms >= 500 && ms < 60_000) waits.push(ms);
       return wait(ms, signal);
     },
-    rhythm: { confirmMs: 100_000, resumeMs: 100_000, ...script.rhythm },
+    timings: { confirmMs: 100_000, resumeMs: 100_000, ...script.timings },
   });
   return { observed: reader, waits };
 }

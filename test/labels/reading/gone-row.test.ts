@@ -7,7 +7,7 @@ import {
   row,
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
-import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { resumeAt } from '../../../harness/labels/reader-ports.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
@@ -67,34 +67,34 @@ const hour = 3_600_000;
 const patient = { tailMs: hour, streamRetryMs: hour, confirmMs: hour };
 
 /** Reads a labeler to its end. By stream: with a position of it. */
-async function observe(labeler: Labeler, way: 'poll' | 'stream', value?: string): Promise<LabelReader> {
+async function observe(labeler: Labeler, transport: 'poll' | 'stream', value?: string): Promise<LabelReader> {
   reader = await labelReader({
     page: labeler.page,
-    ...(way === 'stream' ? { connected: labeler.connected } : { streamless: true }),
+    ...(transport === 'stream' ? { connected: labeler.connected } : { streamless: true }),
     days: 1,
-    rhythm: patient,
+    timings: patient,
   });
   const observed = reader;
-  if (value !== undefined) standAt(observed.source, readPosition(value) ?? observed.source.position);
+  if (value !== undefined) resumeAt(observed.source, readPosition(value) ?? observed.source.position);
   observed.read();
   return observed;
 }
 
-async function read(labeler: Labeler, way: 'poll' | 'stream'): Promise<LabelReader> {
-  const observed = await observe(labeler, way);
+async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<LabelReader> {
+  const observed = await observe(labeler, transport);
   await until('the first rows', () => observed.stored.size === 4);
-  if (way === 'stream') {
-    standAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
+  if (transport === 'stream') {
+    resumeAt(observed.source, { ...observed.source.position, seq: 4, seqTail: observed.source.position.cursorTail });
   }
   const { pages } = labeler;
-  if (way === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
+  if (transport === 'poll') await until('a quiet poll', () => labeler.pages >= pages + 2);
   return observed;
 }
 
 /** Ends the first reader; another one goes on at its position, as after a restart. */
-async function restart(labeler: Labeler, observed: LabelReader, way: 'poll' | 'stream'): Promise<LabelReader> {
+async function restart(labeler: Labeler, observed: LabelReader, transport: 'poll' | 'stream'): Promise<LabelReader> {
   await observed.close();
-  return observe(labeler, way, writePosition(observed.source.position));
+  return observe(labeler, transport, writePosition(observed.source.position));
 }
 
 /** Reasons of gaps that were recorded and not withdrawn, each once. */
@@ -160,11 +160,11 @@ describe('a database that was emptied is a reset, and reading goes on', () => {
       page: labeler.page,
       connected: labeler.connected,
       days: 1,
-      rhythm: patient,
+      timings: patient,
       ...silent,
     });
     const observed = reader;
-    standAt(observed.source, before.source.position);
+    resumeAt(observed.source, before.source.position);
     observed.read();
     await until('the gap', () => observed.gaps.length > 0);
     labeler.release();
@@ -242,7 +242,7 @@ test('a labeler whose pages never show the last row again is looked at twice, th
     },
     streamless: true,
     days: 1,
-    rhythm: patient,
+    timings: patient,
   });
   const observed = reader;
   observed.read();

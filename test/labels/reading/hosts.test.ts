@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
-import { type LabelStation, quickRhythm, startStation } from '../../../harness/labels/label-station.ts';
+import { type LabelStation, quickTimings, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
@@ -41,15 +41,15 @@ async function rows({ store }: LabelStation, labeler: string): Promise<number> {
 
 test('labelers of one host get as many streams as one host may have; the others are polled, and all are read', async () => {
   const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
-  let most = 0;
+  let maxStreams = 0;
   const observed = await start();
   shared.faults.emit(5);
   await until('all are read', async () => {
     const { established } = (await observed.overview()).coverage.sources;
-    most = Math.max(most, shared.streams.length);
+    maxStreams = Math.max(maxStreams, shared.streams.length);
     return established === 13;
   });
-  expect(most).toBe(3);
+  expect(maxStreams).toBe(3);
   expect(alone.streams).toHaveLength(1);
   expect(observed.hostFull.get('stream')).toBeGreaterThanOrEqual(9);
   // A connection that ends makes room for the next one that asks.
@@ -85,8 +85,8 @@ test('hosts that hang hold up nobody’s document, however many they are', async
   const hanging = made.labelers.list.slice(0, 29);
   for (const { faults } of hanging) faults.delayed(50_000);
   const late = made.labelers.list[29] as Labeler;
-  const rhythm = { ...quickRhythm, requestMs: 50_000 };
-  const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, rhythm });
+  const timings = { ...quickTimings, requestMs: 50_000 };
+  const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, timings });
   stage.station = observed;
   await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 29);
   await until('the new one has its document read', async () => {

@@ -5,7 +5,7 @@ import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
 import { maxLateness } from '../../../src/labels/ingest/admission.ts';
-import { memberOf } from '../../../src/labels/roster/member.ts';
+import { labelerFromRow } from '../../../src/labels/roster/known-labeler.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 const stage = labelStage();
@@ -39,7 +39,9 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   // What lies before its first frame could not be had of one that answers no queries, once it was looked for: not of this
   // outage.
   await until('all that lies before is read, or given up', async () =>
-    (await observed.store.roster()).some((row) => (memberOf(row, null).tracker.unreadSince ?? startedAt) > startedAt),
+    (await observed.store.roster()).some(
+      (row) => (labelerFromRow(row, null).tracker.unreadSince ?? startedAt) > startedAt,
+    ),
   );
   const before = await gaps(observed);
   labeler.faults.emit(5);

@@ -9,7 +9,8 @@ import {
   row,
   type ScriptedStream,
 } from '../../../harness/labels/label-reader.ts';
-import { standAt } from '../../../harness/labels/reader-ports.ts';
+import { resumeAt } from '../../../harness/labels/reader-ports.ts';
+import { answered, caughtUp } from '../../../harness/labels/reading-events.ts';
 import { until } from '../../../harness/process/until.ts';
 import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/wait.ts';
@@ -37,7 +38,7 @@ describe('what lies before a first connection', () => {
     const past = rows(3);
     let live: ScriptedStream | null = null;
     const observed = await made({
-      rhythm: { confirmMs: 333, resumeMs: 333 },
+      timings: { confirmMs: 333, resumeMs: 333 },
       wait: (ms, signal) => wait(ms, signal).then(() => void (ms === 333 && quiet.resolve(undefined))),
       page: async (cursor, limit, asked) => {
         await Promise.race([filled.promise, never(asked)]);
@@ -120,9 +121,9 @@ test('a reset that is met after a live frame is a gap from where all was read', 
   });
   const { source } = observed;
   const since = micros(observed.epoch + 10 * day - 10 * minute);
-  source.tracker.answered(since, { dated: 1, undated: 0 });
-  source.tracker.caughtUp(since, since);
-  standAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
+  source.tracker.apply(answered(since, { dated: 1, undated: 0 }));
+  source.tracker.apply(caughtUp(since, since));
+  resumeAt(source, { seq: null, seqTail: null, cursor: 100, cursorTail: 'f'.repeat(32) });
   const session = observed.session();
   await until('the live frame', () => observed.stored.has('v51'));
   tail.resolve(undefined);
@@ -153,7 +154,7 @@ test('polls do not pass over what lies between two connections, though they meet
       } else if (connection === 2) void until('met', () => observed.stored.has('v300')).then(end);
     },
   });
-  standAt(observed.source, { seq: null, seqTail: null, cursor: 1, cursorTail: null });
+  resumeAt(observed.source, { seq: null, seqTail: null, cursor: 1, cursorTail: null });
   await observed.session();
   expect([observed.stored.has('v400'), observed.source.position.seq]).toEqual([true, null]);
   await observed.session();
@@ -236,7 +237,7 @@ test('a labeler that begins anew again and again is asked more and more rarely',
     days: 1,
     page: () => answer([]),
     connected: ({ raw }) => raw(errorFrame('FutureCursor', 'of another database')),
-    rhythm: { tailMs: 3_600_000, firstRetryMs: 1_000, longestRetryMs: 10_000, resumeMs: silence, confirmMs: silence },
+    timings: { tailMs: 3_600_000, firstRetryMs: 1_000, maxRetryMs: 10_000, resumeMs: silence, confirmMs: silence },
     random: 0.5,
     wait: (ms, signal) => {
       if (ms === silence) return wait(ms, signal);
@@ -259,7 +260,7 @@ describe('a poll that got no turn, for our own limits', () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
-      rhythm: { pollMs: 20, longestRetryMs: 3_600_000, notEnrolledMs: 3_600_000 },
+      timings: { pollMs: 20, maxRetryMs: 3_600_000, notEnrolledMs: 3_600_000 },
       connected: rejecting,
       page: (cursor, limit) => {
         polls += 1;
@@ -281,20 +282,25 @@ describe('a poll that got no turn, for our own limits', () => {
 
   test('begins no trial', async () => {
     let polls = 0;
+    const paused = Promise.withResolvers<undefined>();
     const observed = await made({
       random: 0.5,
-      rhythm: { pollMs: 5 },
+      timings: { pollMs: 5 },
       connected: rejecting,
       page: () => {
         polls += 1;
         return busy;
       },
+      // The reader stops in its pause after the fourth poll: an attempt that is under way has begun a trial.
+      wait: async (ms, signal) => {
+        if (polls < 4) return wait(ms, signal);
+        paused.resolve(undefined);
+        await never({ signal });
+      },
     });
     const before = observed.source.tracker.tracked;
     observed.read();
-    await until('some polls', () => polls > 3);
-    await observed.close();
-    reader = null;
+    await paused.promise;
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 
@@ -302,7 +308,7 @@ describe('a poll that got no turn, for our own limits', () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
-      rhythm: { pollMs: 5 },
+      timings: { pollMs: 5 },
       connected: (stream) => stream.send(4, row(4)),
       page: (cursor, limit) => {
         polls += 1;

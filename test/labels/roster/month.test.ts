@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { monthTable, simulateMonth } from '../../../harness/roster/roster-month.ts';
 import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
-import { unreachableAfter } from '../../../src/labels/state/standing.ts';
+import { unreachableAfter } from '../../../src/labels/state/priority.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 // 700 labelers over 30 days, of which a twentieth flap, some die and some return: no socket, and no clock but its own.
@@ -18,7 +18,7 @@ function longOutage({ life }: (typeof labelers)[number]) {
 }
 
 test('a labeler leaves the enrolment 7 days after it stopped responding, and only then', () => {
-  const gone = labelers.filter(({ member }) => isUnreachable(member, end));
+  const gone = labelers.filter(({ known }) => isUnreachable(known, end));
   const expected = labelers.filter((one) => {
     const outage = longOutage(one);
     // Its attempts are up to 15 minutes apart.
@@ -43,7 +43,7 @@ test('a labeler that left is tried once a day, and its return is logged', () => 
   }
   const returned = labelers.filter((one) => longOutage(one) !== null && one.life.kind === 'absent');
   expect(returned).toHaveLength(4);
-  const gone = labelers.filter(({ member }) => isUnreachable(member, end));
+  const gone = labelers.filter(({ known }) => isUnreachable(known, end));
   expect([...month.logged.values()]).toEqual([gone.length + returned.length, returned.length]);
 });
 
@@ -58,7 +58,7 @@ test('the time of a labeler that left, or was absent for days, is a gap of its o
     // Labels of the last 48 hours before it was read again were still accepted. The gap of an outage that lasts grows with
     // every attempt, and with every look at the labelers that left.
     const until = outage.until > end ? end : (one.lateAttempts.at(-1) ?? 0) - 2 * day;
-    const tolerance = outage.until > end && !isUnreachable(one.member, end) ? 16 * minute : 0;
+    const tolerance = outage.until > end && !isUnreachable(one.known, end) ? 16 * minute : 0;
     expect(until - (gap?.end ?? 0)).toBeGreaterThanOrEqual(0);
     expect(until - (gap?.end ?? 0)).toBeLessThanOrEqual(tolerance);
   }

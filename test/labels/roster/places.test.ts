@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labelStage } from '../../../harness/labels/label-stage.ts';
-import { type LabelStation, quickRhythm, startStation } from '../../../harness/labels/label-station.ts';
+import { type LabelStation, quickTimings, startStation } from '../../../harness/labels/label-station.ts';
 import { until } from '../../../harness/process/until.ts';
 import { createSim } from '../../../sim/index.ts';
 import type { LabelsSettings } from '../../../src/labels/assembly/options.ts';
@@ -24,7 +24,7 @@ async function network({ unlisted = false } = {}) {
         plc: plc ?? '',
         relays,
         seeds: [],
-        rhythm: { ...quickRhythm, tailMs: 300 },
+        timings: { ...quickTimings, tailMs: 300 },
         ...settings,
       },
       folder === undefined ? {} : { folder },

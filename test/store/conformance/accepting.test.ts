@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { anyLabel, labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
 import { around, batch, everyRow, kinds, later, noonText, useStore } from '../../../harness/conformance/suite.ts';
 import { maxBatchRows } from '../../../src/store/port.ts';
+import { maxRefusedRowsLength } from '../../../src/store/refused-rows.ts';
 import { day, dayStart, hour, micros, minute, second } from '../../../src/store/time.ts';
 
 const [alice = '', bob = ''] = subjects;
@@ -175,6 +176,45 @@ describe.each(kinds)('accepting over $name', (kind) => {
         .append({ ...batch(noon, []), observations: [observationOf(bad)], positions: [at(mod, '6')] })
         .catch(() => {});
       expect(await on.store.positions()).toEqual([{ ...at(mod, '5'), acceptedAt: noon }]);
+    });
+  });
+
+  describe('refused rows', () => {
+    const at = (source: string, bucket: number, rows: string | null) => ({ source, bucket, rows });
+
+    it('are stored by source and bucket, and deleted with null', async () => {
+      await on.store.append({
+        ...batch(noon, [1]),
+        refusedRows: [at(mod, 3, 'a'), at(mod, 15, 'b'), at(other, 0, 'c')],
+      });
+      await on.store.append({ ...batch(later(noon, 9), []), refusedRows: [at(mod, 3, 'd'), at(other, 0, null)] });
+      expect(await on.store.refusedRows()).toEqual([at(mod, 3, 'd'), at(mod, 15, 'b')]);
+      expect(await on.store.positions()).toEqual([]);
+    });
+
+    it('are carried over midnight and a restart', async () => {
+      await on.store.append({ ...batch(noon, [1]), refusedRows: [at(mod, 3, 'a'), at(other, 0, 'c')] });
+      await on.store.append({ ...batch(later(noon, day), [2]), refusedRows: [at(other, 0, 'd')] });
+      await on.reopen(later(noon, day + hour));
+      expect(await on.store.refusedRows()).toEqual([at(other, 0, 'd'), at(mod, 3, 'a')]);
+    });
+
+    it('do not change when their batch is refused', async () => {
+      await on.store.append({ ...batch(noon, [1]), refusedRows: [at(mod, 3, 'a')] });
+      const bad = { ...labelNumber(2), uri: 'nothing' };
+      const refused = { ...batch(noon, []), observations: [observationOf(bad)], refusedRows: [at(mod, 3, 'b')] };
+      await expect(on.store.append(refused)).rejects.toMatchObject({ code: 'invalid_observation' });
+      expect(await on.store.refusedRows()).toEqual([at(mod, 3, 'a')]);
+    });
+
+    it.each([
+      ['longer than a bucket', at(mod, 0, 'x'.repeat(maxRefusedRowsLength + 1)), 'batch_too_large'],
+      ['of a bucket that does not exist', at(mod, 16, 'x'), 'batch_too_large'],
+      ['of a broken number', at(mod, 0.5, 'x'), 'batch_too_large'],
+      ['of invalid Unicode', at(mod, 0, '\ud800'), 'invalid_observation'],
+    ] as const)('are refused if %s', async (_, change, code) => {
+      await expect(on.store.append({ ...batch(noon, [1]), refusedRows: [change] })).rejects.toMatchObject({ code });
+      expect(await on.store.refusedRows()).toEqual([]);
     });
   });
 

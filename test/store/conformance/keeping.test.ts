@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { labelers, noon } from '../../../harness/conformance/labels.ts';
 import { batch, everyRow, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
+import type { RosterRow } from '../../../src/store/roster.ts';
 import { day, dayStart, minute } from '../../../src/store/time.ts';
 
 const [mod = '', other = ''] = labelers;
@@ -174,18 +176,20 @@ describe.each(kinds)('retention over $name', (kind) => {
     });
 
     it('includes roster rows, which are replaced as a whole', async () => {
-      const row = {
-        did: mod,
-        origin: 'seeded',
-        provenance: ['seeds'],
-        enrolled: false,
-        endpoint: null,
-        state: 'unstarted',
-        stateSince: noon,
-        detail: '{}',
-      } as const;
+      const row = rosterRow(mod, { provenance: ['seeds', 'relay r', 'jetstream'], enrolled: false, stateSince: noon });
       await on.store.putRoster([row, { ...row, did: other }]);
-      const enrolled = { ...row, enrolled: true, endpoint: 'https://mod.example', state: 'probing' };
+      const enrolled: RosterRow = {
+        ...{ did: mod, origin: 'discovered', provenance: ['jetstream', 'relay r'], enrolled: true },
+        ...{
+          resolutionStatus: 'bad_endpoint',
+          endpoint: 'https://mod.example',
+          state: 'probing',
+          stateSince: later(noon, 1),
+        },
+        handle: { name: 'mod.example', confirmed: true },
+        ...{ firstAsked: later(noon, 2), firstAnswered: later(noon, 3), lastAnswered: later(noon, 4) },
+        ...{ failingSince: later(noon, 5), completeThrough: later(noon, 6), dated: true, undated: true },
+      };
       await on.store.putRoster([enrolled]);
       await on.reopen();
       expect(await on.store.roster()).toEqual(
@@ -220,6 +224,38 @@ describe.each(kinds)('retention over $name', (kind) => {
       for (let n = 1; n <= 20; n++) await on.store.putDefinitions(revision(n));
       expect(await on.store.definitions(mod)).toEqual(Array.from({ length: 16 }, (_, i) => revision(20 - i)));
       expect(await on.store.definitions(other)).toEqual([]);
+    });
+
+    it('refuses a row with a text that is too long, and stores none of the rows', async () => {
+      const long = 'x'.repeat(8_193);
+      const texts = [{ endpoint: long }, { state: long }, { resolutionStatus: long }, { provenance: [long] }];
+      for (const change of [...texts, { handle: { name: long, confirmed: false } }]) {
+        const rows = [rosterRow(other), rosterRow(mod, change)];
+        await expect(on.store.putRoster(rows)).rejects.toMatchObject({ code: 'invalid_query' });
+      }
+      expect(await on.store.roster()).toEqual([]);
+    });
+
+    it('includes the bytes of one day by source', async () => {
+      const bytes = (day: number, ...entries: [string, number][]) => ({ day, bytes: new Map(entries) });
+      await on.store.putDailyBytes(bytes(20_000, [mod, 5], [other, 7]));
+      await on.store.putDailyBytes(bytes(20_000, [mod, 6]));
+      await on.reopen();
+      expect(await on.store.dailyBytes(20_000)).toEqual(bytes(20_000, [mod, 6], [other, 7]));
+      expect(await on.store.dailyBytes(20_001)).toEqual(bytes(20_001));
+      await on.store.putDailyBytes(bytes(20_001, [other, 1]));
+      expect(await on.store.dailyBytes(20_001)).toEqual(bytes(20_001, [other, 1]));
+      expect(await on.store.dailyBytes(20_000)).toEqual(bytes(20_000));
+    });
+
+    it('includes the position in the stream of one directory', async () => {
+      expect(await on.store.directoryPosition('plc.example')).toBeNull();
+      await on.store.putDirectoryPosition({ host: 'plc.example', seq: 7 });
+      await on.store.putDirectoryPosition({ host: 'plc.example', seq: 8 });
+      await on.reopen();
+      expect(await on.store.directoryPosition('plc.example')).toBe(8);
+      await on.store.putDirectoryPosition({ host: 'other.example', seq: 1 });
+      expect(await on.store.directoryPosition('plc.example')).toBeNull();
     });
 
     it('includes notes', async () => {

@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
-import { StoreError, type StoreErrorCode } from '../../errors.ts';
-import { refusedBySystem, systemError } from './system-error.ts';
+import { StoreError } from '../../errors.ts';
+import { storeError } from './store-error.ts';
 
 /** An open SQLite database. */
 export type Sqlite = Database.Database;
@@ -102,27 +102,6 @@ export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): v
   if (found !== expected) {
     throw new StoreError('pragma_refused', `${db.name}: ${name} is ${String(found)}, ${expected} is needed`);
   }
-}
-
-const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
-  [/^SQLITE_(FULL|IOERR_SHMSIZE)/, 'disk_full'],
-  [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
-  // A reader without write permission depends on the log index of a writer: without a writer, it waits for one.
-  [/^SQLITE_READONLY_(DIRECTORY|CANTINIT|RECOVERY|CANTLOCK)/, 'busy'],
-  [/^SQLITE_CANTOPEN/, 'not_a_store'],
-  [/^SQLITE_(NOTADB|CORRUPT|IOERR|SCHEMA|ERROR|CONSTRAINT|MISMATCH|READONLY|INTERNAL)/, 'damaged'],
-];
-
-/** Translates error codes of SQLite and of the system to those of the port; returns any other error unchanged. */
-export function storeError(error: unknown, what: string): unknown {
-  if (!(error instanceof Database.SqliteError)) return systemError(error, what);
-  const code = refusedBySystem(error.code, what) ?? codes.find(([pattern]) => pattern.test(error.code))?.[1];
-  return new StoreError(code ?? 'damaged', `${what}: ${error.message} (${error.code})`, { cause: error });
-}
-
-/** Returns true if the error means that the file does not exist. */
-export function isAbsent(error: unknown): boolean {
-  return error instanceof StoreError && error.code === 'not_a_store';
 }
 
 /** Makes changes of a directory durable: creations, renames and removals. */

@@ -1,5 +1,8 @@
 /** Points at which a test may interrupt the store: the hook throws, or ends the process. Production passes no hook. */
 export const faultPoints = [
+  'migrate.changed',
+  'migrate.recorded',
+  'migrate.committed',
   'append.rows',
   'append.counters',
   'append.positions',

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
-import { isAbsent, type Sqlite, storeError } from './connection.ts';
+import type { Sqlite } from './connection.ts';
+import { isAbsent, storeError } from './store-error.ts';
 
 /** The writer's lock, held until it is released or the process ends for any reason. */
 export interface WriterLock {

@@ -1,5 +1,6 @@
 import { StoreError } from '../../errors.ts';
 import { applicationId, type Sqlite } from './connection.ts';
+import type { Faults } from './faults.ts';
 
 /** One step of a schema; versions rise by one from 1. */
 export interface Migration {
@@ -20,7 +21,7 @@ export function schemaVersion(db: Sqlite): number {
  * Brings a file to the newest version, one transaction per step, so that a crash leaves it at a defined version. Throws
  * `schema_newer` if a newer program wrote the file, `not_a_store` if it is not an Almanac file.
  */
-export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string): void {
+export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string, faults?: Faults): void {
   const version = schemaVersion(db);
   const application = Number(db.pragma('application_id', { simple: true }));
   if (version !== 0 && application !== applicationId)
@@ -30,6 +31,7 @@ export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt:
     db.transaction(() => {
       db.exec(table);
       db.exec(step.sql);
+      faults?.('migrate.changed');
       db.prepare('INSERT INTO migration(version, name, applied_at) VALUES (?, ?, ?)').run(
         step.version,
         step.name,
@@ -37,7 +39,9 @@ export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt:
       );
       db.pragma(`application_id = ${applicationId}`);
       db.pragma(`user_version = ${step.version}`);
+      faults?.('migrate.recorded');
     }).immediate();
+    faults?.('migrate.committed');
   }
 }
 

@@ -13,12 +13,24 @@ const codes: Readonly<Record<string, StoreErrorCode>> = {
   ENOMEM: 'busy',
 };
 
+/** Instructions for the operator; they follow the error's text and the code of SQLite or of the system. */
+const instructions: Partial<Record<StoreErrorCode, string>> = {
+  io_failed: 'check the disk (dmesg, smartctl) and the permissions of the directory, then start again',
+  unexpected: 'start again; if it recurs, run almanac labels verify on a copy, and report this line',
+};
+
+/** Returns a store error whose message ends with the instruction for its code, if there is one. */
+export function instructed(code: StoreErrorCode, message: string, cause: unknown): StoreError {
+  const instruction = instructions[code];
+  return new StoreError(code, instruction === undefined ? message : `${message}: ${instruction}`, { cause });
+}
+
 /** Translates an error of a system call to one of the port; returns anything else unchanged. */
 export function systemError(error: unknown, what: string): unknown {
   const isSystems = error instanceof Error && 'errno' in error && 'syscall' in error;
   if (!isSystems || error instanceof StoreError) return error;
-  const code = codes[systemCode(error) ?? ''] ?? 'damaged';
-  return new StoreError(code, `${what}: ${String(error.syscall)}: ${systemWords(error)}`, { cause: error });
+  const code = codes[systemCode(error) ?? ''] ?? 'io_failed';
+  return instructed(code, `${what}: ${String(error.syscall)}: ${systemWords(error)}`, error);
 }
 
 /**

@@ -3,8 +3,9 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../errors.ts';
 import { identityBytes } from '../../identity.ts';
 import type { AccountFilter, AccountQuery, Observation, Position, RefusalCount, RefusalReason } from '../../port.ts';
+import type { RefusedRows } from '../../refused-rows.ts';
 import { hour, minute } from '../../time.ts';
-import { openReadonly, storeError } from '../base/connection.ts';
+import { openReadonly } from '../base/connection.ts';
 import type { DayForm } from '../base/files.ts';
 import { assertKnown, schemaVersion } from '../base/migrate.ts';
 import {
@@ -17,6 +18,7 @@ import {
   sameKey,
 } from '../base/row.ts';
 import { unpackStamps } from '../base/stamps.ts';
+import { storeError } from '../base/store-error.ts';
 import { Names } from '../blocks/names.ts';
 import { bySubject, countedSql, groupsSeed, type HotSubject, hotSubjectsSql, maxGroups } from '../groups/busy.ts';
 import { type ChecksumProblem, checkDay } from '../groups/check-day.ts';
@@ -25,8 +27,10 @@ import { CheckedGroups } from '../groups/group-sums.ts';
 import { unpackGroups } from '../groups/packed-groups.ts';
 import { DayFile } from '../schema/day-file.ts';
 import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
+import { isEarlierRefusedRows } from '../schema/refused-schema.ts';
 import { mayHold, subjectsSql } from '../schema/subject-filter.ts';
 import { AccountRows } from './account-rows.ts';
+import { refusedRowsIn } from './refused-table.ts';
 import { assertVersion, openSealed } from './sealed-day.ts';
 
 /** Page cache of one day's file: the operating system caches the rest. */
@@ -287,7 +291,14 @@ export class DayReader {
     type Row = readonly [string, string, string, Micros];
     const sql = 'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint';
     const rows = this.#groups ? this.#groups.table<Row>('position') : this.#all<Row>(sql, []);
-    return rows.map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
+    return rows
+      .filter(([, endpoint]) => !isEarlierRefusedRows(endpoint))
+      .map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
+  }
+
+  /** Returns the refused rows as of this file's last commit; a sealed day has none. */
+  refusedRows(): RefusedRows[] {
+    return this.form === 'open' ? refusedRowsIn(this.#file) : [];
   }
 
   /** Last stamp and last accepted batch, of this day or carried over from the previous one. */

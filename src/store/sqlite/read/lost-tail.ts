@@ -1,9 +1,9 @@
 import { StoreError } from '../../errors.ts';
 import type { StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
-import { isAbsent } from '../base/connection.ts';
 import type { OnFile } from '../base/file-event.ts';
 import { dayPath, type StorePaths } from '../base/files.ts';
+import { isAbsent } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { remedy } from '../state/lost-state.ts';

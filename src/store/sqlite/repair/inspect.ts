@@ -6,10 +6,11 @@ import { StoreError } from '../../errors.ts';
 import type { Epoch } from '../../port.ts';
 import type { Purge } from '../../removals.ts';
 import { dayName } from '../../time.ts';
-import { openReadonly, storeError } from '../base/connection.ts';
+import { openReadonly } from '../base/connection.ts';
 import { dayPath, listDays, type StorePaths, storePaths } from '../base/files.ts';
 import { writerLockHeld } from '../base/lock.ts';
 import { assertKnown, schemaVersion } from '../base/migrate.ts';
+import { storeError } from '../base/store-error.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
 import { stateQueries } from '../state/state-read.ts';
@@ -38,7 +39,7 @@ export interface StoreInspection {
 /**
  * Reads the store in a directory, with or without a running writer, and leaves the directory unchanged: SQLite would
  * create files next to a database that no process has open, and these would belong to the inspecting user.
- * Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`; the system's errors when it may not be read.
+ * Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, `io_failed` when it may not be read.
  */
 export function inspectStore(folder: string): StoreInspection {
   const paths = storePaths(folder);

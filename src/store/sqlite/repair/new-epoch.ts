@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { StoreError } from '../../errors.ts';
-import { openWritable, storeError, syncFolder } from '../base/connection.ts';
+import { openWritable, syncFolder } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { storePaths } from '../base/files.ts';
 import { copiedName, copyingName, unfinished } from '../base/interrupted.ts';
 import { takeWriterLock } from '../base/lock.ts';
+import { storeError } from '../base/store-error.ts';
 
 /** The moved files and their new directory. */
 export interface SetAside {

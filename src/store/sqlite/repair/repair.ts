@@ -1,15 +1,18 @@
 import { StoreError } from '../../errors.ts';
 import type { DayReport } from '../../port.ts';
 import { dayName } from '../../time.ts';
-import { openWritable, type Sqlite, storeError } from '../base/connection.ts';
+import { openWritable, type Sqlite } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { type OnFile, silent } from '../base/file-event.ts';
 import { type DayForm, dayPath, storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
+import { migrate, schemaVersion } from '../base/migrate.ts';
 import { removalFlag } from '../base/row.ts';
+import { storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { targetSql } from '../groups/busy.ts';
 import { verifyDay } from '../read/verify.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound, assertStateFile } from '../state/lost-state.ts';
 import { stateChanges } from '../state/state-write.ts';
 import { recoverDays } from '../upkeep/recover.ts';
@@ -46,6 +49,8 @@ export async function* repairStore({ folder, onFile = silent, faults }: RepairOp
   try {
     db = openWritable(paths.state, 1024 * 1024);
     assertSound(db);
+    if (schemaVersion(db) === 0) throw new StoreError('not_a_store', `the store in ${folder} was never initialized`);
+    migrate(db, stateMigrations, new Date().toISOString(), faults);
     const state = stateChanges(db);
     recoverDays(paths, state, onFile);
     const { generationId } = state.epoch();

@@ -15,14 +15,16 @@ import { makeFolder } from '../../../ops/folder.ts';
 import { StoreError } from '../../errors.ts';
 import type { DayReport, StoredGap } from '../../port.ts';
 import { dayName, dayStart, type Interval, micros } from '../../time.ts';
-import { openWritable, storeError, syncFolder } from '../base/connection.ts';
+import { openWritable, syncFolder } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import type { OnFile } from '../base/file-event.ts';
 import { listDays, storePaths } from '../base/files.ts';
 import { flush } from '../base/flush.ts';
 import { copiedName, copyingName } from '../base/interrupted.ts';
 import { takeWriterLock, writerLockHeld } from '../base/lock.ts';
-import { schemaVersion } from '../base/migrate.ts';
+import { migrate, schemaVersion } from '../base/migrate.ts';
+import { storeError } from '../base/store-error.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound } from '../state/lost-state.ts';
 import { stateChanges } from '../state/state-write.ts';
 import { openSqliteWriter } from '../write/writer.ts';
@@ -137,7 +139,7 @@ function copyBackup(from: string, to: string, onFile: OnFile): void {
 
 /** Makes the copy's state file and days consistent, with gaps for the time that they do not cover, and verifies it. */
 async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Restored> {
-  const lost = forgetLostDays(folder);
+  const lost = forgetLostDays(folder, at);
   const writer = openSqliteWriter({ folder, at, onFile });
   try {
     const days: DayReport[] = [];
@@ -163,12 +165,13 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
 }
 
 /** Removes days that are not in the copy from its state file, and records a gap for each. */
-function forgetLostDays(folder: string): string[] {
+function forgetLostDays(folder: string, at: Micros): string[] {
   const paths = storePaths(folder);
   const db = openWritable(paths.state, 1024 * 1024);
   try {
     assertSound(db);
     if (schemaVersion(db) === 0) throw new StoreError('damaged', 'the state.sqlite of the backup has no epoch');
+    migrate(db, stateMigrations, new Date(at / 1000).toISOString());
     const state = stateChanges(db);
     const found = new Set(listDays(paths).map(({ day }) => day));
     const lost = state.catalog().days.filter(({ day }) => !found.has(day));

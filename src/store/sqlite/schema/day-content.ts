@@ -1,7 +1,8 @@
 import Database from 'better-sqlite3';
 import { systemCode } from '../../../ops/errors.ts';
 import { StoreError } from '../../errors.ts';
-import { lockWaitMs, type Sqlite, storeError } from '../base/connection.ts';
+import { lockWaitMs, type Sqlite } from '../base/connection.ts';
+import { storeError } from '../base/store-error.ts';
 import { metaNames } from './day-schema.ts';
 
 /**

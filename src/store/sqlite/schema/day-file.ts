@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
-import { type Sqlite, storeError } from '../base/connection.ts';
+import type { Sqlite } from '../base/connection.ts';
+import { storeError } from '../base/store-error.ts';
 
 type RawStatement = Database.Statement<unknown[], unknown>;
 

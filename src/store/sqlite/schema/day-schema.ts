@@ -1,10 +1,12 @@
 import type { Migration } from '../base/migrate.ts';
+import { refusedRowsTable } from './refused-schema.ts';
 
 /**
  * A day's file contains all data of that day: rows, counters, refusals, and the positions as of its last commit. Both
  * forms have the same tables, except for `observation`:
  *   - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts all rows of
  *     the subjects for which its writer counted `hotRows` (`busy-counter.ts`), which may not be every such subject;
+ *     `refused_rows` has the refused rows that the instrument remembers (`refused-schema.ts`);
  *   - sealed: clustered by (subject, id), so that an account's rows are adjacent, without identities: a day is sealed
  *     only when it can no longer receive duplicates. `counter_minute.stamps` then contains the rows' acceptance times,
  *     `busy_groups` counts the rows of every subject with at least `hotRows` of them, and `subject_filter` rules out
@@ -63,6 +65,7 @@ CREATE INDEX observation_subject ON observation(subject);${shared}`,
 CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
   },
   { version: 3, name: 'counts of subjects with many rows', sql: countsTable },
+  { version: 4, name: 'refused rows in a table of their own', sql: refusedRowsTable },
 ];
 
 /** Schema of a day that never changes again. */

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { StoreError } from '../../errors.ts';
-import { type Sqlite, storeError } from '../base/connection.ts';
+import type { Sqlite } from '../base/connection.ts';
+import { storeError } from '../base/store-error.ts';
 
 /**
  * Refuses a commit of up to `most` bytes that could make a day's write-ahead log longer than its limit. SQLite restarts

@@ -1,4 +1,5 @@
 import type { Migration } from '../base/migrate.ts';
+import { rosterMigration } from './roster-schema.ts';
 
 /** Schema of the state file. Nothing in this file decides whether a row was accepted. */
 export const stateMigrations: readonly Migration[] = [
@@ -33,6 +34,7 @@ CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, compl
   removed INTEGER NOT NULL, next_day INTEGER NOT NULL, at_day INTEGER) STRICT, WITHOUT ROWID;
 `,
   },
+  { version: 3, name: 'typed columns for what the instrument stores', sql: rosterMigration },
 ];
 
 /** First schema version that supports purges. */

@@ -2,11 +2,20 @@ import type { DefinitionShares } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
 
 /** Space used by one labeler's definitions. */
-interface Kept {
+interface Used {
   /** Bytes of all revisions, and of the newest one. */
   readonly bytes: number;
   readonly newest: number;
 }
+
+/** Labelers of one owner, with the bytes that they may lose together. */
+interface Group {
+  bytes: number;
+  readonly dids: string[];
+}
+
+/** Returns the bytes that a labeler may lose. */
+type Losable = (did: string, used: Used) => number;
 
 /** Every labeler has its own share, and none is protected. */
 const equalShares: DefinitionShares = { isProtected: () => false, groupOf: (did) => did };
@@ -15,46 +24,93 @@ const equalShares: DefinitionShares = { isProtected: () => false, groupOf: (did)
  * Enforces the total limit of definitions. Sizes are kept in memory: summing the table on each change would read all of
  * it, as often as labelers write their records.
  */
-export function definitionSpace(db: Sqlite, maxBytes: number) {
-  const sizes = db.prepare<[], { did: string; bytes: number; newest: number }>(
-    `SELECT did, SUM(octet_length(content)) AS bytes,
+export class DefinitionSpace {
+  readonly #maxBytes: number;
+  readonly #used = new Map<string, Used>();
+  readonly #sizes;
+  readonly #sizesOf;
+  readonly #dropOldest;
+  /** Bytes of all labelers; null until they were read. */
+  #total: number | null = null;
+
+  constructor(db: Sqlite, maxBytes: number) {
+    this.#maxBytes = maxBytes;
+    this.#sizes = db.prepare<[], { did: string; bytes: number; newest: number }>(
+      `SELECT did, SUM(octet_length(content)) AS bytes,
        (SELECT octet_length(content) FROM definitions AS last WHERE last.did = definitions.did ORDER BY id DESC LIMIT 1) AS newest
      FROM definitions GROUP BY did`,
-  );
-  const sizesOf = db.prepare<[string], number>(
-    'SELECT octet_length(content) FROM definitions WHERE did = ? ORDER BY id DESC',
-  );
-  const dropOldest = db.prepare<[string], number>(
-    `DELETE FROM definitions WHERE id = (SELECT MIN(id) FROM definitions WHERE did = ?)
+    );
+    this.#sizesOf = db
+      .prepare<[string], number>('SELECT octet_length(content) FROM definitions WHERE did = ? ORDER BY id DESC')
+      .pluck();
+    this.#dropOldest = db
+      .prepare<[string], number>(
+        `DELETE FROM definitions WHERE id = (SELECT MIN(id) FROM definitions WHERE did = ?)
      RETURNING octet_length(content)`,
-  );
-  const kept = new Map<string, Kept>();
-  let total = -1;
-
-  function keep(did: string, entry: Kept): void {
-    total += entry.bytes - (kept.get(did)?.bytes ?? 0);
-    if (entry.bytes === 0) kept.delete(did);
-    else kept.set(did, entry);
+      )
+      .pluck();
   }
 
-  function load(): void {
-    if (total >= 0) return;
-    total = 0;
-    for (const { did, bytes, newest } of sizes.all()) keep(did, { bytes, newest });
+  /** Call after adding a revision of a labeler: removes revisions beyond the limit in the same transaction. */
+  trim(did: string, { isProtected, groupOf }: DefinitionShares = equalShares): void {
+    this.#load();
+    const own = this.#sizesOf.all(did);
+    this.#set(did, { bytes: own.reduce((sum, bytes) => sum + bytes, 0), newest: own[0] ?? 0 });
+    this.#removeFromLargest((_, { bytes, newest }) => bytes - newest, groupOf);
+    this.#removeFromLargest((one, { bytes }) => (isProtected(one) ? 0 : bytes), groupOf);
+    this.#removeFromLargest((_, { bytes }) => bytes, groupOf);
   }
 
-  function drop(did: string): void {
-    const entry = kept.get(did) ?? { bytes: 0, newest: 0 };
-    const bytes = entry.bytes - (dropOldest.pluck().get(did) ?? entry.bytes);
-    keep(did, { bytes, newest: Math.min(bytes, entry.newest) });
+  /** Call after a rollback: sizes are read again. */
+  forget(): void {
+    this.#used.clear();
+    this.#total = null;
+  }
+
+  #load(): void {
+    if (this.#total !== null) return;
+    this.#total = 0;
+    for (const { did, bytes, newest } of this.#sizes.all()) this.#set(did, { bytes, newest });
+  }
+
+  #set(did: string, used: Used): void {
+    this.#total = (this.#total ?? 0) + used.bytes - (this.#used.get(did)?.bytes ?? 0);
+    if (used.bytes === 0) this.#used.delete(did);
+    else this.#used.set(did, used);
+  }
+
+  #isOver(): boolean {
+    return (this.#total ?? 0) > this.#maxBytes;
+  }
+
+  #drop(did: string): void {
+    const used = this.#used.get(did) ?? { bytes: 0, newest: 0 };
+    const bytes = used.bytes - (this.#dropOldest.get(did) ?? used.bytes);
+    this.#set(did, { bytes, newest: Math.min(bytes, used.newest) });
   }
 
   /** Removes revisions of the largest share of the largest group until the total fits or no candidate remains. */
-  function giveWay(shareOf: (did: string, kept: Kept) => number, groupOf: DefinitionShares['groupOf']): void {
-    if (total <= maxBytes) return;
-    const groups = new Map<string, { bytes: number; readonly dids: string[] }>();
-    for (const [did, entry] of kept) {
-      const share = shareOf(did, entry);
+  #removeFromLargest(losable: Losable, groupOf: DefinitionShares['groupOf']): void {
+    if (!this.#isOver()) return;
+    const groups = this.#groups(losable, groupOf);
+    const shareOf = (did: string): number => {
+      const used = this.#used.get(did);
+      return used ? losable(did, used) : 0;
+    };
+    while (this.#isOver()) {
+      const largest = largestOf(groups);
+      if (largest === null) return;
+      const did = largest.dids.reduce((one, other) => (shareOf(other) > shareOf(one) ? other : one));
+      const before = shareOf(did);
+      this.#drop(did);
+      largest.bytes -= before - shareOf(did);
+    }
+  }
+
+  #groups(losable: Losable, groupOf: DefinitionShares['groupOf']): readonly Group[] {
+    const groups = new Map<string, Group>();
+    for (const [did, used] of this.#used) {
+      const share = losable(did, used);
       if (share === 0) continue;
       const name = groupOf(did);
       const group = groups.get(name) ?? { bytes: 0, dids: [] };
@@ -62,36 +118,12 @@ export function definitionSpace(db: Sqlite, maxBytes: number) {
       group.bytes += share;
       group.dids.push(did);
     }
-    const share = (did: string): number => {
-      const entry = kept.get(did);
-      return entry ? shareOf(did, entry) : 0;
-    };
-    while (total > maxBytes) {
-      let largest: { bytes: number; readonly dids: string[] } | null = null;
-      for (const group of groups.values()) if (group.bytes > (largest?.bytes ?? 0)) largest = group;
-      if (largest === null) return;
-      const did = largest.dids.reduce((one, other) => (share(other) > share(one) ? other : one));
-      const before = share(did);
-      drop(did);
-      largest.bytes -= before - share(did);
-    }
+    return [...groups.values()];
   }
+}
 
-  return {
-    /** Call after adding a revision of a labeler: removes revisions beyond the limit in the same transaction. */
-    trim(did: string, { isProtected, groupOf }: DefinitionShares = equalShares): void {
-      load();
-      const own = sizesOf.pluck().all(did);
-      keep(did, { bytes: own.reduce((sum, bytes) => sum + bytes, 0), newest: own[0] ?? 0 });
-      giveWay((_, { bytes, newest }) => bytes - newest, groupOf);
-      giveWay((one, { bytes }) => (isProtected(one) ? 0 : bytes), groupOf);
-      giveWay((_, { bytes }) => bytes, groupOf);
-    },
-
-    /** Call after a rollback: sizes are read again. */
-    forget(): void {
-      kept.clear();
-      total = -1;
-    },
-  };
+function largestOf(groups: readonly Group[]): Group | null {
+  let largest: Group | null = null;
+  for (const group of groups) if (group.bytes > (largest?.bytes ?? 0)) largest = group;
+  return largest;
 }

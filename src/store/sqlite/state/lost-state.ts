@@ -1,9 +1,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { StoreError } from '../../errors.ts';
 import { dayName } from '../../time.ts';
-import { type Sqlite, storeError } from '../base/connection.ts';
+import type { Sqlite } from '../base/connection.ts';
 import { type DayForm, dayPath, listDays, type StorePaths } from '../base/files.ts';
 import { assertNoInterruptedMove } from '../base/interrupted.ts';
+import { storeError } from '../base/store-error.ts';
 import { type DayContent, dayContent } from '../schema/day-content.ts';
 
 /** Instructions for an operator with day files that the state file does not list. */

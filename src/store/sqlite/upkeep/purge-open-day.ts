@@ -1,7 +1,8 @@
 import { minute } from '../../time.ts';
-import { openWritable, pageBytes, type Sqlite, setPragma, storeError } from '../base/connection.ts';
+import { openWritable, pageBytes, type Sqlite, setPragma } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { removalFlag, type SubjectKey, subjectName } from '../base/row.ts';
+import { storeError } from '../base/store-error.ts';
 import { targetSql } from '../groups/busy.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';

@@ -1,7 +1,8 @@
 import { StoreError } from '../../errors.ts';
-import { openImmutable, type Sqlite, storeError } from '../base/connection.ts';
+import { openImmutable, type Sqlite } from '../base/connection.ts';
 import { flush } from '../base/flush.ts';
 import type { SubjectKey } from '../base/row.ts';
+import { storeError } from '../base/store-error.ts';
 import { checkDay } from '../groups/check-day.ts';
 import { keepChecksums } from '../groups/keep-checksums.ts';
 import { DayFile } from '../schema/day-file.ts';

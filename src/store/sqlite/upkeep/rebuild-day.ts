@@ -1,9 +1,10 @@
 import { StoreError } from '../../errors.ts';
 import { dayName, minute } from '../../time.ts';
-import { type Sqlite, storeError } from '../base/connection.ts';
+import type { Sqlite } from '../base/connection.ts';
 import { flush } from '../base/flush.ts';
 import { removalFlag } from '../base/row.ts';
 import { packStamps, type Stamp } from '../base/stamps.ts';
+import { storeError } from '../base/store-error.ts';
 import { storeGroups } from '../groups/busy.ts';
 import { keepChecksums } from '../groups/keep-checksums.ts';
 import { metaNames, rowColumns } from '../schema/day-schema.ts';

@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { storeError } from '../base/connection.ts';
+import { storeError } from '../base/store-error.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 
 /** Returns true if two files of a day have the same rows, and the same texts for their numbers. */

@@ -1,9 +1,10 @@
 import { StoreError } from '../../errors.ts';
 import { minute } from '../../time.ts';
-import { openWritable, type Sqlite, setPragma, storeError } from '../base/connection.ts';
+import { openWritable, type Sqlite, setPragma } from '../base/connection.ts';
 import { flush } from '../base/flush.ts';
 import { removalFlag, type SubjectKey } from '../base/row.ts';
 import { packStamps, type Stamp } from '../base/stamps.ts';
+import { storeError } from '../base/store-error.ts';
 import { storeGroups } from '../groups/busy.ts';
 import { keepChecksums } from '../groups/keep-checksums.ts';
 import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';

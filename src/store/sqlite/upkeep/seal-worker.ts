@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { StoreError } from '../../errors.ts';
-import { storeError } from '../base/connection.ts';
+import { storeError } from '../base/store-error.ts';
 import { purgeSealedDay } from './purge-sealed-day.ts';
 import { rebuildDay } from './rebuild-day.ts';
 import type { DayTask } from './seal.ts';
@@ -14,7 +14,7 @@ if (parentPort) {
     parentPort.postMessage({ rows });
   } catch (thrown) {
     const error = storeError(thrown, task.growing);
-    const code = error instanceof StoreError ? error.code : 'damaged';
+    const code = error instanceof StoreError ? error.code : 'unexpected';
     parentPort.postMessage({ code, why: error instanceof Error ? error.message : String(error) });
   }
 }

@@ -47,7 +47,7 @@ function rowsOf(answer: unknown): number {
   if ('rows' in message && typeof message.rows === 'number') return message.rows;
   const code = 'code' in message ? String(message.code) : '';
   const why = 'why' in message ? String(message.why) : 'no response';
-  throw new StoreError(isCode(code) ? code : 'damaged', why);
+  throw new StoreError(isCode(code) ? code : 'unexpected', why);
 }
 
 function isCode(code: string): code is StoreErrorCode {

@@ -12,11 +12,18 @@ import {
   maxStampAhead,
   type RefusalReason,
 } from '../../port.ts';
+import {
+  maxRefusedRowsLength,
+  type RefusedRows,
+  type RefusedRowsChange,
+  refusedRowBuckets,
+} from '../../refused-rows.ts';
 import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
 import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
+import type { Carried, Commit } from '../day/commit.ts';
 import { DayReader } from '../day/day-reader.ts';
-import { type Carried, type Commit, DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
+import { DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state-write.ts';
 import { IdentitySet } from './identity-set.ts';
 
@@ -53,6 +60,7 @@ export class Acceptance {
       rows,
       refusals: refusalsOf(batch, duplicates),
       positions: batch.positions,
+      refusedRows: batch.refusedRows ?? [],
       at: batch.at,
       stamp: first,
       bytes,
@@ -69,6 +77,11 @@ export class Acceptance {
       first: rows.length > 0 ? first : null,
       last: last === undefined ? null : micros(last),
     };
+  }
+
+  /** Returns the refused rows as of the last commit. */
+  refusedRows(): RefusedRows[] {
+    return this.#newest((reader) => reader.refusedRows()) ?? [];
   }
 
   /** Forgets identities of removed rows, so that the same labels are accepted again. */
@@ -116,12 +129,14 @@ export class Acceptance {
     if (newest && (day < newest.day || (day === newest.day && newest.sealed === 1))) {
       throw new StoreError('clock_behind', `the clock says ${dayName(day)}, which is closed`);
     }
+    const generation = state.epoch().generationId;
     const carried: Carried = this.#newest((reader) => ({
       positions: reader.positions(),
+      refusedRows: reader.refusedRows(),
       last: reader.ends().last,
       through: reader.ends().through,
-      generation: state.epoch().generationId,
-    })) ?? { positions: [], last: null, through: null, generation: state.epoch().generationId };
+      generation,
+    })) ?? { positions: [], refusedRows: [], last: null, through: null, generation };
     this.close();
     const writer = new DayWriter(dayPath(paths, day, 'open'), day, carried, dayTime(day), this.#options);
     if (durable) syncFolder(paths.days);
@@ -159,8 +174,8 @@ export class Acceptance {
 }
 
 /** Throws unless the batch is within the port's limits; returns the size of its labels in bytes. */
-function assertBounds({ observations, positions, refusals }: Batch): number {
-  if (observations.length > maxBatchRows || positions.length > maxBatchRows || refusals.length > maxBatchRows) {
+function assertBounds({ observations, positions, refusals, refusedRows = [] }: Batch): number {
+  if ([observations, positions, refusals, refusedRows].some(({ length }) => length > maxBatchRows)) {
     throw new StoreError('batch_too_large', `a batch holds at most ${maxBatchRows} of a kind`);
   }
   let bytes = 0;
@@ -177,8 +192,22 @@ function assertBounds({ observations, positions, refusals }: Batch): number {
     if (size > maxPositionLength) throw new StoreError('batch_too_large', `a position of ${size} characters`);
     bytes += 3 * size;
   }
+  for (const change of refusedRows) bytes += refusedRowsBytes(change);
   if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `a batch of up to ${bytes} bytes`);
   return bytes;
+}
+
+/** Throws unless a change of refused rows is within the port's limits; returns its maximum size in bytes. */
+function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
+  const length = rows?.length ?? 0;
+  if (length > maxRefusedRowsLength) throw new StoreError('batch_too_large', `refused rows of ${length} characters`);
+  if (!Number.isInteger(bucket) || bucket < 0 || bucket >= refusedRowBuckets) {
+    throw new StoreError('batch_too_large', `bucket ${bucket} of refused rows`);
+  }
+  if (!`${rows ?? ''}${source}`.isWellFormed()) {
+    throw new StoreError('invalid_observation', 'refused rows whose text is not valid Unicode');
+  }
+  return 3 * (length + source.length);
 }
 
 function refusalsOf(batch: Batch, duplicates: readonly number[]): Commit['refusals'] {

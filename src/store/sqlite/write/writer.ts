@@ -4,12 +4,13 @@ import { OperatorError } from '../../../ops/errors.ts';
 import { makeFolder } from '../../../ops/folder.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
-import { openWritable, type Sqlite, storeError, syncFolder } from '../base/connection.ts';
+import { openWritable, type Sqlite, syncFolder } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { type OnFile, silent } from '../base/file-event.ts';
 import { storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
 import { migrate } from '../base/migrate.ts';
+import { storeError } from '../base/store-error.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
 import { assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
@@ -71,7 +72,7 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     assertStateBegun(paths, hasEpoch(db));
     assertSound(db);
     const appliedAt = new Date(at / 1000).toISOString();
-    migrate(db, stateMigrations, appliedAt);
+    migrate(db, stateMigrations, appliedAt, faults);
     beginEpoch(db, options.generationId ?? randomUUID, at);
     syncFolder(folder);
     const state = stateChanges(db);
@@ -158,6 +159,7 @@ function writerOf(
   return {
     ...reader,
     append: (batch) => change(() => acceptance.append(batch)),
+    refusedRows: () => change(() => acceptance.refusedRows()),
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
     withdrawGap: (gap) => change(() => state.withdrawGap.immediate(gap)),
     changeGaps: (changes) => change(() => state.changeGaps.immediate(changes)),
@@ -166,6 +168,10 @@ function writerOf(
     putRoster: (rows) => change(() => state.putRoster.immediate(rows)),
     putKey: (key) => change(() => state.putKey.immediate(key)),
     putDefinitions: (definitions, shares) => change(() => state.putDefinitions(definitions, shares)),
+    dailyBytes: (day) => change(() => state.dailyBytes(day)),
+    putDailyBytes: (bytes) => change(() => state.putDailyBytes.immediate(bytes)),
+    directoryPosition: (host) => change(() => state.directoryPosition(host)),
+    putDirectoryPosition: (position) => change(() => state.putDirectoryPosition.immediate(position)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
     maintain: async (at) => {
       if (closing) throw new StoreError('closed', 'the store was closed');

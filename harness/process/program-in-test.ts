@@ -1,0 +1,15 @@
+import { onTestFinished } from 'vitest';
+import { type Program, type ProgramOptions, startProgram } from './program.ts';
+
+/** Starts the built program with arguments. It is killed after its test. */
+export function startProgramInTest(args: readonly string[], options: ProgramOptions = {}): Program {
+  const program = startProgram(args, options);
+  onTestFinished(() => program.kill());
+  return program;
+}
+
+/** Runs the program to its end. */
+export async function runProgram(args: readonly string[], options: ProgramOptions = {}) {
+  const { ended, stdout, stderr } = startProgramInTest(args, options);
+  return { code: await ended(), stdout, stderr };
+}

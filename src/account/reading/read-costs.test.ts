@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { ReadCosts } from './read-costs.ts';
+
+it('expects the duration of the turns before, the newest with most weight', () => {
+  const costs = new ReadCosts(() => 0);
+  costs.note('did:web:a.example', 80);
+  costs.note('did:web:a.example', 40);
+  expect([costs.expected('did:web:a.example'), costs.expected('did:web:b.example'), costs.expected(undefined)]).toEqual(
+    [25, 0, 0],
+  );
+});
+
+it('expects a long turn again after one, until shorter turns have outweighed it', () => {
+  const costs = new ReadCosts(() => 0);
+  costs.note('did:web:a.example', 400);
+  const after = costs.isLong('did:web:a.example');
+  costs.note('did:web:a.example', 0);
+  const still = costs.isLong('did:web:a.example');
+  costs.note('did:web:a.example', 0);
+  expect([after, still, costs.isLong('did:web:a.example')]).toEqual([true, true, false]);
+});
+
+it('does not remember accounts with short turns, and none for longer than ten minutes', () => {
+  let now = 0;
+  const costs = new ReadCosts(() => now);
+  costs.note('did:web:short.example', 39);
+  costs.note('did:web:long.example', 400);
+  const before = [costs.expected('did:web:short.example'), costs.expected('did:web:long.example')];
+  now = 600_000;
+  expect([before, costs.expected('did:web:long.example')]).toEqual([[0, 400], 0]);
+});

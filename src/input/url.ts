@@ -1,0 +1,70 @@
+/**
+ * The rules by which the service admits a URL that another party or the operator wrote. Every other file that decides
+ * this uses them; `src/network/guard/outbound-url.ts` adds the address policy for URLs that others choose.
+ */
+
+/** Schemes of a request, the encrypted one first. */
+export const httpSchemes = ['https:', 'http:'] as const;
+
+/** Schemes of a websocket, the encrypted one first. */
+export const socketSchemes = ['wss:', 'ws:'] as const;
+
+/** Maximum length of a URL, in characters; servers refuse longer ones. */
+export const maxUrlLength = 8192;
+
+/** The rule that a text does not satisfy. */
+export type UrlRule = 'length' | 'syntax' | 'scheme' | 'credentials' | 'fragment' | 'path';
+
+/** A text that is not an admitted URL. */
+export interface RefusedUrl {
+  readonly kind: 'refused';
+  readonly rule: UrlRule;
+  /** Reason, without any part of the text except its scheme: other parts may contain a secret. */
+  readonly why: string;
+  /** Null if the text does not parse. */
+  readonly url: URL | null;
+}
+
+/** Result of applying the rules to a text. */
+export type UrlVerdict = { readonly kind: 'url'; readonly url: URL } | RefusedUrl;
+
+/** Rules for one kind of URL. */
+export interface UrlRules {
+  /** Admitted schemes. The first one is named in the reason of a refusal. */
+  readonly schemes: readonly string[];
+  /** Default: `maxUrlLength`, in characters. */
+  readonly maxLength?: number;
+  /** Parts that are admitted although they are refused by default. */
+  readonly admits?: readonly ('credentials' | 'fragment')[];
+  /** True for a URL that must be an origin, without a path or a query. */
+  readonly isOrigin?: boolean;
+}
+
+/** Parses a text as a URL of one kind. Never throws. */
+export function parseUrl(text: string, rules: UrlRules): UrlVerdict {
+  const { schemes, maxLength = maxUrlLength, admits = [], isOrigin = false } = rules;
+  const refused = (rule: UrlRule, why: string, url: URL | null): RefusedUrl => ({ kind: 'refused', rule, why, url });
+  if (text.length > maxLength) return refused('length', `longer than ${maxLength} characters`, null);
+  const url = URL.parse(text);
+  if (!url) return refused('syntax', 'not a URL', null);
+  if (!schemes.includes(url.protocol)) {
+    return refused('scheme', `${url.protocol} is not allowed, use ${schemes[0]}`, url);
+  }
+  if ((url.username !== '' || url.password !== '') && !admits.includes('credentials')) {
+    return refused('credentials', 'it contains credentials', url);
+  }
+  // An empty fragment or query leaves only its delimiter in `href`.
+  if (url.hash !== '' && !admits.includes('fragment')) return refused('fragment', 'it has a fragment', url);
+  if (isOrigin && url.href !== `${url.origin}/`) return refused('path', 'it has a path or a query', url);
+  return { kind: 'url', url };
+}
+
+/** Returns the host of a URL as `net.isIP` and `judgeAddress` read it: an IPv6 address without its brackets. */
+export function bareHost({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+/** Formats a URL for logs, pages and artifacts: scheme, host, port and path, without credentials, query or fragment. */
+export function publicUrl({ protocol, host, pathname }: URL): string {
+  return `${protocol}//${host}${pathname}`;
+}

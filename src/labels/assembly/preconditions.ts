@@ -1,0 +1,82 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { hour, micros } from '../../store/time.ts';
+import { type Clocks, watchClock } from '../clock/clock-watch.ts';
+import type { PreconditionCheck } from '../ingest/acceptance.ts';
+import { type DiskBudget, type DiskLimits, readDisk } from '../shares/disk-budget.ts';
+
+/** Preconditions of acceptance outside the store: a confirmed clock, and enough disk space. */
+export interface Preconditions {
+  /** Checks the clocks; called before each commit and with each heartbeat. */
+  look(): PreconditionCheck;
+  /** Changes when the clock is set or confirmed: labels that were judged before must be judged again. */
+  readonly clockGeneration: number;
+  /** Records the time that an upstream reports, in milliseconds. */
+  onUpstreamTime(milliseconds: number): void;
+  /** Records the time of an upstream that we requested at `askedAt` of the wall clock: see `ClockWatch.onTrustedTime`. */
+  onTrustedTime(milliseconds: number, askedAt: Micros): void;
+  /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
+  readonly ageKnown: boolean;
+  /** True if an upstream confirmed the clock, false if one contradicted it; null before the first response. */
+  readonly clockRight: boolean | null;
+  /** Disk budget at the last check. */
+  readonly disk: DiskBudget;
+  /** Updates the disk budget. */
+  checkDisk(): Promise<void>;
+}
+
+/** Monitors a store's directory and this machine's clocks. Calls `askTime` while the clock is unconfirmed. */
+export function watchPreconditions(
+  clocks: Clocks,
+  { askTime, ...limits }: DiskLimits & { readonly askTime: () => void },
+): Preconditions {
+  const watch = watchClock(clocks);
+  let steppedAt: number | null = null;
+  let disk: DiskBudget = { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
+  let since: Micros | null = null;
+  let generation = 0;
+
+  function updateClock(record: () => void): void {
+    const before = watch.doubtful;
+    record();
+    if (before !== watch.doubtful) generation += 1;
+    if (!watch.doubtful) since = null;
+  }
+
+  return {
+    look() {
+      const gap = watch.look();
+      if (gap) {
+        steppedAt = clocks.monotonic();
+        generation += 1;
+        since ??= gap.end;
+      }
+      if (!watch.confirmed) askTime();
+      return { gap, since, pause: watch.doubtful ? 'clock_doubtful' : disk.isLow ? 'disk_low' : null };
+    },
+    get clockGeneration() {
+      return generation;
+    },
+    onUpstreamTime(milliseconds) {
+      updateClock(() => watch.onUpstreamTime(inMicros(milliseconds)));
+    },
+    onTrustedTime(milliseconds, askedAt) {
+      updateClock(() => watch.onTrustedTime(inMicros(milliseconds), askedAt));
+    },
+    get ageKnown() {
+      return watch.confirmed && (steppedAt === null || clocks.monotonic() - steppedAt >= hour);
+    },
+    get clockRight() {
+      return watch.confirmed ? true : watch.doubtful ? false : null;
+    },
+    get disk() {
+      return disk;
+    },
+    async checkDisk() {
+      disk = await readDisk(limits);
+    },
+  };
+}
+
+function inMicros(milliseconds: number): Micros {
+  return micros(Math.round(milliseconds * 1000));
+}

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import { answered, asked, caughtUp } from '../../../harness/labels/reading-events.ts';
+import type { Micros } from '../../contract/timestamp.ts';
+import { hour, micros } from '../../store/time.ts';
+import { noPosition, readPosition, writePosition } from '../label/position.ts';
+import { untracked } from '../state/reading-state.ts';
+import { Tracker } from '../state/tracker.ts';
+import { isEnrolled, type KnownLabeler, labelerFromRow, priorityInput, rowOf } from './known-labeler.ts';
+
+const now = micros(1_780_000_000_000_000);
+const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
+  did: 'did:plc:a',
+  origin: 'discovered',
+  provenance: new Set(['relay r.example', 'jetstream']),
+  resolutionStatus: 'labeler',
+  endpoint: 'https://l.example',
+  pds: null,
+  handle: 'mod.example.com',
+  handleConfirmed: true,
+  denied: false,
+  tracker: new Tracker('did:plc:a', untracked(now)),
+  ...over,
+});
+
+test('a labeler is loaded as it was stored, with the time of the last page according to the rows', () => {
+  const kept = labeler();
+  kept.tracker.apply(asked(now));
+  kept.tracker.apply(answered(now, { dated: 2, undated: 1 }));
+  const later = micros(now + hour);
+  const { tracker, ...rest } = labelerFromRow(rowOf(kept, now), later);
+  expect({ ...rest, tracker: null }).toEqual({ ...labeler(), tracker: null });
+  expect(tracker.tracked).toEqual({ ...kept.tracker.tracked, lastAnswered: later });
+});
+
+test('a loaded labeler is complete no later than the last page according to the rows', () => {
+  const kept = labeler();
+  kept.tracker.apply(answered(now, { dated: 1, undated: 0 }));
+  const complete = (answered: number | null, row = rowOf(kept, now)) =>
+    labelerFromRow(row, answered === null ? null : micros(answered)).tracker.tracked.completeThrough;
+  expect(complete(now)).toBe(null);
+  kept.tracker.apply(caughtUp(now, now));
+  expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
+});
+
+test('a row without a first answer takes the last one, if there was an answer', () => {
+  const kept = labeler();
+  kept.tracker.apply(asked(now));
+  const first = (answeredAt: number | null, firstAnswered: Micros | null) => {
+    const row = { ...rowOf(kept, now), firstAnswered };
+    return labelerFromRow(row, answeredAt === null ? null : micros(answeredAt)).tracker.tracked.firstAnswered;
+  };
+  expect([first(null, null), first(null, now), first(now + hour, null), first(now + hour, now)]).toEqual([
+    ...[null, null, now + hour, now],
+  ]);
+});
+
+test('a labeler is seeded if the seeds file names it, even if another source named it first', () => {
+  const named = (...provenance: string[]) => priorityInput(labeler({ provenance: new Set(provenance) })).seeded;
+  expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
+});
+
+test('a row with unknown values is a labeler without a known state', () => {
+  const row = { ...rowOf(labeler(), now), state: 'asleep', resolutionStatus: 'another' };
+  expect(labelerFromRow(row, null)).toMatchObject({ resolutionStatus: 'unresolved' });
+  expect(labelerFromRow(row, null).tracker.tracked).toMatchObject({
+    ...{ state: 'probing', lastAnswered: null, firstAsked: null },
+  });
+});
+
+test.each([
+  ['labeler', true],
+  ['bad_endpoint', true],
+  ['no_labeler', false],
+  ['unresolved', false],
+] as const)('the enrolment of a labeler with the resolution status %s is %s', (resolutionStatus, enrolled) => {
+  expect(isEnrolled(labeler({ resolutionStatus }), now)).toBe(enrolled);
+});
+
+test('a position is read as it was written, and any other text as null', () => {
+  const position = { seq: 7, seqTail: 'ab', cursor: 9, cursorTail: null };
+  expect([readPosition(writePosition(position)), readPosition(writePosition(noPosition))]).toEqual([
+    position,
+    noPosition,
+  ]);
+  const others = [
+    '',
+    '7',
+    '{}',
+    '[1,2]',
+    '[-1,null,null,null]',
+    '[1.5,null,null,null]',
+    '["1",null,null,null]',
+    '[1,2,3,4]',
+  ];
+  expect(others.map(readPosition)).toEqual(others.map(() => null));
+});
+
+test('a denied labeler is not enrolled in any state', () => {
+  const answering = labeler();
+  answering.tracker.apply(answered(now, { dated: 1, undated: 0 }));
+  expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([true, true]);
+  answering.denied = true;
+  expect([isEnrolled(answering, now), rowOf(answering, now).enrolled]).toEqual([false, false]);
+});

@@ -1,0 +1,108 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { departureGap } from '../../store/coverage-rule.ts';
+import type { StoredGap } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { type Interval, micros } from '../../store/time.ts';
+import type { PriorityInput } from '../state/priority.ts';
+import type { TrackedState } from '../state/reading-state.ts';
+import { sourceStateOf } from '../state/source-state.ts';
+import { Tracker } from '../state/tracker.ts';
+
+/** Maximum number of enrolled labelers. */
+export const maxEnrolled = 5_000;
+
+/** All resolution statuses. */
+export const resolutionStatuses = [
+  /** The document was not read yet. */
+  'unresolved',
+  /** The document declares a labeler service. */
+  'labeler',
+  /** The document declares a labeler service whose endpoint is not an https address. */
+  'bad_endpoint',
+  /** There is no document, or it declares no labeler service. */
+  'no_labeler',
+] as const;
+/** Resolution status of a labeler's document. */
+export type ResolutionStatus = (typeof resolutionStatuses)[number];
+
+/** A labeler that is known, enrolled or not. */
+export interface KnownLabeler {
+  readonly did: string;
+  readonly origin: RosterRow['origin'];
+  /** Sources that named it: `seeds`, `relay HOST`, `jetstream`. */
+  readonly provenance: Set<string>;
+  resolutionStatus: ResolutionStatus;
+  endpoint: string | null;
+  /** Origin of the host of its records, as its document names it. */
+  pds: string | null;
+  /** Handle that its document claims; see `handleConfirmed`. */
+  handle: string | null;
+  /** True if the handle was seen to resolve to this labeler. */
+  handleConfirmed: boolean;
+  /** True if the operator denies it: it is neither enrolled nor read. */
+  denied: boolean;
+  readonly tracker: Tracker;
+}
+
+/**
+ * Returns true if a labeler is an enrolled source: its document names a labeler service, and it has passed or is in
+ * its trial.
+ */
+export function isEnrolled({ resolutionStatus, denied, tracker }: KnownLabeler, now: Micros): boolean {
+  if (denied) return false;
+  return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && tracker.enrolled(now);
+}
+
+/** Returns true if the seeds file names it, even if another source named it first. */
+export function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | 'provenance'>): boolean {
+  return origin === 'seeded' || provenance.has('seeds');
+}
+
+/** Returns the facts that decide a labeler's priority class. */
+export function priorityInput(labeler: KnownLabeler): PriorityInput {
+  return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
+}
+
+/** Converts a labeler to its row in the store. */
+export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
+  const { did, origin, endpoint, resolutionStatus, handle, handleConfirmed } = labeler;
+  return {
+    ...{ did, origin, endpoint, resolutionStatus },
+    provenance: [...labeler.provenance],
+    enrolled: isEnrolled(labeler, now),
+    handle: handle === null ? null : { name: handle, confirmed: handleConfirmed },
+    ...labeler.tracker.tracked,
+  };
+}
+
+/** Returns the gap of a labeler that left the enrolment, within the interval; null if there is none. */
+export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
+  if (labeler.tracker.tracked.lastAnswered === null) return null;
+  return departureGap(rowOf(labeler, interval.end), interval);
+}
+
+/**
+ * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page, which the rows prove: what was
+ * complete later is lost if rows were lost.
+ */
+export function labelerFromRow(row: RosterRow, answeredAt: Micros | null): KnownLabeler {
+  const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;
+  const lastAnswered = answeredAt ?? row.lastAnswered;
+  const complete = row.completeThrough;
+  const tracked: TrackedState = {
+    ...{ stateSince, firstAsked, lastAnswered, failingSince, dated, undated },
+    state: sourceStateOf(row.state),
+    firstAnswered: lastAnswered === null ? null : (row.firstAnswered ?? lastAnswered),
+    completeThrough: complete === null ? null : micros(Math.min(complete, answeredAt ?? complete)),
+  };
+  return {
+    ...{ did, origin, endpoint },
+    provenance: new Set(row.provenance),
+    resolutionStatus: resolutionStatuses.find((status) => status === row.resolutionStatus) ?? 'unresolved',
+    pds: null,
+    handle: handle?.name ?? null,
+    handleConfirmed: handle?.confirmed ?? false,
+    denied: false,
+    tracker: new Tracker(did, tracked),
+  };
+}

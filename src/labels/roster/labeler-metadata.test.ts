@@ -1,0 +1,183 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { rosterRow } from '../../../harness/store/roster-row.ts';
+import { Pds } from '../../../sim/identity/pds.ts';
+import { createHttpClient, type HttpClient } from '../../network/http/http.ts';
+import type { Resolution } from '../../network/identity/identity.ts';
+import { silentLog } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { Definitions } from '../../store/roster.ts';
+import { micros } from '../../store/time.ts';
+import { wait } from '../clock/wait.ts';
+import { type KnownLabeler, labelerFromRow } from './known-labeler.ts';
+import { LabelerMetadata } from './labeler-metadata.ts';
+
+const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+let pds: Pds;
+let http: HttpClient;
+let stop: AbortController;
+let time: number;
+let kept: Definitions[];
+
+beforeEach(async () => {
+  time = Date.UTC(2026, 5, 1);
+  kept = [];
+  stop = new AbortController();
+  pds = new Pds(() => time * 1000);
+  await pds.start('127.0.0.1');
+  http = createHttpClient({ policy: { allowLoopback: true }, userAgent: 'Almanac/test' });
+});
+
+afterEach(async () => {
+  stop.abort();
+  await http.close();
+  await pds.stop();
+});
+
+const record = (value: string) => ({ policies: { labelValues: [value] } });
+const content = (value: string) => JSON.stringify({ labelValues: [value], labelValueDefinitions: [] });
+
+function labelerWith(over: Partial<KnownLabeler> = {}): KnownLabeler {
+  const labeler = labelerFromRow(rosterRow(did, { state: 'probing', resolutionStatus: 'unresolved' }), null);
+  return Object.assign(labeler, { pds: pds.origin, handle: 'mod.example.com', ...over });
+}
+
+/** Fetches the metadata of a labeler with this DNS response and its own document. */
+function ask(labeler: KnownLabeler, dns: () => Promise<string[][]>) {
+  const document = { did, handle: labeler.handle, labelerDeclared: true, labelerEndpoint: null, pds: null };
+  const resolution: Resolution = { kind: 'resolved', document: { ...document, labelKeys: [] } };
+  return askAll(new Map([[did, labeler]]), { resolveTxt: dns, identities: { resolve: async () => resolution } })
+    .metadata;
+}
+
+function askAll(
+  labelers: ReadonlyMap<string, KnownLabeler>,
+  over: Partial<ConstructorParameters<typeof LabelerMetadata>[0]>,
+  putDefinitions = async (definitions: Definitions) => {
+    kept.push(definitions);
+    return true;
+  },
+) {
+  const metadata = new LabelerMetadata({
+    http,
+    identities: { resolve: async () => ({ kind: 'not_found', status: 404 }) },
+    shareOf: (source) => ({ priority: 'seeded', domain: source, source }),
+    resolveTxt: null,
+    store: { putDefinitions },
+    labeler: (asked) => labelers.get(asked),
+    clock: () => micros(time * 1000),
+    // Waits end at once, so that the next fetch uses the time that a test set.
+    wait: (_, signal) => wait(1, signal),
+    log: silentLog,
+    sourceFailed: () => undefined,
+    timeoutMs: 20_000,
+    ...over,
+  });
+  const running = metadata.run(stop.signal);
+  running.catch(() => undefined);
+  return { metadata, running };
+}
+
+const names = (found: string) => async () => [[`did=${found}`]];
+const asked = () => pds.asked.get(did) ?? 0;
+const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 5 }).toBe(true);
+
+test('definitions are fetched from the labeler’s host, and again a week later', async () => {
+  pds.records.set(did, record('spam'));
+  const metadata = ask(labelerWith(), names(did));
+  metadata.resolved(labelerWith());
+  await until(() => kept.length === 1);
+  expect(kept).toEqual([{ did, seenAt: micros(time * 1000), content: content('spam') }]);
+  // The same document causes no fetch.
+  metadata.resolved(labelerWith());
+  time += 7 * 86_400_000 - 1;
+  await wait(50, stop.signal);
+  expect(asked()).toBe(1);
+  pds.records.set(did, record('rude'));
+  time += 1;
+  await until(() => kept.length === 2);
+  expect(kept[1]).toEqual({ did, seenAt: micros(time * 1000), content: content('rude') });
+});
+
+test('a record that is rewritten constantly is accepted once in ten minutes, in its present form', async () => {
+  const metadata = ask(labelerWith({ handle: null }), names(did));
+  for (let i = 0; i < 500; i++) await metadata.written(did, content(`${i}`));
+  expect(kept.map((one) => one.content)).toEqual([content('0')]);
+  pds.records.set(did, record('499'));
+  time += 600_000;
+  await until(() => kept.length === 2);
+  expect(kept[1]?.content).toBe(content('499'));
+});
+
+test('only definitions of known labelers are stored', async () => {
+  await ask(labelerWith(), names(did)).written('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', content('spam'));
+  expect(kept).toEqual([]);
+});
+
+test.each([
+  ['no record', undefined],
+  ['a record of something else', { text: 'hello' }],
+  ['a record beyond the bound', record('x'.repeat(2_000_000))],
+  ['definitions beyond the bound', record('x'.repeat(300_000))],
+])('%s gives no definitions', async (_, value) => {
+  if (value) pds.records.set(did, value);
+  ask(labelerWith(), names(did)).resolved(labelerWith());
+  await until(() => asked() === 1);
+  await wait(50, stop.signal);
+  expect(kept).toEqual([]);
+});
+
+test.each([
+  ['names the labeler', names(did), true],
+  ['names another account', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
+  ['cannot be resolved', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
+])('the confirmation of a handle that %s is %s', async (_, dns, confirmed) => {
+  const labeler = labelerWith();
+  ask(labeler, dns).resolved(labeler);
+  await until(() => asked() === 1);
+  await wait(50, stop.signal);
+  expect(labeler.handleConfirmed).toBe(confirmed);
+});
+
+test('a record nested 5,000 levels deep, or an error that its data causes, does not affect other labelers', async () => {
+  const levels = 5_000;
+  const value = `{"policies":{"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
+  const host = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json').end(`{"uri":"at://x","value":${value}}`);
+  });
+  await new Promise<void>((resolve) => host.listen(0, '127.0.0.1', resolve));
+  const deep = labelerWith({ did: 'did:plc:cccccccccccccccccccccccc', handle: null });
+  deep.pds = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+  const throwing = labelerWith({ did: 'did:plc:dddddddddddddddddddddddd', handle: null });
+  Object.defineProperty(throwing, 'pds', {
+    get: () => {
+      throw new RangeError('Maximum call stack size exceeded');
+    },
+  });
+  const honest = labelerWith({ handle: null });
+  pds.records.set(did, record('spam'));
+  const labelers = new Map([deep, throwing, honest].map((labeler) => [labeler.did, labeler]));
+  const failures: string[] = [];
+  const { running, metadata } = askAll(labelers, { sourceFailed: (what) => void failures.push(what) });
+  // In the order of the fetches.
+  for (const labeler of [deep, labelerWith({ did: throwing.did }), honest]) metadata.resolved(labeler);
+  try {
+    await until(() => kept.length === 1);
+    expect(kept[0]?.did).toBe(did);
+    expect(failures).toEqual(['particulars']);
+    stop.abort();
+    await running;
+  } finally {
+    host.closeAllConnections();
+    host.close();
+  }
+});
+
+test('a permanent error of the store rejects', async () => {
+  pds.records.set(did, record('spam'));
+  const failing = () => Promise.reject(new StoreError('damaged', 'the files are inconsistent'));
+  const { running, metadata } = askAll(new Map([[did, labelerWith({ handle: null })]]), {}, failing);
+  metadata.resolved(labelerWith({ handle: null }));
+  await expect(running).rejects.toThrow('inconsistent');
+});

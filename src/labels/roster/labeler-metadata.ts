@@ -1,0 +1,210 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
+import { type HttpClient, withPeer } from '../../network/http/http.ts';
+import type { IdentityResolver } from '../../network/identity/identity.ts';
+import { resolveHandle } from '../../network/identity/resolve-handle.ts';
+import { errorFields, type Log } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { StoreWriter } from '../../store/port.ts';
+import type { ShareKey } from '../shares/shares.ts';
+import type { SourcePart } from '../shares/telemetry.ts';
+import { isPrivileged, priorityOf } from '../state/priority.ts';
+import { type KnownLabeler, priorityInput } from './known-labeler.ts';
+import { labelerCollection } from './relay-list.ts';
+import { definitionsOf } from './service-events.ts';
+
+/** Dependencies of fetching labelers' metadata; times in milliseconds. */
+export interface LabelerMetadataOptions {
+  readonly http: HttpClient;
+  readonly identities: Pick<IdentityResolver, 'resolve'>;
+  /** Looks up the TXT records of a name; null confirms no handle. */
+  readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
+  readonly store: Pick<StoreWriter, 'putDefinitions'>;
+  readonly labeler: (did: string) => KnownLabeler | undefined;
+  readonly clock: () => Micros;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly log: Log;
+  /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
+  readonly sourceFailed: (part: SourcePart) => void;
+  readonly timeoutMs: number;
+  /** Interval between two fetches for a labeler (7 days). */
+  readonly refreshMs?: number;
+  /** Interval after a failed fetch (1 day). */
+  readonly retryMs?: number;
+  /** Minimum interval between two accepted definitions of a labeler (10 minutes): some labelers rewrite their record constantly. */
+  readonly minIntervalMs?: number;
+  /** Minimum interval for labelers that are not privileged (1 hour). */
+  readonly newMinIntervalMs?: number;
+  readonly shareOf: (source: string) => ShareKey;
+}
+
+/** Maximum concurrent fetches, which must not delay the reading of labels. */
+const atOnce = 8;
+/** Timeout for a host, in milliseconds: a host that hangs delays the next one. */
+const maxWaitMs = 10_000;
+/** Maximum labelers whose errors are logged. */
+const maxLogged = 1_000;
+
+/** Fetches labelers' metadata: their label definitions from their own hosts, and the confirmation of their handles. */
+export class LabelerMetadata {
+  readonly #options: LabelerMetadataOptions;
+  readonly #refreshMs: number;
+  readonly #retryMs: number;
+  readonly #minIntervalMs: number;
+  readonly #newMinIntervalMs: number;
+  /** Time of each labeler's next fetch, in milliseconds. */
+  readonly #due = new Map<string, number>();
+  /** Time at which definitions were last accepted, in milliseconds. */
+  readonly #taken = new Map<string, number>();
+  /** Handle and host of each labeler at its last fetch. */
+  readonly #known = new Map<string, string>();
+  /** Labelers with a logged error: one line for each. */
+  readonly #logged = new Set<string>();
+
+  constructor(options: LabelerMetadataOptions) {
+    this.#options = options;
+    const day = 86_400_000;
+    this.#refreshMs = options.refreshMs ?? 7 * day;
+    this.#retryMs = options.retryMs ?? day;
+    this.#minIntervalMs = options.minIntervalMs ?? 600_000;
+    this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
+  }
+
+  /** Call when a labeler's document was read. Schedules a fetch if its handle or host changed. */
+  resolved({ did, handle, pds }: KnownLabeler): void {
+    const identity = `${handle} ${pds}`;
+    if (this.#known.get(did) === identity) return;
+    this.#known.set(did, identity);
+    this.#due.set(did, this.#now);
+  }
+
+  /** Ends the fetches for a labeler; after its next resolution it is treated as new. */
+  forget(did: string): void {
+    this.#known.delete(did);
+    this.#due.delete(did);
+  }
+
+  /** Call when a labeler wrote its record with these definitions. Rejects if the store does. */
+  async written(did: string, content: string): Promise<void> {
+    if (!this.#options.labeler(did)) return;
+    const minInterval = isPrivileged(this.#options.shareOf(did).priority)
+      ? this.#minIntervalMs
+      : this.#newMinIntervalMs;
+    const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
+    if (this.#now >= next) await this.#take(did, content);
+    // Too soon: the definitions are fetched from its host later.
+    else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
+  }
+
+  /** Fetches metadata that is due until the signal aborts. Rejects if the store does. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const due = this.#nextDue();
+      await Promise.all(due.map((did) => this.#contained(did, signal)));
+      if (due.length === 0) await this.#options.wait(1_000, signal);
+    }
+  }
+
+  /** Returns the labelers to fetch now, privileged ones first. */
+  #nextDue(): string[] {
+    const due = [...this.#due].filter(([, at]) => at <= this.#now).map(([did]) => did);
+    return [...due.filter((did) => this.#isPrivileged(did)), ...due.filter((did) => !this.#isPrivileged(did))].slice(
+      0,
+      atOnce,
+    );
+  }
+
+  #isPrivileged(did: string): boolean {
+    const labeler = this.#options.labeler(did);
+    return labeler !== undefined && isPrivileged(priorityOf(priorityInput(labeler), this.#options.clock()));
+  }
+
+  get #now(): number {
+    return this.#options.clock() / 1000;
+  }
+
+  /** Fetches the metadata of one labeler. Counts an error that its data causes; the others are not affected. */
+  async #contained(did: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#ask(did, signal);
+    } catch (error) {
+      if (error instanceof StoreError && !error.retry) throw error;
+      this.#due.set(did, this.#now + this.#retryMs);
+      this.#options.sourceFailed('particulars');
+      if (this.#logged.has(did) || this.#logged.size >= maxLogged) return;
+      this.#logged.add(did);
+      this.#options.log.warn('the definitions of a labeler could not be fetched', {
+        labeler: did,
+        ...errorFields(error),
+      });
+    }
+  }
+
+  async #ask(did: string, signal: AbortSignal): Promise<void> {
+    const labeler = this.#options.labeler(did);
+    if (!labeler) {
+      this.#due.delete(did);
+      return;
+    }
+    const [confirmed, answered] = await Promise.all([this.#confirm(labeler, signal), this.#fetch(labeler, signal)]);
+    if (signal.aborted) return;
+    this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
+  }
+
+  /** Checks whether its handle resolves to it; returns false if the handle could not be resolved. */
+  async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
+    const { identities: identity, resolveTxt } = this.#options;
+    const http = this.#clientFor(labeler.did);
+    const { handle } = labeler;
+    if (handle === null || resolveTxt === null) return true;
+    const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
+    if (resolution.kind === 'failed') return false;
+    // The handle may have changed meanwhile.
+    if (labeler.handle === handle) {
+      labeler.handleConfirmed = resolution.kind === 'resolved' && resolution.did === labeler.did;
+    }
+    return true;
+  }
+
+  /** Fetches its record. Returns true if its host responded, even without a record. */
+  async #fetch({ did, pds }: KnownLabeler, signal: AbortSignal): Promise<boolean> {
+    const { log } = this.#options;
+    const http = this.#clientFor(did);
+    const timeoutMs = Math.min(this.#options.timeoutMs, maxWaitMs);
+    if (pds === null) return true;
+    const url = new URL('/xrpc/com.atproto.repo.getRecord', pds);
+    url.searchParams.set('repo', did);
+    url.searchParams.set('collection', labelerCollection);
+    url.searchParams.set('rkey', 'self');
+    const { labelerRecord: limits } = inputLimits;
+    const answer = await http.getJson(url, { maxBytes: limits.bytes, shape: limits, timeoutMs, signal });
+    if (answer.kind !== 'json') return answer.kind === 'status' && answer.status < 500;
+    const content = isObject(answer.value) ? definitionsOf(answer.value.value) : null;
+    if (content === null) return true;
+    try {
+      await this.#take(did, content);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError && error.retry)) throw error;
+      log.warn('definitions were not stored', errorFields(error));
+      return false;
+    }
+  }
+
+  #clientFor(did: string): HttpClient {
+    return withPeer(this.#options.http, { source: did, privileged: this.#isPrivileged(did) });
+  }
+
+  async #take(did: string, content: string): Promise<void> {
+    const { store, clock, shareOf } = this.#options;
+    this.#taken.set(did, this.#now);
+    await store.putDefinitions(
+      { did, seenAt: clock(), content },
+      {
+        isProtected: (other) => isPrivileged(shareOf(other).priority),
+        groupOf: (other) => shareOf(other).domain,
+      },
+    );
+  }
+}

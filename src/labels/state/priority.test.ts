@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { day, micros } from '../../store/time.ts';
+import { comparePriority, isPrivileged, type PriorityInput, priorityOf } from './priority.ts';
+import { sourceStates } from './source-state.ts';
+
+const now = micros(1_780_000_000_000_000);
+const ago = (days: number) => micros(now - days * day);
+const facts = (over: Partial<PriorityInput> = {}): PriorityInput => ({
+  seeded: false,
+  state: 'established',
+  firstAnswered: ago(7),
+  failingSince: null,
+  ...over,
+});
+
+test.each([
+  ['never answered', { firstAnswered: null }, 'new'],
+  ['first answered a moment less than 7 days ago', { firstAnswered: micros(ago(7) + 1) }, 'new'],
+  ['first answered 7 days ago', {}, 'established'],
+  ['first answered long ago, and has failed for 7 days', { firstAnswered: ago(30), failingSince: ago(7) }, 'new'],
+  [
+    'first answered long ago, and has failed for 6 days',
+    { firstAnswered: ago(30), failingSince: ago(6) },
+    'established',
+  ],
+  ['is named by the seeds file, and never answered', { seeded: true, firstAnswered: null }, 'seeded'],
+  ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
+] as const)('a source that %s', (_, over, priority) => {
+  expect(priorityOf(facts(over), now)).toBe(priority);
+});
+
+test('a source with useless responses loses its privileges, and one that fails to respond keeps them', () => {
+  const kept = sourceStates.filter((state) => isPrivileged(priorityOf(facts({ state }), now)));
+  expect(kept).toEqual(['unstarted', 'probing', 'established', 'unavailable']);
+});
+
+test('places go to seeds, then to established sources by how long they have answered, then to the others', () => {
+  const sources = {
+    unanswered: facts({ firstAnswered: null }),
+    younger: facts({ firstAnswered: ago(1) }),
+    established: facts({ firstAnswered: ago(8) }),
+    alsoUnanswered: facts({ firstAnswered: null }),
+    oldest: facts({ firstAnswered: ago(30) }),
+    newest: facts({ firstAnswered: ago(0.5) }),
+    seed: facts({ seeded: true, firstAnswered: null }),
+    olderSeed: facts({ seeded: true, firstAnswered: ago(2) }),
+  };
+  const sorted = Object.entries(sources).sort(([, a], [, b]) => comparePriority(a, b, now));
+  expect(sorted.map(([name]) => name)).toEqual([
+    'olderSeed',
+    'seed',
+    'oldest',
+    'established',
+    'younger',
+    'newest',
+    'unanswered',
+    'alsoUnanswered',
+  ]);
+});

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { micros } from '../../store/time.ts';
+import { noPosition, type ReadPosition } from '../label/position.ts';
+import { initialProgress, positionAfter, progressAfter, type ReadProgress, shouldCheckTail } from './read-progress.ts';
+import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
+
+const now = micros(1_780_000_000_000_000);
+const frame = (seq: number): LastFrame => ({ seq, tail: `f${seq}` });
+const streamed: ReadPosition = { ...noPosition, seq: 5, seqTail: 'f5' };
+
+function after(progress: ReadProgress, ...events: readonly ReadingEvent[]): ReadProgress {
+  return events.reduce(progressAfter, progress);
+}
+
+/** The place once a move is durable. */
+function moved(progress: ReadProgress, move: PositionMove): ReadProgress {
+  return progressAfter(progress, { kind: 'committed', move, position: positionAfter(progress, move) });
+}
+
+describe('a frame', () => {
+  const frames: PositionMove = { kind: 'frames', last: frame(9) };
+
+  test('becomes the resume position once everything before it is stored', () => {
+    const live = moved(after(initialProgress(noPosition), { kind: 'stream_opening' }), frames);
+    expect([live.position, live.live]).toEqual([noPosition, frame(9)]);
+    const joined = progressAfter(live, { kind: 'joined' });
+    expect(joined.position).toEqual({ ...noPosition, seq: 9, seqTail: 'f9' });
+    expect(moved(joined, { kind: 'frames', last: frame(12) }).position.seq).toBe(12);
+  });
+
+  test('moves only the number, until numbers and cursors are known to be the same', () => {
+    const apart = initialProgress({ ...streamed, cursor: 5, cursorTail: 'p5' });
+    expect(moved(apart, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 5, cursorTail: 'p5' });
+    const aligned = moved(apart, { kind: 'align', seq: 5 });
+    expect(moved(aligned, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 9, cursorTail: 'f9' });
+  });
+
+  test('with a decreasing number does not move the position', () => {
+    expect(moved(initialProgress(streamed), { kind: 'frames', last: null }).position).toEqual(streamed);
+  });
+
+  test('older than the position does not move the position back', () => {
+    const progress = { ...initialProgress(streamed), live: frame(3) };
+    expect(progressAfter(progress, { kind: 'joined' }).position).toEqual(streamed);
+  });
+});
+
+describe('a page', () => {
+  const page: PositionMove = { kind: 'page', cursor: 7, tail: 'f7' };
+  const seen: ReadingEvent = { kind: 'frames_seen', frames: [frame(6), frame(7), frame(8)] };
+
+  test('moves the cursor, and never back', () => {
+    const progress = moved(initialProgress(noPosition), page);
+    expect(progress.position).toMatchObject({ cursor: 7, cursorTail: 'f7' });
+    expect(moved(progress, { kind: 'page', cursor: 6, tail: 'f6' }).position.cursor).toBe(7);
+  });
+
+  test('whose last row the stream sent with that number shows that cursors are numbers', () => {
+    const progress = moved(progressAfter(initialProgress(streamed), seen), { kind: 'frames', last: frame(8) });
+    expect(moved(progress, page).position).toEqual({ seq: 8, seqTail: 'f8', cursor: 8, cursorTail: 'f8' });
+  });
+
+  test('is not compared with frames from before a reset', () => {
+    const reset: ReadingEvent = { kind: 'reset', now, epoch: now, live: false };
+    const progress = moved(after(initialProgress(streamed), seen, reset), { kind: 'frames', last: frame(8) });
+    expect(moved(progress, page).position).toMatchObject({ seq: 8, cursor: 7 });
+  });
+
+  test('without a usable cursor keeps the cursor, or sets it to the start', () => {
+    const unplaced: PositionMove = { kind: 'unplaced', start: 40 };
+    expect(moved(initialProgress(noPosition), unplaced).position.cursor).toBe(40);
+    expect(moved(initialProgress({ ...noPosition, cursor: 50 }), unplaced).position.cursor).toBe(50);
+  });
+});
+
+describe('a connection to the stream', () => {
+  test('resumes one frame before the last, which it must repeat', () => {
+    const { stream, contiguous } = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
+    expect(stream).toEqual({ cursor: 4, resumed: true, expected: frame(5), joined: false, liveFrom: null });
+    expect(contiguous).toBe(true);
+  });
+
+  test('is live without a position, and replays from a sampled cursor', () => {
+    const live = progressAfter(initialProgress(noPosition), { kind: 'stream_opening' });
+    expect(live.stream).toMatchObject({ cursor: null, resumed: false, expected: null });
+    const replay = after(live, { kind: 'replay_found', cursor: 30 }, { kind: 'stream_opening' });
+    expect(replay.stream).toMatchObject({ cursor: 30, resumed: true, expected: null });
+    expect(progressAfter(replay, { kind: 'stream_opened' }).replayFrom).toBe(null);
+  });
+
+  test('is live after a reset during the connection', () => {
+    const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
+    const cut = progressAfter(open, { kind: 'reset', now, epoch: now, live: true });
+    expect([cut.stream.resumed, cut.position]).toEqual([false, streamed]);
+  });
+
+  test('fills in the time until it is live if pages do not', () => {
+    const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
+    const filled = (joined: boolean) => progressAfter(open, { kind: 'filled_in', joined, opened: now }).stream;
+    expect([filled(true).liveFrom, filled(false).liveFrom]).toEqual([null, now]);
+  });
+
+  test('remembers the newest 512 frames', () => {
+    const frames = Array.from({ length: 600 }, (_, n) => frame(n));
+    const { seen } = progressAfter(initialProgress(noPosition), { kind: 'frames_seen', frames });
+    expect(seen).toEqual(frames.slice(88));
+  });
+
+  test('loses its number if the stream continues elsewhere, and all positions if the database is reset', () => {
+    const progress = { ...initialProgress({ ...streamed, cursor: 3, cursorTail: 'p3' }), live: frame(5) };
+    const elsewhere = progressAfter(progress, { kind: 'number_forgotten' });
+    expect([elsewhere.position, elsewhere.live]).toEqual([{ ...noPosition, cursor: 3, cursorTail: 'p3' }, null]);
+    const reset = progressAfter(progress, { kind: 'position_forgotten' });
+    expect([reset.position, reset.live, reset.contiguous]).toEqual([noPosition, null, false]);
+  });
+});
+
+test('the last row is checked rarely after two checks without it, and always after one that found it', () => {
+  const missed: ReadingEvent = { kind: 'tail_missed', now };
+  const once = progressAfter(initialProgress(streamed), missed);
+  const twice = progressAfter(once, missed);
+  const later = micros(now + 1_000_000);
+  expect([shouldCheckTail(once, later, 2_000), shouldCheckTail(twice, later, 2_000)]).toEqual([true, false]);
+  expect(shouldCheckTail(twice, later, 1_000)).toBe(true);
+  expect(shouldCheckTail(progressAfter(twice, { kind: 'tail_found' }), later, 2_000)).toBe(true);
+});

@@ -1,0 +1,178 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { noPosition, type ReadPosition } from '../label/position.ts';
+import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts';
+
+/** Progress of one connection to the stream. */
+export interface StreamProgress {
+  /** Cursor with which it is opened: one before the last frame, which is then repeated; null for live. */
+  readonly cursor: number | null;
+  /** True if everything after the last read row arrives on this connection. */
+  readonly resumed: boolean;
+  /** The last frame that was read, until the connection repeats it; else null. */
+  readonly expected: LastFrame | null;
+  /** True if pages have reached the first live frame. */
+  readonly joined: boolean;
+  /** Time at which the stream was live, once it is known that pages do not fill in the time before. */
+  readonly liveFrom: Micros | null;
+}
+
+/** Progress of reading a source at one endpoint: an immutable value that only `progressAfter` changes. */
+export interface ReadProgress {
+  /** Committed resume position. */
+  readonly position: ReadPosition;
+  /** Cursor of the next stream connection, if it must replay earlier frames; null to resume from the last one. */
+  readonly replayFrom: number | null;
+  /** Fingerprints of the last page without a usable cursor: it is read again, and these rows are skipped. */
+  readonly unplaced: ReadonlySet<string>;
+  /** First digits of the fingerprints of the last page, because unordered pages overlap. Null before the first page. */
+  readonly lastPage: ReadonlySet<number> | null;
+  /** Number of consecutive checks that did not find the last row, and the time of the latest; null if there are none. */
+  readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
+  /** The stream's newest consecutive frames with labels, oldest first. */
+  readonly seen: readonly LastFrame[];
+  /** Newest committed frame of the last connection; null if there is none. */
+  readonly live: LastFrame | null;
+  /** True if everything before the stream's frames is stored or a gap; only then is a frame number a resume position. */
+  readonly contiguous: boolean;
+  /** Progress of the last connection. */
+  readonly stream: StreamProgress;
+}
+
+/** Maximum frames whose numbers are remembered. */
+const maxSeen = 512;
+/** Consecutive checks without the last row after which checks become rare. */
+const maxMissedChecks = 2;
+
+const unseen: readonly LastFrame[] = [];
+const unopened: StreamProgress = { cursor: null, resumed: false, expected: null, joined: false, liveFrom: null };
+
+/** Returns the progress of a reader that begins at a position. */
+export function initialProgress(position: ReadPosition): ReadProgress {
+  return {
+    ...{ position, replayFrom: null, unplaced: new Set<string>(), lastPage: null, missedTailChecks: null },
+    ...{ seen: unseen, live: null, contiguous: false, stream: unopened },
+  };
+}
+
+/** Returns the progress after an event; unchanged for events that concern only the state of the source. */
+export function progressAfter(progress: ReadProgress, event: ReadingEvent): ReadProgress {
+  switch (event.kind) {
+    case 'stream_opening':
+      return opening(progress);
+    case 'stream_opened':
+      return { ...progress, replayFrom: null };
+    case 'filled_in':
+      // Without pages the stream itself fills in the time until it is live.
+      return withStream(progress, { joined: event.joined, liveFrom: event.joined ? null : event.opened });
+    case 'tail_settled':
+      return withStream(progress, { expected: null });
+    case 'reset':
+      // Earlier frames are no longer consecutive with later ones.
+      return withStream({ ...progress, seen: unseen }, event.live ? { resumed: false } : {});
+    case 'replay_found':
+      return { ...progress, replayFrom: event.cursor };
+    case 'frames_seen':
+      return { ...progress, seen: remembering(progress.seen, event.frames) };
+    case 'committed':
+      return { ...progress, position: event.position, live: newestOf(event.move) ?? progress.live };
+    case 'page_stored':
+      return { ...progress, lastPage: event.digits, unplaced: event.unplaced };
+    case 'tail_found':
+      return { ...progress, missedTailChecks: null };
+    case 'tail_missed':
+      return { ...progress, missedTailChecks: { count: (progress.missedTailChecks?.count ?? 0) + 1, at: event.now } };
+    case 'joined':
+      return joined(progress);
+    case 'number_forgotten':
+      return { ...progress, live: null, seen: unseen, position: { ...progress.position, seq: null, seqTail: null } };
+    case 'position_forgotten':
+      return { ...progress, live: null, seen: unseen, contiguous: false, position: noPosition };
+    default:
+      return progress;
+  }
+}
+
+/** Starts a connection. A resumed stream must repeat its last frame: another one in its place means another database. */
+function opening(progress: ReadProgress): ReadProgress {
+  const { seq, seqTail } = progress.position;
+  const cursor = seq === null ? progress.replayFrom : Math.max(0, seq - 1);
+  const expected = seq === null ? null : { seq, tail: seqTail };
+  const resumed = cursor !== null;
+  const seen = seq === null ? unseen : progress.seen;
+  return { ...progress, seen, contiguous: resumed, live: null, stream: { ...unopened, cursor, resumed, expected } };
+}
+
+/** Makes the live frames' numbers the resume position, because everything before them is stored or a gap. */
+function joined(progress: ReadProgress): ReadProgress {
+  const { live, position } = progress;
+  const isBehind = live === null || live.seq < (position.seq ?? 0);
+  const moved = isBehind ? position : { ...position, seq: live.seq, seqTail: live.tail };
+  return { ...progress, contiguous: true, position: moved };
+}
+
+function withStream(progress: ReadProgress, stream: Partial<StreamProgress>): ReadProgress {
+  return { ...progress, stream: { ...progress.stream, ...stream } };
+}
+
+function remembering(seen: readonly LastFrame[], frames: readonly LastFrame[]): readonly LastFrame[] {
+  const fresh = frames.filter(({ tail }) => tail !== null);
+  return fresh.length === 0 ? seen : [...seen, ...fresh].slice(-maxSeen);
+}
+
+function tailOf(seen: readonly LastFrame[], seq: number): string | null {
+  return seen.findLast((frame) => frame.seq === seq)?.tail ?? null;
+}
+
+function newestOf(move: PositionMove): LastFrame | null {
+  return move.kind === 'frames' ? move.last : null;
+}
+
+/** Returns true if the source's frame numbers and page cursors are known to be the same. */
+export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boolean {
+  return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
+}
+
+/** Returns true if the last row should be checked now. The pages of some labelers never show it again. */
+export function shouldCheckTail({ missedTailChecks }: ReadProgress, now: Micros, pauseMs: number): boolean {
+  return (
+    missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
+  );
+}
+
+/** Returns the resume position once the rows of a move are durable. */
+export function positionAfter(progress: ReadProgress, move: PositionMove): ReadPosition {
+  const { position } = progress;
+  switch (move.kind) {
+    case 'stay':
+      return position;
+    case 'frames':
+      return afterFrames(progress, move.last);
+    case 'page':
+      return afterPage(progress, move.cursor, move.tail);
+    case 'unplaced':
+      return { ...position, cursor: position.cursor ?? move.start };
+    case 'align':
+      return position.seq !== null && position.seq >= move.seq
+        ? { ...position, cursor: position.seq, cursorTail: position.seqTail }
+        : position;
+    default:
+      return move satisfies never;
+  }
+}
+
+function afterFrames({ position, contiguous }: ReadProgress, last: LastFrame | null): ReadPosition {
+  if (last === null || (position.seq === null && !contiguous)) return position;
+  const moved = { ...position, seq: last.seq, seqTail: last.tail };
+  // If numbers and cursors are the same, both move.
+  return aligned(position) ? { ...moved, cursor: last.seq, cursorTail: last.tail } : moved;
+}
+
+/** Returns the position after a page. If the stream had the same row with this number, numbers and cursors are the same. */
+function afterPage({ position, seen, live }: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
+  const seq = position.seq ?? live?.seq ?? null;
+  const seqTail = position.seq === null ? (live?.tail ?? null) : position.seqTail;
+  if (seq !== null && seqTail !== null && seq >= cursor && tailOf(seen, cursor) === cursorTail) {
+    return { seq, seqTail, cursor: seq, cursorTail: seqTail };
+  }
+  return cursor > (position.cursor ?? 0) ? { ...position, cursor, cursorTail } : position;
+}

@@ -1,0 +1,43 @@
+/** Intervals and timeouts of reading sources; all in milliseconds. Tests use shorter ones. */
+export interface Timings {
+  /** Interval between polls of a quiet source. */
+  readonly pollMs: number;
+  /** Silence after which a stream is confirmed by a read of its last row. */
+  readonly confirmMs: number;
+  /** Interval between checks of the last row of a polled source. */
+  readonly tailMs: number;
+  /** Time within which a resumed stream must repeat its last frame. */
+  readonly resumeMs: number;
+  /** Interval between attempts to open a stream of a source that rejects streams. */
+  readonly streamRetryMs: number;
+  /** Minimum and maximum wait after a failure of an enrolled source. */
+  readonly firstRetryMs: number;
+  readonly maxRetryMs: number;
+  /** Interval between attempts for a source that is known but not enrolled. */
+  readonly notEnrolledMs: number;
+  /** Timeout of a request, and of opening a connection. */
+  readonly requestMs: number;
+  /** Interval between heartbeats and checks of the disk. */
+  readonly heartbeatMs: number;
+  /** Interval between runs of the store's upkeep. */
+  readonly upkeepMs: number;
+  /** Maximum wait of a start for an upstream's time. */
+  readonly clockMs: number;
+}
+
+/** Timings for the live network. */
+export const liveTimings: Timings = {
+  pollMs: 30_000,
+  // Below the coverage tolerance of 10 minutes: a quiet network is confirmed before its silence counts as a gap.
+  confirmMs: 540_000,
+  tailMs: 3_600_000,
+  resumeMs: 20_000,
+  streamRetryMs: 3_600_000,
+  firstRetryMs: 2_000,
+  maxRetryMs: 900_000,
+  notEnrolledMs: 86_400_000,
+  requestMs: 30_000,
+  heartbeatMs: 10_000,
+  upkeepMs: 300_000,
+  clockMs: 5_000,
+};

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { TriedHost } from '../doctor/tried-hosts.ts';
+import { createHostCheck } from './host-check.ts';
+
+it('the check contacts the hosts after 2 s without an answer, then once a minute, and forgets them once one answers', async () => {
+  let checks = 0;
+  const hosts: readonly TriedHost[] = [];
+  const check = createHostCheck(() => {
+    checks += 1;
+    return Promise.resolve(hosts);
+  });
+  const looks: unknown[] = [];
+  const look = async (unansweredMs: number | null, now: number): Promise<void> => {
+    const isKnown = check.look(unansweredMs, now) !== null;
+    await Promise.resolve();
+    looks.push([checks, isKnown]);
+  };
+  await look(1_999, 1_999);
+  await look(2_000, 2_000);
+  await look(3_000, 3_000);
+  await look(61_999, 61_999);
+  await look(62_000, 62_000);
+  await look(null, 63_000);
+  expect(looks).toEqual([
+    [0, false],
+    [1, false],
+    [1, true],
+    [1, true],
+    [2, true],
+    [2, false],
+  ]);
+});

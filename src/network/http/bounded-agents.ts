@@ -1,0 +1,73 @@
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Duplex } from 'node:stream';
+
+/** Connection pools that share one maximum of idle connections. */
+export interface BoundedAgents {
+  readonly http: HttpAgent;
+  readonly https: HttpsAgent;
+  /** Closes every idle connection. */
+  destroy(): void;
+}
+
+/** Creates the pools. `idleMs`: lifetime of an idle connection, in milliseconds. */
+export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: number }): BoundedAgents {
+  const idle = createIdleSockets(maxIdle);
+  // Without `proxyEnv` an agent never uses a proxy. Slots limit active connections, so the agents limit only idle ones.
+  const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
+  const [http, https] = [new HttpAgent(options), new HttpsAgent(options)];
+  for (const agent of [http, https]) boundIdle(agent, idle);
+  return {
+    http,
+    https,
+    destroy() {
+      http.destroy();
+      https.destroy();
+    },
+  };
+}
+
+/** Sockets without a request, oldest first; beyond the maximum the oldest is closed. */
+interface IdleSockets {
+  add(socket: Duplex): void;
+  remove(socket: Duplex): void;
+}
+
+function createIdleSockets(max: number): IdleSockets {
+  const sockets = new Map<Duplex, () => void>();
+
+  function remove(socket: Duplex): void {
+    const gone = sockets.get(socket);
+    if (gone) socket.off('close', gone);
+    sockets.delete(socket);
+  }
+
+  return {
+    add(socket) {
+      const gone = (): void => remove(socket);
+      sockets.set(socket, gone);
+      socket.once('close', gone);
+      const [oldest] = sockets.keys();
+      if (sockets.size <= max || !oldest) return;
+      remove(oldest);
+      oldest.destroy();
+    },
+    remove,
+  };
+}
+
+/** Node limits idle sockets only per host; an agent lets these two methods decide. */
+function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
+  const keep = agent.keepSocketAlive.bind(agent);
+  const reuse = agent.reuseSocket.bind(agent);
+  agent.keepSocketAlive = (socket) => {
+    // It returns a boolean, although its declared type does not.
+    const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
+    if (kept) idle.add(socket);
+    return kept;
+  };
+  agent.reuseSocket = (socket, request) => {
+    idle.remove(socket);
+    reuse(socket, request);
+  };
+}

@@ -1,0 +1,77 @@
+import type { Micros } from '../../../contract/timestamp.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
+import { StoreError } from '../../errors.ts';
+import { addGap, clip, coalesce, gappedTime, withoutGap } from '../../gaps.ts';
+import type { GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
+import type { Interval } from '../../time.ts';
+import type { Sqlite } from '../base/connection.ts';
+
+interface GapRow {
+  source: string;
+  started: Micros;
+  ended: Micros;
+  reason: GapReason;
+}
+
+/** Our own interruptions are stored under the empty name. */
+const everySource = '';
+
+/** Queries of gaps. */
+export function gapQueries(db: Sqlite) {
+  const all = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
+  const within = db.prepare<[string, number, number], GapRow>(
+    'SELECT * FROM gap WHERE source = ? AND started < ? AND ended > ? ORDER BY started',
+  );
+
+  /** Reads the gaps of one source by the table's key, without reading those of others. */
+  function ofSource(source: string | null, interval: Interval): StoredGap[] {
+    return clip(within.all(source ?? everySource, interval.end, interval.start).map(gapOf), interval);
+  }
+
+  return {
+    gaps: (interval: Interval, source?: string): StoredGap[] =>
+      source === undefined
+        ? coalesce(clip(all.all(interval.start, interval.end).map(gapOf), interval))
+        : coalesce([...ofSource(null, interval), ...ofSource(source, interval)]),
+    coverage(interval: Interval, labelers: readonly string[]): LabelerCoverage[] {
+      const own = ofSource(null, interval);
+      return labelers.map((labeler) => {
+        const gaps = coalesce([...own, ...ofSource(labeler, interval)]);
+        return { labeler, gaps, gapped: gappedTime(gaps) };
+      });
+    },
+  };
+}
+
+/** Changes of gaps, each one durable commit. */
+export function gapChanges(db: Sqlite) {
+  const ofSource = db.prepare<[string], GapRow>('SELECT * FROM gap WHERE source = ? ORDER BY started');
+  const insert = db.prepare('INSERT INTO gap(source, started, ended, reason) VALUES (?, ?, ?, ?)');
+  const remove = db.prepare('DELETE FROM gap WHERE source = ? AND started = ? AND ended = ? AND reason = ?');
+
+  function change({ kind, gap }: GapChange): void {
+    if (!(gap.start < gap.end)) throw new StoreError('invalid_query', 'a gap must end after it starts');
+    const source = gap.source ?? everySource;
+    const before = ofSource.all(source).map(gapOf);
+    const after = kind === 'record' ? addGap(before, gap) : withoutGap(before, gap);
+    for (const { start, end, reason } of without(before, after)) remove.run(source, start, end, reason);
+    for (const { start, end, reason } of without(after, before)) insert.run(source, start, end, reason);
+  }
+
+  return {
+    recordGap: db.transaction((gap: StoredGap): void => change({ kind: 'record', gap })),
+    withdrawGap: db.transaction((gap: StoredGap): void => change({ kind: 'withdraw', gap })),
+    changeGaps: db.transaction((changes: readonly GapChange[]): void => {
+      for (const one of changes) change(one);
+    }),
+  };
+}
+
+function without(gaps: readonly StoredGap[], others: readonly StoredGap[]): StoredGap[] {
+  const keys = new Set(others.map((gap) => `${gap.start} ${gap.end} ${gap.reason}`));
+  return gaps.filter((gap) => !keys.has(`${gap.start} ${gap.end} ${gap.reason}`));
+}
+
+function gapOf({ source, started, ended, reason }: GapRow): StoredGap {
+  return { source: source === everySource ? null : source, start: started, end: ended, reason };
+}

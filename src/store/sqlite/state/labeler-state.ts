@@ -1,0 +1,78 @@
+import {
+  type DefinitionShares,
+  type Definitions,
+  type LabelerKey,
+  maxDefinitionRevisions,
+  maxDefinitionsLength,
+  maxKeysPerLabeler,
+  maxRosterTextLength,
+} from '../../roster.ts';
+import type { Sqlite } from '../base/connection.ts';
+import { bounded } from './bounded.ts';
+import { DefinitionSpace } from './definition-space.ts';
+
+/** Queries of labelers' keys and definitions. */
+export function labelerQueries(db: Sqlite) {
+  const keys = db.prepare<[string], LabelerKey>(
+    `SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key WHERE did = ?
+     ORDER BY first_seen, label_key`,
+  );
+  const definitions = db.prepare<[string], Definitions>(
+    'SELECT did, seen_at AS seenAt, content FROM definitions WHERE did = ? ORDER BY id DESC',
+  );
+  return {
+    keys: (did: string): LabelerKey[] => keys.all(did),
+    definitions: (did: string): Definitions[] => definitions.all(did),
+  };
+}
+
+/** Changes of labelers' keys, each one durable commit. */
+export function keyChanges(db: Sqlite) {
+  const put = db.prepare(
+    `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES (?, ?, ?, ?)
+     ON CONFLICT(did, label_key) DO UPDATE SET first_seen = MIN(first_seen, excluded.first_seen),
+     last_seen = MAX(last_seen, excluded.last_seen)`,
+  );
+  const trim = db.prepare(
+    `DELETE FROM label_key WHERE did = ? AND label_key NOT IN
+     (SELECT label_key FROM label_key WHERE did = ? ORDER BY last_seen DESC, label_key LIMIT ${maxKeysPerLabeler})`,
+  );
+  return {
+    putKey: db.transaction(({ did, key, firstSeen, lastSeen }: LabelerKey): void => {
+      bounded(key, maxRosterTextLength, 'key');
+      put.run(did, key, firstSeen, lastSeen);
+      trim.run(did, did);
+    }),
+  };
+}
+
+/** Changes of labelers' definitions, each one durable commit. `maxBytes` limits all of them together. */
+export function definitionChanges(db: Sqlite, maxBytes: number) {
+  const newest = db
+    .prepare<[string], string>('SELECT content FROM definitions WHERE did = ? ORDER BY id DESC LIMIT 1')
+    .pluck();
+  const insert = db.prepare('INSERT INTO definitions(did, seen_at, content) VALUES (?, ?, ?)');
+  const trim = db.prepare(
+    `DELETE FROM definitions WHERE did = ? AND id NOT IN
+     (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
+  );
+  const space = new DefinitionSpace(db, maxBytes);
+  const add = db.transaction(({ did, seenAt, content }: Definitions, shares?: DefinitionShares): boolean => {
+    bounded(content, maxDefinitionsLength, 'definitions');
+    if (newest.get(did) === content) return false;
+    insert.run(did, seenAt, content);
+    trim.run(did, did);
+    space.trim(did, shares);
+    return true;
+  });
+  return {
+    putDefinitions(definitions: Definitions, shares?: DefinitionShares): boolean {
+      try {
+        return add.immediate(definitions, shares);
+      } catch (error) {
+        space.forget();
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { errorFields } from '../../ops/log.ts';
+import { storeFault } from '../window/store-faults.ts';
+import { runSession, type SessionOptions } from './session.ts';
+
+/** Options of the sessions of one host. */
+export interface SessionsOptions extends SessionOptions {
+  /** Interval between attempts to write while the disk is full, in milliseconds. */
+  readonly probeMs: number;
+  /** Called when a session ended because the disk is full. */
+  readonly notWritten: () => void;
+}
+
+/**
+ * Runs one session after another until the signal. A session ends when the disk is full, and the next one reads what it
+ * could not commit again from the stored position. Rejects with any other error.
+ */
+export async function runSessions(options: SessionsOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await runSession(options, signal);
+    } catch (error) {
+      if (storeFault(error) !== 'full') throw error;
+      options.notWritten();
+      options.log.error('the store is not writable; nothing is counted until it is', errorFields(error));
+      await untilWritable(options, signal);
+    }
+  }
+}
+
+async function untilWritable({ store, log, probeMs }: SessionsOptions, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await wait(probeMs, undefined, { signal }).catch(() => undefined);
+    try {
+      store.probe();
+      log.info('the store is writable again');
+      return;
+    } catch (error) {
+      if (storeFault(error) !== 'full') throw error;
+    }
+  }
+}

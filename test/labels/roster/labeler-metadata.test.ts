@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../../harness/labels/label-stage.ts';
+import { quickTimings, startStation } from '../../../harness/labels/label-station.ts';
+import { until } from '../../../harness/process/until.ts';
+import { createSim } from '../../../sim/index.ts';
+
+const stage = labelStage();
+
+test('each labeler’s definitions are kept with their date, from its own host or the Jetstream, and its name with whether it is its own', async () => {
+  const made = createSim({ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 });
+  stage.sim = made;
+  const { plc, jetstream } = await made.start();
+  const [quiet, told, without] = made.labelers.list;
+  if (!quiet || !told || !without) throw new Error('three labelers were asked for');
+  // Neither has a record at its host; one of them writes one, as the Jetstream tells.
+  made.labelers.pds.records.delete(told.did);
+  made.labelers.pds.records.delete(without.did);
+  const seeds = [quiet, told, without].map(({ did }) => did);
+  const resolveTxt = async (name: string) => {
+    const of = seeds.find((did) => name === `_atproto.labeler-${did.slice(8, 14)}.example.com`);
+    return [[`did=${of === told.did ? without.did : of}`]];
+  };
+  const begun = Date.now() * 1000;
+  // A host that does not answer in time is asked again a day later.
+  const timings = { ...quickTimings, requestMs: 60_000 };
+  const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
+  stage.station = observed;
+  await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
+  // Nobody is told what was said before they listened.
+  await until('the event', async () => {
+    made.labelers.declare(told.did);
+    return (await observed.store.definitions(told.did)).length === 1;
+  });
+  const [definitions] = await observed.store.definitions(quiet.did);
+  expect(JSON.parse(definitions?.content ?? '')).toMatchObject({ labelValues: quiet.profile.values });
+  expect(definitions?.seenAt).toBeGreaterThanOrEqual(begun);
+  expect(await observed.store.definitions(without.did)).toEqual([]);
+
+  const handles = async () => new Map((await observed.store.roster()).map((row) => [row.did, row.handle?.confirmed]));
+  const expected = new Map([
+    [quiet.did, true],
+    [told.did, false],
+    [without.did, true],
+  ]);
+  const sorted = (map: ReadonlyMap<string, unknown>) => JSON.stringify([...map].sort());
+  await until('names', async () => sorted(await handles()) === sorted(expected));
+  const row = (await observed.store.roster()).find(({ did }) => did === quiet.did);
+  expect(row?.handle?.name).toBe(`labeler-${quiet.did.slice(8, 14)}.example.com`);
+});

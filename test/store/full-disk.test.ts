@@ -1,0 +1,60 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fileOperations } from '../../harness/faults/file-operations.ts';
+import type { Operation } from '../../harness/faults/operation.ts';
+import { FaultRun, type Outcome } from '../../harness/faults/run.ts';
+import { noFailure, SmallDisk } from '../../harness/faults/small-disk.ts';
+import { storeOperations } from '../../harness/faults/store-operations.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'almanac-full-disk-'));
+const disk = SmallDisk.mount(join(folder, 'disk'));
+afterAll(() => {
+  disk?.unmount();
+  rmSync(folder, { recursive: true });
+});
+
+/** Free blocks of the disk at the start of a run: each of the first ones, then ever more. */
+const freeBlocks = [
+  ...Array.from({ length: 16 }, (_, n) => n),
+  ...Array.from({ length: 14 }, (_, n) => Math.round(16 * 1.5 ** n)),
+];
+/** Operations that only rename and remove files. */
+const takesNoSpace = new Set(['release', 'new-epoch']);
+
+describe.skipIf(disk === null).each([...fileOperations, ...storeOperations].map((one) => [one.name, one] as const))(
+  '%s',
+  (name, operation) => {
+    it('leaves the old state or the new one on a disk that is really full, and completes once there is room', async () => {
+      const outcomes = await outcomesOn(operation, (mounted) => mounted.full, freeBlocks);
+      expect(outcomes.filter(({ broken }) => broken !== null)).toEqual([]);
+      // The disk was full for the first run, and had room for the last one.
+      const [first, last] = [outcomes[0], outcomes.at(-1)].map((outcome) => outcome?.reported !== null);
+      expect({ first, last }).toEqual({ first: !takesNoSpace.has(name), last: false });
+    }, 300_000);
+
+    it('reports a file system that is really read-only, and leaves it as it is', async () => {
+      const [outcome] = await outcomesOn(operation, (mounted) => mounted.readOnly, [0]);
+      expect(outcome).toMatchObject({ broken: null, reported: expect.any(String) });
+    });
+  },
+);
+
+async function outcomesOn(
+  operation: Operation,
+  injection: (mounted: SmallDisk) => ConstructorParameters<typeof FaultRun>[3],
+  blocks: readonly number[],
+): Promise<Outcome[]> {
+  if (disk === null) throw new Error('no disk');
+  const template = mkdtempSync(join(folder, 'template-'));
+  const run = new FaultRun(operation, join(template, 'template'), join(disk.path, 'place'), injection(disk));
+  await run.learn(noFailure);
+  const outcomes: Outcome[] = [];
+  for (const free of blocks) {
+    const outcome = await run.fail(free + 1, noFailure, false);
+    if (outcome) outcomes.push(outcome);
+  }
+  rmSync(template, { recursive: true });
+  return outcomes;
+}

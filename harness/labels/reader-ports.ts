@@ -65,6 +65,7 @@ export function scriptedPorts(
         }),
       verify: (_, rows) => Promise.resolve(rows.map(() => 'unsigned' as const)),
       refused: new RefusedMemory(),
+      repeats: { find: () => Promise.resolve({ changes: [], committed: () => undefined }), load: () => false },
       cap: new DailyCap({ clock, shareOf, budgetBytes: () => 1e9, isTight: () => false }),
       usage,
       clockGeneration: () => 0,

@@ -27,6 +27,7 @@ export const labelerFaultNames = [
   'recreate',
   'lose_tail',
   'rotate_key',
+  'sign_again',
   'move',
 ] as const;
 /** Name of a fault, or of an oddity of labels. */
@@ -229,6 +230,28 @@ export class LabelerFaults {
   rotateKey(): LabelerFaultRecord {
     this.#labeler.rotateKey();
     return this.#fire('rotate_key', this.#labeler.edge + 1, null);
+  }
+
+  /**
+   * Rotates the key and emits the newest labels again with the new signature: with the present time as their `cts`, or
+   * exactly as they were. Repeating labels must not be odd.
+   */
+  signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
+    this.#labeler.rotateKey();
+    const { edge } = this.#labeler;
+    const fromN = this.repeat(
+      Array.from({ length: labels }, (_, i) => edge - labels + 1 + i),
+      { newCts },
+    );
+    return this.#fire('sign_again', fromN, fromN + labels);
+  }
+
+  /** Emits earlier labels again; returns the first of the new numbers. */
+  repeat(earlier: readonly number[], { newCts = true }: { readonly newCts?: boolean } = {}): number {
+    const fromN = this.emit(earlier.length);
+    const cts = new Date(Math.floor(this.#nowUs() / 1000)).toISOString();
+    this.#labeler.log.repeat(fromN, earlier, newCts ? { cts } : {});
+    return fromN;
   }
 
   /** Emits ordinary labels immediately, in addition to the regular ones. Returns the first of their numbers. */

@@ -48,6 +48,8 @@ export class LabelLog {
   readonly #accounts: string;
   readonly #odd = new Map<number, { readonly kind: OddKind; readonly bytes: number }>();
   readonly #written = new Map<number, LabelFields>();
+  /** Numbers of earlier labels that others repeat, with the fields that differ. */
+  readonly #repeated = new Map<number, { readonly of: number; readonly fields: LabelFields }>();
 
   constructor(options: LogOptions) {
     this.#options = options;
@@ -67,6 +69,11 @@ export class LabelLog {
     for (const [at, one] of fields.entries()) this.#written.set(fromN + at, one);
   }
 
+  /** Makes labels that were never read repeat earlier ones that are not odd, with some other fields. */
+  repeat(fromN: number, earlier: readonly number[], fields: LabelFields): void {
+    for (const [at, of] of earlier.entries()) this.#repeated.set(fromN + at, { of, fields });
+  }
+
   /** Kind of a label's oddity; null for an ordinary label. */
   oddity(n: number): OddKind | null {
     const set = this.#odd.get(n);
@@ -84,7 +91,10 @@ export class LabelLog {
       const repeated = this.label(n - 1);
       return { ...repeated, n, emittedUs, odd };
     }
-    const fields = { ...this.#fields(n, emittedUs), ...this.#written.get(n) };
+    const repeated = this.#repeated.get(n);
+    const fields = repeated
+      ? { ...(this.label(repeated.of).label as LabelFields), ...repeated.fields }
+      : { ...this.#fields(n, emittedUs), ...this.#written.get(n) };
     if (odd === null) return { n, emittedUs, label: fields, odd, flaw: null, original: n };
     const hugeBytes = this.#odd.get(n)?.bytes ?? 10_000_000;
     const made = oddLabel({ kind: odd, fields, n, emittedMs: Math.floor(emittedUs / 1000), hugeBytes });

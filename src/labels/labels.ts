@@ -83,7 +83,7 @@ async function observe(
   });
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;
-  await loadRoster(store, labelers, ports.acceptance.refused);
+  await loadRoster(store, labelers, ports.acceptance);
   labelers.denials.load(denied);
   for (const did of settings.seeds) labelers.add(did, 'seeded', 'seeds');
   await base.shares.load(clock());

@@ -94,6 +94,16 @@ describe('the number of followed labelers', () => {
   });
 });
 
+it('shows the progress of the window until all of its days are observed', () => {
+  const textOf = (warmup: unknown) =>
+    pictureOf({ observed_through: through, observed_days: 2, warmup } as Parameters<typeof pictureOf>[0])
+      .replace(/<[^>]*>/g, '')
+      .replaceAll('&nbsp;', ' ');
+  const warmup = { start: '2026-10-21T12:00:00Z', end: '2026-11-18T12:00:00Z', reason: 'not_observed' };
+  expect(textOf(warmup)).toContain('The label window needs 30 days: 2 of 30 days observed.');
+  expect(textOf(null)).not.toContain('The label window needs');
+});
+
 describe('the list of gaps', () => {
   /** Returns the text of each gap. */
   function gaps(...listed: { start: string; end: string; reason: string }[]): string[] {

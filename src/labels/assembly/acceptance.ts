@@ -4,6 +4,8 @@ import { type AcceptedPage, PageAcceptance } from '../ingest/acceptance.ts';
 import { createInputMemory } from '../ingest/input-memory.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { RefusedMemory } from '../ingest/refused-memory.ts';
+import { createRepeatFinder } from '../repeats/repeat-finder.ts';
+import { RepeatMemory } from '../repeats/repeat-memory.ts';
 import { costOf } from '../shares/daily-cap.ts';
 import { isPrivileged } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
@@ -33,7 +35,7 @@ export function createReaderPorts(
   acceptance: PageAcceptance,
   { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
-  const { settings, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
+  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   let sinceDiskCheck = 0;
@@ -55,6 +57,7 @@ export function createReaderPorts(
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
       refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).priority)),
+      repeats: new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall }), clocks.wall),
       clockGeneration: () => preconditions.clockGeneration,
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },

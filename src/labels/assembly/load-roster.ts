@@ -3,6 +3,7 @@ import type { StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { readPosition } from '../label/position.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
+import type { RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 
@@ -17,11 +18,12 @@ interface Readers {
 export async function loadRoster(
   store: Pick<StoreWriter, 'positions' | 'refusedRows' | 'roster'>,
   { roster, runner, reachability }: Readers,
-  refused: RefusedMemory,
+  { refused, repeats }: { readonly refused: RefusedMemory; readonly repeats: Pick<RepeatMemory, 'load'> },
 ): Promise<void> {
   const answered = new Map<string, Micros>();
   const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
   for (const { source, endpoint, value, acceptedAt } of positions) {
+    if (repeats.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);

@@ -230,10 +230,13 @@ test.each(['with the handshake', 'later'])(
     expect(first).toBeGreaterThanOrEqual(50);
     expect(first).toBeLessThan(5_000);
     await expect
-      .poll(() => {
-        turn.pop()?.();
-        return seqs().length;
-      })
+      .poll(
+        () => {
+          turn.pop()?.();
+          return seqs().length;
+        },
+        { timeout: 20_000 },
+      )
       .toBe(5_000);
     expect(seqs()).toEqual(Array.from({ length: 5_000 }, (_, i) => i + 1));
   },

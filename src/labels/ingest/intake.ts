@@ -8,7 +8,7 @@ import type { Transport } from '../shares/telemetry.ts';
 import { positionAfter } from '../state/read-progress.ts';
 import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
-import { type AcceptedPage, ClockChanged } from './acceptance.ts';
+import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 import { note, type ReaderPorts } from './ports.ts';
 
@@ -153,7 +153,12 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
   const cost = costOf(observations);
   let stored = 0;
   try {
-    stored = await ports.acceptance.accept(page);
+    // Each part with its own repeats: after a crash between two parts, the rows of the first are known again.
+    for (const part of split(page)) {
+      const repeats = await ports.acceptance.repeats.find(source, part.observations);
+      stored += await ports.acceptance.accept({ ...part, positions: [...part.positions, ...repeats.changes] });
+      repeats.committed();
+    }
   } finally {
     const part = cost.rows === 0 ? 0 : 1 - stored / cost.rows;
     ports.acceptance.cap.refund(source, { rows: cost.rows - stored, bytes: cost.bytes * part });

@@ -4,6 +4,7 @@ import type { HttpClient } from '../../network/http/http.ts';
 import type { Log } from '../../ops/log.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { GapChange } from '../../store/port.ts';
+import type { RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { DailyCap } from '../shares/daily-cap.ts';
 import type { Pace } from '../shares/pace.ts';
 import type { SourceUsage } from '../shares/source-usage.ts';
@@ -38,6 +39,8 @@ export interface Acceptance {
   /** Checks the signatures of rows as received; returns one verdict for each, in order. */
   readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
   readonly refused: RefusedMemory;
+  /** Counts rows that repeat known labels after a change of key. */
+  readonly repeats: Pick<RepeatMemory, 'find' | 'load'>;
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
   /** Changes when our clock is set or confirmed. */

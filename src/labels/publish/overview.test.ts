@@ -25,8 +25,8 @@ const inputs: OverviewInputs = {
   dailyRows: 2_000_000,
 };
 const counts = [
-  { labeler: 'did:plc:c', applied: 70, removed: 5 },
-  { labeler: 'did:plc:a', applied: 20, removed: 5 },
+  { labeler: 'did:plc:c', events: 75 },
+  { labeler: 'did:plc:a', events: 25 },
 ];
 
 test('each caveat names what it is a share of', () => {
@@ -153,6 +153,7 @@ test('each count covers its own interval: a day, seven days, and the window', as
     refusals: async () => [],
     gaps: async () => [],
     purges: async () => [],
+    positions: async () => [],
   } as unknown as StoreReader;
   const overview = await makeOverview(store, { ...inputs, now });
   expect(spans.toSorted((a, b) => a - b)).toEqual([1, 7, 30]);
@@ -180,6 +181,7 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
       countsByLabeler: async () => labelers.map((labeler) => ({ labeler, applied: 1, removed: 0 })),
       refusals: async () => [],
       purges: async () => [],
+      positions: async () => [],
       gaps: async () => [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }],
     }) as unknown as StoreReader;
   const departures = [{ ...departure, source: 'did:plc:gone' }];
@@ -209,6 +211,7 @@ test('a labeler that is paused, or was within seven days, is not ranked', async 
     countsByLabeler: async () => dids.map((labeler) => ({ labeler, applied: 5, removed: 0 })),
     refusals: async () => [],
     purges: async () => [],
+    positions: async () => [],
     gaps: async () => [paused, { ...paused, source: 'did:plc:c', reason: 'source_unavailable' }],
   } as unknown as StoreReader;
   const { top_labelers_7d: top } = await makeOverview(store, { ...inputs, now, capped: ['did:plc:a'] });
@@ -228,8 +231,57 @@ test('rows from before the first retained day are not counted', async () => {
     },
     refusals: async () => [],
     purges: async () => [],
+    positions: async () => [],
     gaps: async () => [],
   } as unknown as StoreReader;
   await makeOverview(store, { ...inputs, now });
   expect(starts.toSorted((a, b) => a - b)).toEqual([floor, floor, now - day]);
+});
+
+test('a burst of repeats is left out of the counts and of the ranking, and a caveat has its number', async () => {
+  const now = micros(100 * day);
+  const rows = [
+    { labeler: 'did:plc:a', applied: 700, removed: 100 },
+    { labeler: 'did:plc:b', applied: 250, removed: 0 },
+    { labeler: 'did:plc:c', applied: 99, removed: 0 },
+    { labeler: 'did:plc:d', applied: 300, removed: 0 },
+  ];
+  const burst = (source: string, hoursAgo: number, count: number) => ({
+    ...{ source, endpoint: 'repeats', acceptedAt: now },
+    value: `${((100 * 24 - hoursAgo) * 60).toString(36)}.${count.toString(36)}`,
+  });
+  const store = {
+    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
+    frontier: async () => ({ observedThrough: now, floor: micros(0) }),
+    countsByLabeler: async () => rows,
+    refusals: async () => [],
+    purges: async () => [
+      { source: 'did:plc:d', requestedAt: micros(now - day), completedAt: now, rows: 1, daysLeft: 0 },
+    ],
+    positions: async () => [
+      burst('did:plc:a', 30, 600),
+      burst('did:plc:b', 1, 250),
+      burst('did:plc:c', 1, 99),
+      // Removed with its rows.
+      burst('did:plc:d', 48, 300),
+    ],
+    gaps: async () => [],
+  } as unknown as StoreReader;
+  const { counts: published, top_labelers_7d: top, caveats } = await makeOverview(store, { ...inputs, now });
+  expect(published).toEqual({
+    events_24h: 800 + 0 + 99 + 300,
+    events_7d: 200 + 0 + 99 + 300,
+    events_window: 200 + 0 + 99 + 300,
+    labelers_active_7d: 3,
+    labelers_active_window: 3,
+  });
+  expect(top.map(({ labeler_did, count }) => [labeler_did, count])).toEqual([
+    ['did:plc:d', 300],
+    ['did:plc:a', 200],
+    ['did:plc:c', 99],
+  ]);
+  expect(caveats).toContain(
+    '850 rows of the window, from 2 labelers that changed their keys, repeat known labels with a new date: they are stored, ' +
+      'but not counted as new events.',
+  );
 });

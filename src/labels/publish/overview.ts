@@ -1,11 +1,18 @@
 import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import type { LabelerCount } from '../../store/account-counts.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
 import type { RefusalCount, RefusalReason, StoredGap, StoreReader } from '../../store/port.ts';
 import { removalSentence } from '../../store/removals.ts';
-import { day, type Interval, micros } from '../../store/time.ts';
+import { day, type Interval, micros, minute } from '../../store/time.ts';
+import {
+  type Counted,
+  type LabelerEvents,
+  type RepeatsByLabeler,
+  repeatsCaveat,
+  repeatsOf,
+  withoutBursts,
+} from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 
@@ -56,14 +63,17 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
   ]);
   const since = (days: number) => ({ start: micros(Math.max(floor, now - days * day)), end: now });
   const counted = since(windowDays);
-  const [inWindow, inWeek, inDay, refusals, gaps] = await Promise.all([
-    store.countsByLabeler(counted),
-    store.countsByLabeler(since(7)),
-    store.countsByLabeler(since(1)),
+  const [refusals, gaps, positions, purges] = await Promise.all([
     store.refusals(counted),
     store.gaps(window),
+    store.positions(),
+    store.purges(),
   ]);
-  const removed = removalSentence(await store.purges());
+  const repeats = repeatsOf(positions, purges);
+  const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, repeats, floor }, counted, since);
+  const { counts: inWindow, ...bursts } = windowCounts;
+  const removed = removalSentence(purges);
+  const notCounted = repeatsCaveat(bursts);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);
   const facts = {
@@ -93,23 +103,51 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     top_labelers_7d: inWeek
       .filter(({ labeler }) => !unranked.has(labeler))
       .slice(0, maxTopLabelers)
-      .map((count) => ({ labeler_did: count.labeler, count: count.applied + count.removed })),
+      .map(({ labeler, events }) => ({ labeler_did: labeler, count: events })),
     does_not_measure: doesNotMeasure,
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
-      ...(removed === null ? [] : [removed]),
+      ...[notCounted, removed].filter((caveat) => caveat !== null),
       gapCaveat(listed, labelersOf(inputs, inWindow), window),
     ],
   };
 }
 
+/** Reads the counts of the window, of seven days and of one, without bursts of repeats. */
+async function readCounts(
+  {
+    store,
+    repeats,
+    floor,
+  }: { readonly store: StoreReader; readonly repeats: RepeatsByLabeler; readonly floor: Micros },
+  counted: Interval,
+  since: (days: number) => Interval,
+): Promise<{
+  readonly counted: Counted;
+  readonly inWeek: readonly LabelerEvents[];
+  readonly inDay: readonly LabelerEvents[];
+}> {
+  const countsOf = async (interval: Interval) =>
+    withoutBursts(await store.countsByLabeler(interval), repeats, {
+      ...interval,
+      // Repeats have a minute; of the first one, everything was accepted after the floor.
+      start: interval.start === floor ? micros(floor - (floor % minute)) : interval.start,
+    });
+  const [inWindow, { counts: inWeek }, { counts: inDay }] = await Promise.all([
+    countsOf(counted),
+    countsOf(since(7)),
+    countsOf(since(1)),
+  ]);
+  return { counted: inWindow, inWeek, inDay };
+}
+
 /** Returns the labelers of the window's facts: enrolled ones, and those whose events are counted. */
-function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerCount[]): ReadonlySet<string> {
+function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvents[]): ReadonlySet<string> {
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
 /** Returns the gaps of the labelers of the window's facts, and those of the instrument. */
-function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerCount[]): StoredGap[] {
+function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerEvents[]): StoredGap[] {
   const counted = labelersOf(inputs, inWindow);
   return [...gaps, ...inputs.departures].filter(({ source }) => source === null || counted.has(source));
 }
@@ -138,7 +176,7 @@ function cutShort(week: readonly StoredGap[], capped: readonly string[]): Readon
 /** Returns the caveats of the instrument's limits, each with the total that it is a share of. */
 export function caveatsOf(
   inputs: OverviewInputs,
-  inWindow: readonly LabelerCount[],
+  inWindow: readonly LabelerEvents[],
   refusals: readonly RefusalCount[],
   unranked: number,
 ): string[] {
@@ -154,7 +192,7 @@ export function caveatsOf(
 /** States which labelers are being read, and which labels cannot be seen. */
 function readingCaveats(
   { sources, notEnrolled, unreachable }: OverviewInputs,
-  inWindow: readonly LabelerCount[],
+  inWindow: readonly LabelerEvents[],
 ): string[] {
   const reading = new Set(sources.filter(({ state }) => state === 'established').map(({ did }) => did));
   const emitting = inWindow.filter(({ labeler }) => reading.has(labeler));
@@ -270,6 +308,6 @@ const caveatOfReason: Readonly<Record<RefusalReason, 'form' | 'space' | null>> =
   duplicate: null,
 };
 
-function total(counts: readonly LabelerCount[]): number {
-  return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+function total(counts: readonly LabelerEvents[]): number {
+  return counts.reduce((sum, { events }) => sum + events, 0);
 }

@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { micros, minute } from '../../store/time.ts';
+import { addRepeats, burstRows, burstsIn, type Repeats, readRepeats, writeRepeats } from './repeat-log.ts';
+
+const first = 29_600_000;
+const all = { start: micros(0), end: micros((first + 100_000) * minute) };
+const at = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
+
+describe('a burst', () => {
+  test(`is ${burstRows} repeats within 60 minutes in a row, and fewer are acts`, () => {
+    expect(burstsIn([at(0, burstRows - 1)], all)).toBe(0);
+    expect(burstsIn([at(0, burstRows)], all)).toBe(burstRows);
+    expect(burstsIn([at(0, 60), at(59, 40)], all)).toBe(100);
+    expect(burstsIn([at(0, 60), at(60, 40)], all)).toBe(0);
+  });
+
+  test('includes every repeat that is within an hour of enough others, and no later one', () => {
+    expect(burstsIn([at(0, 5), at(30, 60), at(61, 60), at(200, 7)], all)).toBe(120);
+    expect(burstsIn([at(2, 5), at(30, 60), at(61, 60), at(200, 7)], all)).toBe(125);
+  });
+
+  test('is left out of an interval as far as its minutes begin there', () => {
+    const burst = [at(0, 100), at(1, 200), at(2, 400)];
+    const interval = { start: micros((first + 1) * minute), end: micros((first + 2) * minute) };
+    expect(burstsIn(burst, interval)).toBe(200);
+    expect(burstsIn(burst, { ...interval, start: micros(interval.start + 1) })).toBe(0);
+  });
+});
+
+test('repeats of one minute are added, and those of 31 days before are forgotten', () => {
+  expect(addRepeats([at(0, 3), at(2, 1)], at(2, 5))).toEqual([at(0, 3), at(2, 6)]);
+  expect(addRepeats([at(0, 3), at(2, 1)], at(31 * 1440 + 1, 5))).toEqual([at(2, 1), at(31 * 1440 + 1, 5)]);
+});
+
+test('what is written is read again, and garbage is left out', () => {
+  const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 40_000 }), { maxLength: 200 });
+  fc.assert(
+    fc.property(minutes, fc.integer({ min: 1, max: 1_000_000 }), (some, count) => {
+      const repeats = some.sort((a, b) => a - b).map((one, i) => at(one, count + i));
+      expect(readRepeats(writeRepeats(repeats, 100_000))).toEqual(repeats);
+    }),
+  );
+  expect(readRepeats('zz z. .1 1.1 -1.2 1.2')).toEqual([
+    { minute: 1, count: 1 },
+    { minute: 2, count: 2 },
+  ]);
+});
+
+test('a text without room keeps the sum of each hour, then the newest hours', () => {
+  const week = Array.from({ length: 7 * 1440 }, (_, i) => at(i, 2));
+  const text = writeRepeats(week, 4_000);
+  expect(text.length).toBeLessThanOrEqual(4_000);
+  expect(burstsIn(readRepeats(text), all)).toBe(burstsIn(week, all));
+  const short = readRepeats(writeRepeats(week, 200));
+  expect(short.at(-1)).toEqual({ minute: first + 7 * 1440 - 20, count: 40 });
+  expect(short.length).toBeGreaterThan(10);
+});

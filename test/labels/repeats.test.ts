@@ -1,0 +1,102 @@
+import { expect, test } from 'vitest';
+import { labelStage } from '../../harness/labels/label-stage.ts';
+import { startStation } from '../../harness/labels/label-station.ts';
+import { until } from '../../harness/process/until.ts';
+import { createSim } from '../../sim/index.ts';
+
+const stage = labelStage();
+const { wall, monotonic } = stage;
+
+/** A labeler without labels that is read from its first one on. */
+async function network(software: 'skyware' | 'ozone' = 'skyware') {
+  const sim = createSim({
+    ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
+    shapeLabeler: () => ({ software, didWeb: false, oddShare: 0 }),
+  });
+  stage.sim = sim;
+  const { plc } = await sim.start();
+  const [labeler] = sim.labelers.list;
+  if (!labeler || plc === null) throw new Error('the simulated network has one labeler');
+  const settings = { seeds: [labeler.did], plc };
+  const start = async (folder?: string) => {
+    const station = await startStation(settings, { ...(folder === undefined ? {} : { folder }), wall, monotonic });
+    stage.station = station;
+    const rows = async () => {
+      const { startedAt } = await station.store.epoch();
+      const counts = await station.store.countsByLabeler({ start: startedAt, end: wall() });
+      return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+    };
+    const stored = (count: number) => until(`${count} rows`, async () => (await rows()) === count, 60_000);
+    const published = async () => {
+      const { counts, top_labelers_7d: top, caveats } = await station.published();
+      const said = caveats.filter((caveat) => caveat.includes('repeat known labels'));
+      return { events: counts.events_window, day: counts.events_24h, top: top.map(({ count }) => count), said };
+    };
+    return { ...station, stored, published };
+  };
+  return { labeler, start };
+}
+
+const caveat = (rows: number): string[] => [
+  `${rows} rows of the window, from 1 labeler that changed its key, repeat known labels with a new date: they are stored, ` +
+    'but not counted as new events.',
+];
+
+test('labels that are signed again with a new key and a new date are stored, and are no new events', async () => {
+  const { labeler, start } = await network();
+  const station = await start();
+  labeler.faults.emit(300);
+  await station.stored(300);
+  labeler.faults.signAgain(250);
+  await station.stored(550);
+  labeler.faults.emit(20);
+  await station.stored(570);
+  expect(await station.published()).toEqual({ events: 320, day: 320, top: [320], said: caveat(250) });
+});
+
+test('a restart in the middle of signing again keeps the counts exact', async () => {
+  const { labeler, start } = await network();
+  const first = await start();
+  labeler.faults.emit(300);
+  await first.stored(300);
+  labeler.faults.signAgain(150);
+  await first.stored(450);
+  await first.stop();
+  // The rest is published while no process reads; the next one reads some of the rows of before again.
+  labeler.faults.repeat(Array.from({ length: 130 }, (_, i) => 21 + i));
+  labeler.faults.emit(7);
+  const second = await start(first.folder);
+  await second.stored(587);
+  expect(await second.published()).toEqual({ events: 307, day: 307, top: [307], said: caveat(280) });
+});
+
+test('fewer than 100 repeats after a change of key are events', async () => {
+  const { labeler, start } = await network();
+  const station = await start();
+  labeler.faults.emit(120);
+  await station.stored(120);
+  labeler.faults.signAgain(99);
+  await station.stored(219);
+  expect(await station.published()).toEqual({ events: 219, day: 219, top: [219], said: [] });
+});
+
+test('repeats without a change of key are events, however many they are', async () => {
+  const { labeler, start } = await network();
+  const station = await start();
+  labeler.faults.emit(200);
+  await station.stored(200);
+  labeler.faults.repeat(Array.from({ length: 200 }, (_, i) => 1 + i));
+  await station.stored(400);
+  expect(await station.published()).toEqual({ events: 400, day: 400, top: [400], said: [] });
+});
+
+test('labels that are signed again with their old dates are duplicates, and no caveat mentions them', async () => {
+  const { labeler, start } = await network();
+  const station = await start();
+  labeler.faults.emit(200);
+  await station.stored(200);
+  labeler.faults.signAgain(150, { newCts: false });
+  labeler.faults.emit(1);
+  await station.stored(201);
+  expect(await station.published()).toEqual({ events: 201, day: 201, top: [201], said: [] });
+});

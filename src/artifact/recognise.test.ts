@@ -22,7 +22,7 @@ describe('detecting the schema from the content alone', () => {
     ['legacy', '23'],
     ['weather', 'weather.summary.v1'],
     ['weatherwatch', 'weatherwatch.summary/v2'],
-  ])('%s is %s', (name, schema) => {
+  ])('the artifact %s is detected as %s', (name, schema) => {
     const recognised = recognise(name, fixture(name));
     expect(recognised.kind === 'recognised' && recognised.artifact.schema).toBe(schema);
   });
@@ -52,10 +52,9 @@ describe('detecting the schema from the content alone', () => {
   });
 });
 
-describe('the pointer locates the first error', () => {
+describe('in malformed artifacts, the pointer locates the first error', () => {
   const nan = Number.NaN;
   it.each<[ArtifactFixture, string, unknown]>([
-    // counts
     ['recent', '/counts/events_24h', -1],
     ['recent', '/counts/events_24h', 1.5],
     ['recent', '/counts/events_24h', 2 ** 53],
@@ -75,19 +74,16 @@ describe('the pointer locates the first error', () => {
     ['weather', '/window/observed_windows', undefined],
     ['weatherwatch', '/metrics/post.create/total', 'many'],
     ['weatherwatch', '/total_events/total', undefined],
-    // rates and ratios
     ['weather', '/window/coverage_ratio', -0.1],
     ['weather', '/total_events/mean_rate_per_s', Number.POSITIVE_INFINITY],
     ['weather', '/collections/like.create/mean_rate_per_s', nan],
     ['legacy', '/observation/coverage_threshold', -1],
-    // times in windows
     ['recent', '/acquisition/started_at', '2026-10-06T09:30:00'],
     ['recent', '/coverage/gaps/0/start', '2026-10-28T02:00:00+02:00'],
     ['recent', '/coverage/gaps/1/end', null],
     ['recent', '/coverage/warmup', { start: 'x', end: 'y', reason: 'not_observed' }],
     ['weather', '/window/start', '2026-11-19'],
     ['weatherwatch', '/interval/first_bucket_start', 1e15],
-    // closed vocabularies
     ['recent', '/acquisition/basis', 'wall_clock'],
     ['recent', '/origin', 'dreamt'],
     ['legacy', '/observation/adequacy', 'fine'],
@@ -96,18 +92,16 @@ describe('the pointer locates the first error', () => {
     ['weather', '/freshness/state', 'fresh'],
     ['weatherwatch', '/conditions/state', 'lullaby'],
     ['weatherwatch', '/freshness/state', 'new'],
-    // identifiers
     ['recent', '/acquisition/generation_id', 'generation-1'],
     ['recent', '/top_labelers_7d/0/labeler_did', 'did:key:z6Mk'],
     ['legacy', '/top_labelers_7d/1/labeler_did', 'example.com'],
-    // shapes
     ['recent', '/hold', 'yes'],
     ['recent', '/coverage', []],
     ['recent', '/window_days', 0],
     ['recent', '/caveats', 'none'],
     ['legacy', '/network_weather/signals', 'calm'],
     ['weather', '/conditions', null],
-  ])('%s %s = %j', (name, pointer, value) => {
+  ])('the artifact %s is malformed with %s = %j', (name, pointer, value) => {
     const recognised = recognise(name, changed(name, pointer, value));
     expect(recognised.kind).toBe('malformed');
     expect(recognised.kind === 'malformed' && recognised.pointer).toMatch(
@@ -115,7 +109,7 @@ describe('the pointer locates the first error', () => {
     );
   });
 
-  it('an interval that ends before it starts is malformed', () => {
+  it('an artifact with an interval that ends before it starts is malformed', () => {
     const gap = { start: '2026-10-28T02:00:00.000001Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap))).toMatchObject({
       pointer: '/coverage/gaps/1',
@@ -131,7 +125,7 @@ describe('the pointer locates the first error', () => {
     });
   });
 
-  it('an interval without a length is valid', () => {
+  it('an artifact with an interval without a length is valid', () => {
     const gap = { start: '2026-10-28T02:00:00Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
   });
@@ -158,13 +152,13 @@ describe('an artifact with a time of the wrong type stays readable', () => {
     ['legacy', '/generated_at'],
     ['weather', '/generated_at'],
     ['weatherwatch', '/generated_at'],
-  ])('%s %s', (name, pointer) => {
+  ])('the artifact %s is readable with an invalid %s', (name, pointer) => {
     for (const value of [5, {}, [], true])
       expect(recognise(name, changed(name, pointer, value)).kind).toBe('recognised');
   });
 });
 
-it('null means that there is no observation', () => {
+it('a null in place of an observation is valid', () => {
   expect(recogniseLabels(changed('legacy', '/observation', null)).kind).toBe('recognised');
 });
 
@@ -187,7 +181,7 @@ describe('optional fields may be absent', () => {
     ['weather', '/collections/like.create'],
     ['weatherwatch', '/metrics/like.create'],
     ['weatherwatch', '/windows'],
-  ])('%s without %s', (name, pointer) => {
+  ])('the artifact %s is readable without %s', (name, pointer) => {
     expect(recognise(name, changed(name, pointer, undefined)).kind).toBe('recognised');
   });
 });

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isDid } from './identifiers.ts';
 
-describe('isDid', () => {
+describe('syntax of a DID', () => {
   it.each([
     'did:plc:ar7c4by46qjdydhdevvrndac',
     'did:web:example.com',
     'did:web:labeler.sub.example.com',
     'did:web:localhost%3A8080',
-  ])('accepts %s', (did) => {
+  ])('isDid accepts %s', (did) => {
     expect(isDid(did)).toBe(true);
   });
 
@@ -23,11 +23,11 @@ describe('isDid', () => {
     'DID:plc:ar7c4by46qjdydhdevvrndac',
     '',
     `did:web:${'a.'.repeat(200)}com`,
-  ])('refuses %s', (did) => {
+  ])('isDid rejects %s', (did) => {
     expect(isDid(did)).toBe(false);
   });
 
-  it('refuses every invalid DID of the interoperability tests', () => {
+  it('isDid rejects every invalid DID of the interoperability tests', () => {
     const invalid = readFileSync(
       new URL('../../test/fixtures/interop/did_syntax_invalid.txt', import.meta.url),
       'utf8',

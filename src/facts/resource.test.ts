@@ -5,8 +5,8 @@ import { type FactResource, keepOne, oncePer, refusing } from './resource.ts';
 
 const readable = (artifact: string): Readable<string> => ({ kind: 'readable', artifact, digest: '', modifiedAt: 0 });
 
-describe('keepOne', () => {
-  /** Creates a cache of representations that record their inputs. */
+describe('the cache of one representation', () => {
+  /** Creates a cache with a build function that records its inputs. */
   function keeping() {
     const built: string[] = [];
     const representationOf = keepOne<string>(({ artifact }, bucket, now) => {

@@ -3,7 +3,7 @@ import { type ErrorBody, errorBody } from '../errors.ts';
 import { contractIds } from '../identifiers.ts';
 import type { InstrumentIndex } from '../instruments.ts';
 
-/** Examples of every possible response; the tests validate them against the schemas. */
+/** Examples of every possible response; tests validate the examples against the schemas. */
 
 const sources = {
   enrolled: 121,
@@ -313,7 +313,7 @@ const refusals = {
   missing: errorBody('source_unavailable'),
 } satisfies Record<string, ErrorBody>;
 
-/** All examples, by the place where the document shows them. */
+/** All examples, by their place in the document. */
 export const examples = {
   instruments: { instruments },
   labelsOverview: { fresh: labelsFresh, warming_up: labelsWarmingUp, legacy: labelsLegacy },

@@ -2,7 +2,7 @@ import { examples } from './examples.ts';
 import { headers } from './headers.ts';
 import { named } from './named.ts';
 
-/** Responses that several operations share. */
+/** Responses shared by several operations of the facts API. */
 
 /** Returns JSON content of a schema component. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
@@ -11,7 +11,7 @@ export function jsonContent(schema: string, values: Readonly<Record<string, unkn
   };
 }
 
-/** Components of the kind `responses`. */
+/** Response components of the OpenAPI document. */
 export const responseComponents = {
   NotModified: {
     description: 'The validator matches: the representation that the client holds is still current. No body.',

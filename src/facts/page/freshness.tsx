@@ -57,15 +57,15 @@ const currencyText: Readonly<Record<Currency, string>> = {
   not_said: 'not known',
 };
 
-/** Status of an instrument, in one word. */
+/** Status of an instrument, as one word with its meaning for the reader. */
 export interface InstrumentStatus {
   readonly instrument: string;
   readonly word: string;
-  /** True if its facts may be taken as current. */
+  /** True if the instrument's facts may be presented as current. */
   readonly good: boolean;
 }
 
-/** Status of the weather instrument. */
+/** Returns the status of the weather instrument. */
 export function weatherStatus({ conditions, metrics }: ObservatoryFacts): InstrumentStatus {
   const fact = conditions.kind === 'served' ? conditions : metrics;
   if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStatus(fact) };
@@ -73,7 +73,7 @@ export function weatherStatus({ conditions, metrics }: ObservatoryFacts): Instru
   return { instrument: 'Weather', word: currencyText[currency], good: currency === 'current' };
 }
 
-/** Status of the label instrument. */
+/** Returns the status of the label instrument. */
 export function labelStatus({ labels }: ObservatoryFacts): InstrumentStatus {
   if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStatus(labels) };
   const warming = labels.envelope.freshness.state === 'warming_up';

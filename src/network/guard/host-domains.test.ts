@@ -13,7 +13,7 @@ describe('the registrable domains of a host', () => {
     ['localhost', ['localhost']],
     ['203.0.113.5', ['203.0.113.5']],
     ['[2001:db8::1]', ['2001:db8::1']],
-  ])('of %s are %j', (host, domains) => {
+  ])('of the host %s are %j', (host, domains) => {
     expect(hostDomains(host)).toEqual(domains);
   });
 });

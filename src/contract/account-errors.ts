@@ -41,7 +41,7 @@ export const accountErrorTable = {
   export_too_large: {
     status: 409,
     message:
-      'The interval has more rows than one export may contain. Request each of the listed intervals instead; together they cover it.',
+      'The interval holds more rows than one export may have. Request each of the listed intervals instead; together they cover it.',
   },
   snapshot_expired: {
     status: 410,

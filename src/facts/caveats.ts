@@ -21,20 +21,20 @@ const labelCaveats = {
   legacy: [
     'Observed application and removal events do not establish which labels are active now.',
     'Having no observations does not mean that no labels exist.',
-    'A quiet result with supports_negative_claim false means that not enough was seen to say, not that nothing happened.',
+    'A quiet result with supports_negative_claim false means that too little was observed to conclude that nothing happened.',
     'top_labelers_7d ranks labelers by alerts, not by label volume: this producer counts alerts.',
   ],
 } as const;
 
 const weatherCaveats = [
   'Counts are of what one stream host delivered to one observer, never an estimate of what occurred.',
-  'Rates divide by observed time; time that was not watched is omitted, never interpolated.',
+  'Rates divide by observed time; unobserved time is omitted, never interpolated.',
   'Events are counted, not accounts: participant turnover is unavailable by construction.',
-  'A re-delivery under a new position cannot be told from a new event.',
-  'Freshness was judged by the instrument at generated_at: add age_seconds to learn the age now.',
+  'A re-delivery under a new position cannot be distinguished from a new event.',
+  'Freshness is that computed by the instrument at generated_at: add age_seconds to get the age now.',
 ] as const;
 
-const aheadCaveat = "generated_at lies ahead of this service's clock: one of the two clocks is wrong.";
+const aheadCaveat = "generated_at is ahead of this service's clock: one of the two clocks is wrong.";
 
 function ofOrigin(origin: Origin): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];

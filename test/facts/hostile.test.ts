@@ -76,7 +76,7 @@ describe('an invalid request', () => {
     ['binary noise', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
     ['an empty target', `GET  HTTP/1.1\r\n${host}\r\n`],
     ['a relative target', `GET health HTTP/1.1\r\n${host}\r\n`],
-  ])('%s: answered with 400 and the Error object, and the connection is closed', async (_what, sent) => {
+  ])('is answered with 400 and the Error object, and the connection is closed: %s', async (_what, sent) => {
     const answers = answersIn(await exchange(port, [sent], false));
     expect(answers.map(({ status, headers, body }) => [status, headers.connection, JSON.parse(body)])).toEqual([
       [400, 'close', errorBody('bad_request')],
@@ -94,11 +94,11 @@ describe('an invalid request', () => {
     ['a field of 100 kB', `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a flood of fields', `GET / HTTP/1.1\r\n${host}${'X: a\r\n'.repeat(200_000)}\r\n`, 431, 'headers_too_large'],
   ])(
-    '%s is refused, and the response arrives although the peer is still sending',
+    'is refused, and the response arrives although the peer is still sending: %s',
     async (_what, sent, status, code) => {
       const [answer, ...more] = answersIn(await exchange(port, [sent], false));
       expect([answer?.status, JSON.parse(answer?.body ?? 'null'), more]).toEqual([status, errorBody(code), []]);
-      // If it arrives in pieces, the parser no longer reports which part was too long.
+      // Send the request in pieces: the parser then no longer reports which part was too long.
       const pieces = Array.from({ length: Math.ceil(sent.length / 4_000) }, (_, n) =>
         sent.slice(n * 4_000, (n + 1) * 4_000),
       );
@@ -130,7 +130,7 @@ describe('an unusual but valid request', () => {
     ['an empty line first', `\r\n${plain}`, [200]],
     ['half a request', 'GET /hea', [400]],
     ['nothing', '', []],
-  ])('%s', async (_what, sent, statuses) => {
+  ])('is answered: %s', async (_what, sent, statuses) => {
     const answers = answersIn(await exchange(port, sent === '' ? [] : [sent]));
     expect(answers.map(({ status }) => status)).toEqual(statuses);
     for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBe('*');
@@ -154,7 +154,7 @@ describe('a request whose body is invalid after its response was sent', () => {
   it.each([
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nXYZ\r\n'],
     ['a chunk that is longer than it says', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
-  ])('%s: gets no second response', async (_what, rest) => {
+  ])('gets no second response: %s', async (_what, rest) => {
     const answers = answersIn(await exchange(port, [`GET /health HTTP/1.1\r\n${host}${rest}`], false));
     expect(answers.map(({ status }) => status)).toEqual([200]);
     await stillServes();
@@ -204,7 +204,7 @@ describe('many connections', () => {
   it('clients that never read their responses use bounded memory', async () => {
     const before = residentMb();
     const pieces = Buffer.from(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`);
-    // One by one for the fast path, several at once for the full parser.
+    // Send single requests for the fast path, and several at once for the full parser.
     const sockets = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
     for (const [index, socket] of sockets.entries()) {
       socket.pause().on('error', () => undefined);

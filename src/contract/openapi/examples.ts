@@ -199,7 +199,7 @@ const weatherWindow = {
 const totalEvents = { total: 28484197, mean_rate_per_s: 330.4, observed_seconds: 86211.25 };
 
 const weatherTail: Pick<WeatherMetricsEnvelope, 'caveats' | 'provenance' | 'freshness'> = {
-  caveats: ['Rates divide by observed time; time that was not watched is omitted, never interpolated.'],
+  caveats: ['Rates divide by observed time; unobserved time is omitted, never interpolated.'],
   provenance: {
     instrument: 'weather',
     method: 'jetstream_windows',

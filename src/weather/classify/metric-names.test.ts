@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { metricIndex, metricNames } from './metric-names.ts';
 
-/** Stored counts are addressed by this order: a change here is a change of every store. */
+/** Stores address their counts by this order: a change of the order invalidates every store. */
 const frozen = `
 post.create post.update post.delete
 like.create like.update like.delete
@@ -25,12 +25,12 @@ account.status.deleted account.status.deactivated account.status.takendown accou
 unclassified.kind unclassified.operation untracked.collection malformed.collection malformed.commit sync.event
 `;
 
-it('is an alphabet of 64 names in a frozen order', () => {
+it('the metric names are 64 names in a frozen order', () => {
   expect(metricNames).toEqual(frozen.trim().split(/\s+/));
   expect(new Set(metricNames).size).toBe(64);
   expect(Object.isFrozen(metricNames)).toBe(true);
 });
 
-it('knows where each name stands', () => {
+it('metricIndex contains the index of each name', () => {
   expect(metricIndex).toEqual(Object.fromEntries(metricNames.map((name, index) => [name, index])));
 });

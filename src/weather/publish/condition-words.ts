@@ -4,7 +4,7 @@ import type { ConditionState } from '../../contract/vocabulary.ts';
 import { minDays } from '../window/earlier-days.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** Texts of each state. None names a person, a group, a motive or a cause. */
+/** Texts of each state. No text names a person, a group, a motive or a cause. */
 const words: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
   station_offline: {
     label: 'Station offline',
@@ -53,7 +53,7 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   },
 };
 
-/** Describes the conditions as the artifact does. */
+/** Formats the conditions as the text of the artifact. */
 export function describeConditions({
   state,
   confidence,
@@ -67,7 +67,7 @@ export function describeConditions({
     ratio === null
       ? ''
       : ` Interactions run at ${ratio.toFixed(2)} times the middle of this hour over ${days} earlier days.`;
-  // A fresh instrument reports its progress; a reader could otherwise take the missing comparison for an error.
+  // Report the progress of a fresh instrument; a reader could otherwise mistake the missing comparison for an error.
   const baseline =
     shortOfDays === null
       ? ''

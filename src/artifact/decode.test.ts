@@ -37,7 +37,7 @@ describe('decodeArtifact', () => {
     ['a hold that is stated twice', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
     ['too many levels', Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`), 'it is nested deeper than 32 levels'],
     ['a tower', Buffer.from('['.repeat(4_000_000)), 'it is nested deeper than 32 levels'],
-  ])('refuses %s', (_what, bytes, why) => {
+  ])('rejects %s', (_what, bytes, why) => {
     expect(decode(bytes)).toEqual({ kind: 'malformed', pointer: '', schema: null, why });
   });
 

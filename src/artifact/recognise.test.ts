@@ -16,13 +16,13 @@ function changed(name: ArtifactFixture, pointer: string, value: unknown): JsonOb
   return artifact;
 }
 
-describe('detecting the schema from the content alone', () => {
+describe('schema detection from the content alone', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', 'labels.recent-overview.v1'],
     ['legacy', '23'],
     ['weather', 'weather.summary.v1'],
     ['weatherwatch', 'weatherwatch.summary/v2'],
-  ])('the artifact %s is detected as %s', (name, schema) => {
+  ])('detects the artifact %s as %s', (name, schema) => {
     const recognised = recognise(name, fixture(name));
     expect(recognised.kind === 'recognised' && recognised.artifact.schema).toBe(schema);
   });
@@ -41,18 +41,18 @@ describe('detecting the schema from the content alone', () => {
     { schema: 'other', schema_version: 23 },
     { schema: null, schema_version: 23 },
     JSON.parse('{"__proto__": {"schema": "labels.recent-overview.v1"}}'),
-  ])('%j has no known schema', (value) => {
+  ])('detects no known schema in %j', (value) => {
     expect(recogniseLabels(value).kind).toBe('unknown_schema');
     expect(recogniseWeather(value).kind).toBe('unknown_schema');
   });
 
-  it('an artifact of one instrument has an unknown schema for the other', () => {
+  it('rejects an artifact of the other instrument as an unknown schema', () => {
     expect(recogniseWeather(fixture('recent')).kind).toBe('unknown_schema');
     expect(recogniseLabels(fixture('weather')).kind).toBe('unknown_schema');
   });
 });
 
-describe('in malformed artifacts, the pointer locates the first error', () => {
+describe('the check of an artifact', () => {
   const nan = Number.NaN;
   it.each<[ArtifactFixture, string, unknown]>([
     ['recent', '/counts/events_24h', -1],
@@ -101,7 +101,7 @@ describe('in malformed artifacts, the pointer locates the first error', () => {
     ['recent', '/caveats', 'none'],
     ['legacy', '/network_weather/signals', 'calm'],
     ['weather', '/conditions', null],
-  ])('the artifact %s is malformed with %s = %j', (name, pointer, value) => {
+  ])('locates the first error in the artifact %s with %s = %j', (name, pointer, value) => {
     const recognised = recognise(name, changed(name, pointer, value));
     expect(recognised.kind).toBe('malformed');
     expect(recognised.kind === 'malformed' && recognised.pointer).toMatch(
@@ -109,7 +109,7 @@ describe('in malformed artifacts, the pointer locates the first error', () => {
     );
   });
 
-  it('an artifact with an interval that ends before it starts is malformed', () => {
+  it('rejects an interval that ends before it starts', () => {
     const gap = { start: '2026-10-28T02:00:00.000001Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap))).toMatchObject({
       pointer: '/coverage/gaps/1',
@@ -125,12 +125,12 @@ describe('in malformed artifacts, the pointer locates the first error', () => {
     });
   });
 
-  it('an artifact with an interval without a length is valid', () => {
+  it('accepts an interval without a length', () => {
     const gap = { start: '2026-10-28T02:00:00Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
   });
 
-  it('alerts with a sum beyond the range of a count are malformed', () => {
+  it('rejects alerts with a sum beyond the range of a count', () => {
     const rules = { a: Number.MAX_SAFE_INTEGER, b: 1 };
     expect(recognise('legacy', changed('legacy', '/alerts_by_rule_7d', rules))).toMatchObject({
       pointer: '/alerts_by_rule_7d',
@@ -145,14 +145,14 @@ it('counts of one census map with a sum beyond the range of a count are malforme
   });
 });
 
-describe('an artifact with a time of the wrong type stays readable', () => {
+describe('an artifact with a time of the wrong type', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
     ['recent', '/coverage/observed_through'],
     ['legacy', '/generated_at'],
     ['weather', '/generated_at'],
     ['weatherwatch', '/generated_at'],
-  ])('the artifact %s is readable with an invalid %s', (name, pointer) => {
+  ])('is readable: %s %s', (name, pointer) => {
     for (const value of [5, {}, [], true])
       expect(recognise(name, changed(name, pointer, value)).kind).toBe('recognised');
   });
@@ -162,7 +162,7 @@ it('a null in place of an observation is valid', () => {
   expect(recogniseLabels(changed('legacy', '/observation', null)).kind).toBe('recognised');
 });
 
-describe('optional fields may be absent', () => {
+describe('an artifact without an optional field', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
     ['recent', '/coverage/observed_through'],
@@ -181,7 +181,7 @@ describe('optional fields may be absent', () => {
     ['weather', '/collections/like.create'],
     ['weatherwatch', '/metrics/like.create'],
     ['weatherwatch', '/windows'],
-  ])('the artifact %s is readable without %s', (name, pointer) => {
+  ])('is readable: %s without %s', (name, pointer) => {
     expect(recognise(name, changed(name, pointer, undefined)).kind).toBe('recognised');
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { errorBody, errorCodes, errorTable } from './errors.ts';
 
-describe('errorBody', () => {
-  it.each(errorCodes)('the error body has the status, the code and a message without internals: %s', (code) => {
+describe('the error body', () => {
+  it.each(errorCodes)('has the status, the code and a message without internals: %s', (code) => {
     const { status, message } = errorTable[code];
     expect(errorBody(code)).toEqual({ error: { status, code, message } });
     expect(message.replace('HTTP/1.1', '')).not.toMatch(/[/\\]|node:|Error:/);
   });
 
-  it('the error body includes the freshness of a refused label artifact', () => {
+  it('includes the freshness of a refused label artifact', () => {
     const freshness = {
       state: 'stale',
       age_seconds: 7201,

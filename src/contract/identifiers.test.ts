@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isDid } from './identifiers.ts';
 
-describe('syntax of a DID', () => {
+describe('isDid', () => {
   it.each([
     'did:plc:ar7c4by46qjdydhdevvrndac',
     'did:web:example.com',
     'did:web:labeler.sub.example.com',
     'did:web:localhost%3A8080',
-  ])('isDid accepts %s', (did) => {
+  ])('accepts %s', (did) => {
     expect(isDid(did)).toBe(true);
   });
 
@@ -23,11 +23,11 @@ describe('syntax of a DID', () => {
     'DID:plc:ar7c4by46qjdydhdevvrndac',
     '',
     `did:web:${'a.'.repeat(200)}com`,
-  ])('isDid rejects %s', (did) => {
+  ])('rejects %s', (did) => {
     expect(isDid(did)).toBe(false);
   });
 
-  it('isDid rejects every invalid DID of the interoperability tests', () => {
+  it('rejects every invalid DID of the interoperability tests', () => {
     const invalid = readFileSync(
       new URL('../../test/fixtures/interop/did_syntax_invalid.txt', import.meta.url),
       'utf8',

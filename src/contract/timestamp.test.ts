@@ -10,7 +10,7 @@ import {
   secondsBetween,
 } from './timestamp.ts';
 
-describe('parsing of timestamps', () => {
+describe('parseTimestamp', () => {
   it.each([
     ['2026-11-20T12:00:00Z', 1795176000000000],
     ['2026-11-20T12:00:00+00:00', 1795176000000000],
@@ -21,7 +21,7 @@ describe('parsing of timestamps', () => {
     ['2024-02-29T00:00:00Z', 1709164800000000],
     ['1969-12-31T23:59:59.999999Z', -1],
     ['0001-01-01T00:00:00Z', -62135596800000000],
-  ])('parseTimestamp parses %s', (text, micros) => {
+  ])('parses %s', (text, micros) => {
     expect(parseTimestamp(text)).toBe(micros);
   });
 
@@ -45,11 +45,11 @@ describe('parsing of timestamps', () => {
     ['null', null],
     ['absence', undefined],
     ['a very long fraction', `2026-11-20T12:00:00.${'1'.repeat(500)}Z`],
-  ])('parseTimestamp rejects %s', (_what, text) => {
+  ])('rejects %s', (_what, text) => {
     expect(parseTimestamp(text)).toBeNull();
   });
 
-  it('parseTimestamp parses every instant that the service writes', () => {
+  it('parses every instant that the service writes', () => {
     fc.assert(
       fc.property(fc.date({ min: new Date(0), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true }), (date) => {
         expect(parseTimestamp(formatTimestamp(date.getTime()))).toBe(date.getTime() * 1000);
@@ -59,7 +59,7 @@ describe('parsing of timestamps', () => {
 });
 
 describe('secondsBetween', () => {
-  it('secondsBetween is exact to the microsecond, in both directions', () => {
+  it('is exact to the microsecond, in both directions', () => {
     const now = microsFromMillis(1795176000123);
     const seen = parseTimestamp('2026-11-20T12:05:00.123456Z');
     expect(seen === null ? null : secondsBetween(seen, now)).toBe(-300.000456);
@@ -67,8 +67,8 @@ describe('secondsBetween', () => {
   });
 });
 
-describe('instants with microseconds', () => {
-  it('an instant survives formatting and parsing, in any time zone that a client uses', () => {
+describe('an instant with microseconds', () => {
+  it('survives formatting and parsing, in any time zone that a client uses', () => {
     const instants = fc.integer({ min: 0, max: 4_000_000_000_000_000 });
     fc.assert(
       fc.property(instants, fc.integer({ min: -1439, max: 1439 }), (instant, minutes) => {
@@ -81,23 +81,23 @@ describe('instants with microseconds', () => {
     );
   });
 
-  it('an instant is written with six decimals', () => {
+  it('is written with six decimals', () => {
     expect(formatMicros(1_795_176_000_000_007 as Micros)).toBe('2026-11-20T12:00:00.000007Z');
   });
 
-  it('an instant without a time zone is rejected', () => {
+  it('is rejected without a time zone', () => {
     expect(parseInstant('2026-11-20T12:00:00')).toBeNull();
     expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
   });
 
-  it('an instant keeps its order in years whose microseconds exceed the safe integers', () => {
+  it('keeps its order in years whose microseconds exceed the safe integers', () => {
     const texts = ['1600-01-01T00:00:00Z', '1600-01-01T00:00:01Z', '2026-01-01T00:00:00Z', '2300-01-01T00:00:00Z'];
     const instants = texts.map((text) => parseInstant(text) ?? Number.NaN);
     expect(instants).toEqual(instants.toSorted((a, b) => a - b));
     expect(parseInstant('9999-12-31T23:59:59Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) * 1000);
   });
 
-  it('an instant with a finer fraction is rounded up to the next microsecond', () => {
+  it('is rounded up to the next microsecond if its fraction is finer', () => {
     expect(parseInstant('2026-11-20T12:00:00.0000070Z')).toBe(1_795_176_000_000_007);
     expect(parseInstant('2026-11-20T12:00:00.0000070001Z')).toBe(1_795_176_000_000_008);
     expect(parseInstant('2026-11-20T13:00:00.0000079+01:00')).toBe(1_795_176_000_000_008);

@@ -42,7 +42,7 @@ describe('the age of the artifact', () => {
     [-299.999, 'fresh by artifact_generated_at'],
     [-300, 'fresh by artifact_generated_at'],
     [-300.001, 'unavailable by artifact_generated_at'],
-  ])('of %d seconds is %s', (age, expected) => {
+  ])('at %d seconds makes the artifact %s', (age, expected) => {
     expect(verdict(recent({ generated_at: ago(age) }))).toBe(expected);
     expect(verdict(legacy({ generated_at: ago(age) }))).toBe(expected);
   });
@@ -78,7 +78,7 @@ describe('the age of the collection', () => {
     [7200.001, 'stale by collection_observed_through'],
     [-300, 'fresh by artifact_generated_at'],
     [-300.001, 'unavailable by collection_observed_through'],
-  ])('of %d seconds is %s', (age, expected) => {
+  ])('at %d seconds makes the artifact %s', (age, expected) => {
     expect(verdict(recent({ observed_through: ago(age) }))).toBe(expected);
   });
 
@@ -86,7 +86,7 @@ describe('the age of the collection', () => {
     expect(verdict(recent({ observed_through }))).toBe('unavailable by collection_observed_through');
   });
 
-  it('has its own bound', () => {
+  it('has its own maximum', () => {
     const evidence = recent({ observed_through: ago(61) });
     const judged = judgeLabels(evidence, { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 60 }, now);
     expect(judged).toEqual({
@@ -130,7 +130,7 @@ describe('the order of the freshness rules', () => {
   });
 });
 
-describe('warming up', () => {
+describe('the warming_up state', () => {
   const { coverage } = aRecentOverview();
   it('applies to an epoch with a warm-up', () => {
     const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };

@@ -56,7 +56,7 @@ describe('optional source counts', () => {
   });
 });
 
-describe('an inconsistent overview is published with the weaker claim', () => {
+describe('an inconsistent overview', () => {
   const { sources } = aRecentOverview().coverage;
   const known = { ...sources, enrolled: 3, established: 3, unstarted: 0, probing: 0, refused: 0 };
   const quiet = { ...known, cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 };
@@ -73,11 +73,11 @@ describe('an inconsistent overview is published with the weaker claim', () => {
     ['unknown', { status: 'unknown', gaps: [gap] }],
     ['unknown', { status: 'gapped', gaps: [gap], sources: { ...quiet, unstarted: 1 } }],
     ['unknown', { status: 'warming_up', warmup: gap, sources: { ...quiet, probing: 1 } }],
-  ])('%s', (status, changes) => {
+  ])('is published with the weaker claim: %s', (status, changes) => {
     expect(statusOf(changes)).toBe(status);
   });
 
-  it('observed days never exceed the window', () => {
+  it('never has more observed days than the window', () => {
     expect(withCoverage({ observed_days: 31 }).coverage.observed_days).toBe(30);
   });
 });

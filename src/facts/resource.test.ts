@@ -39,7 +39,7 @@ describe('the cache of one representation', () => {
     ]);
   });
 
-  it('a failed build is not repeated for every request', () => {
+  it('does not repeat a failed build for every request', () => {
     const { built, representationOf } = keeping();
     const broken = readable('broken');
     for (let i = 0; i < 3; i++) expect(() => representationOf(broken, 1, 100)).toThrow('broken');

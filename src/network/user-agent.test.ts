@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parseContact, userAgent } from './user-agent.ts';
 
 describe('the user agent', () => {
-  it('the user agent names the program, its version and the contact', () => {
+  it('names the program, its version and the contact', () => {
     expect(userAgent('1.2.3', 'mailto@example.org')).toBe('Almanac/1.2.3 (+mailto@example.org)');
   });
-  it('the user agent names only the program and its version if no contact is set', () => {
+  it('names only the program and its version if no contact is set', () => {
     expect(userAgent('1.2.3', null)).toBe('Almanac/1.2.3');
   });
 });

@@ -112,7 +112,7 @@ describe('a response outside the contract', () => {
       'the response does not conform to atproto.facts.instruments/v1 (status 200)',
     ],
     ['304 to a question without a validator', 304, '', 'the response is not from this service (status 304)'],
-  ])('%s is an AnswerError', async (_what, status, body, why) => {
+  ])('is an AnswerError: %s', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
       name: 'AnswerError',
@@ -161,7 +161,7 @@ describe('a missing response', () => {
   it.each([
     ['at all', () => undefined],
     ['to its end', (response: ServerResponse) => response.write('{"contract":')],
-  ])('%s is a NetworkError after the timeout', async (_what, begin) => {
+  ])('is a NetworkError after the timeout: %s', async (_what, begin) => {
     const { client } = await against((response) => void begin(response), { timeoutMs: 50 });
     await expect(client.instruments()).rejects.toMatchObject({ name: 'NetworkError', reason: 'timeout' });
   });

@@ -137,7 +137,7 @@ describe('an unusual but valid request', () => {
     await stillServes();
   });
 
-  it('HEAD is answered with the headers of GET, without the body, by both parsers', async () => {
+  it('by HEAD is answered with the headers of GET, without the body, by both parsers', async () => {
     for (const more of ['', 'X-Pad: a\r\nConnection: keep-alive, x\r\n']) {
       for (const path of ['/health', '/v1/labels/overview', '/v1/weather/metrics', '/nowhere']) {
         const sent = (method: string) => `${method} ${path} HTTP/1.1\r\n${host}${more}\r\n`;
@@ -161,8 +161,8 @@ describe('a request whose body is invalid after its response was sent', () => {
   });
 });
 
-describe('many connections', () => {
-  it('10,000 idle and 200 slow connections do not block a reader', async () => {
+describe('a server with many connections', () => {
+  it('responds to a reader despite 10,000 idle and 200 slow connections', async () => {
     const sockets: Socket[] = [];
     for (let at = 0; at < 10_200; at += 200) {
       sockets.push(...(await Promise.all(Array.from({ length: 200 }, () => opened(port)))));
@@ -194,14 +194,14 @@ describe('many connections', () => {
     }
   });
 
-  it('an incomplete request is answered with 408', async () => {
+  it('answers an incomplete request with 408', async () => {
     const answers = answersIn(await exchange(port, ['GET /health HTTP/1.1\r\nHost: a'], false));
     expect(answers.map(({ status, body }) => [status, JSON.parse(body)])).toEqual([
       [408, errorBody('request_timeout')],
     ]);
   });
 
-  it('clients that never read their responses use bounded memory', async () => {
+  it('uses bounded memory for clients that never read their responses', async () => {
     const before = residentMb();
     const pieces = Buffer.from(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`);
     // Send single requests for the fast path, and several at once for the full parser.

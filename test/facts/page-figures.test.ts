@@ -99,7 +99,7 @@ describe('the page of the fixtures', () => {
     expect(wanted.filter((at) => !shown.has(at))).toEqual([]);
   });
 
-  it('is compared by a function that detects a changed number, and a number without a source', () => {
+  it('fails the comparison with a changed number, or a number without a source', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     expect(untrueOn(html, documents)).toEqual([]);
     expect(untrueOn(html.replace('>1,391,204<', '>1,391,205<'), documents)).toHaveLength(1);

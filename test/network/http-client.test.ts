@@ -149,7 +149,7 @@ describe('an error status', () => {
   });
 });
 
-describe('an oversized response', () => {
+describe('a large response', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   const tooLarge = { kind: 'too_large' };
 
@@ -282,7 +282,7 @@ describe('a connection', () => {
     expect(await client.getJson('http://127.0.0.1:1/', limits)).toEqual({ kind: 'connect', code: 'ECONNREFUSED' });
   });
 
-  it('is a failed connection if it breaks off or the peer does not speak HTTP', async () => {
+  it('fails if it breaks off or the peer does not speak HTTP', async () => {
     const cut = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123', (socket) => socket.end());
     expect(await clientFor().getJson(cut.url, limits)).toEqual({ kind: 'connect', code: 'ECONNRESET' });
     const nothing = await serveBytes('', (socket) => socket.end());

@@ -143,28 +143,25 @@ describe('a host name', () => {
   });
 });
 
-describe('redirects and proxies', () => {
-  it.each([301, 302, 303, 307, 308])(
-    'a response with %i is returned, and its redirect is not followed',
-    async (status) => {
-      const target = await watcher();
-      const { port } = await listenForTest(
-        createHttpServer((_request, response) => {
-          response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
-        }),
-      );
-      const client = clientFor({ policy: { allowLoopback: true } });
-      expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
-        kind: 'status',
-        status,
-        retryAfterMs: null,
-        error: null,
-      });
-      expect(target.seen).toHaveLength(0);
-    },
-  );
+describe('the HTTP client', () => {
+  it.each([301, 302, 303, 307, 308])('returns a response with %i and does not follow its redirect', async (status) => {
+    const target = await watcher();
+    const { port } = await listenForTest(
+      createHttpServer((_request, response) => {
+        response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
+      }),
+    );
+    const client = clientFor({ policy: { allowLoopback: true } });
+    expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
+      kind: 'status',
+      status,
+      retryAfterMs: null,
+      error: null,
+    });
+    expect(target.seen).toHaveLength(0);
+  });
 
-  it('a proxy in the environment is not contacted', async () => {
+  it('does not contact a proxy in the environment', async () => {
     const proxy = await watcher();
     const { port } = await json('"direct"', '127.0.0.1');
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NODE_USE_ENV_PROXY'];

@@ -51,7 +51,7 @@ describe('a did:plc', () => {
     });
   });
 
-  it('that was never registered or was deactivated is not found, and a failing directory is a failure', async () => {
+  it('that was never registered or was deactivated is not found, and a failing directory is reported as a failure', async () => {
     const [buried, broken, html, other] = ['2', '3', '4', '5'].map((digit) => `did:plc:${digit.repeat(24)}`);
     const directory = await startDirectory({
       [`/${buried}`]: { status: 410, body: '{"message":"DID not available"}' },
@@ -279,7 +279,7 @@ describe('a handle', () => {
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
-  it('with several DIDs, or none, is not found; a failed query is a failure', async () => {
+  it('with several DIDs, or none, is not found, and a failed query is reported as a failure', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });
     const none = await world(missing);

@@ -86,7 +86,7 @@ describe('the recorded events', () => {
   });
 });
 
-it('include a frame for every metric name', () => {
+it('the recorded events include a frame for every metric name', () => {
   const read = createReader();
   const commits = [...trackedCollections.map(([, nsid]) => nsid), 'com.example.thing', ''].flatMap((collection) =>
     [...operations, 'upsert'].map((operation) => ({ kind: 'commit', commit: { operation, collection } })),

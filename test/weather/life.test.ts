@@ -49,7 +49,7 @@ async function commitAll({ sim, told }: Station): Promise<void> {
 }
 
 describe('a host that becomes silent permanently', () => {
-  test('is stale with reduced coverage within four minutes, and no count grows', async () => {
+  test('is published as stale with reduced coverage within four minutes, and no count grows', async () => {
     const one = await station({ speed: 60, backfillHours: 0.2 });
     await filledIn(one);
     await more(one);

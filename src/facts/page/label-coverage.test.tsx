@@ -95,7 +95,7 @@ describe('the text about followed labelers', () => {
   });
 });
 
-it('shows the progress of the window until all of its days are observed', () => {
+it('the coverage text shows the progress of the window until all of its days are observed', () => {
   const textOf = (warmup: unknown) =>
     pictureOf({ observed_through: through, observed_days: 2, warmup } as Parameters<typeof pictureOf>[0])
       .replace(/<[^>]*>/g, '')

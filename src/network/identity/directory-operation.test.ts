@@ -78,7 +78,7 @@ describe("an operation of the directory's export stream", () => {
   });
 });
 
-it('never makes the parser throw, whatever its bytes', () => {
+it('the operation parser never throws, whatever the bytes', () => {
   const text = JSON.stringify(message);
   fc.assert(
     fc.property(fc.nat(text.length), fc.nat(8), fc.string({ maxLength: 8 }), (at, length, other) => {

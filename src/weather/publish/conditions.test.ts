@@ -76,14 +76,14 @@ describe('the state of the conditions', () => {
   });
 });
 
-describe('the absence of a reading', () => {
-  test('is station_offline without a minute in the last fifteen windows', () => {
+describe('the conditions', () => {
+  test('are station_offline without a minute in the last fifteen windows', () => {
     expect(read([]).state).toBe('station_offline');
     expect(read(minutesOf(calm), { late: 15 }).state).toBe('calm');
     expect(read(minutesOf(calm), { late: 16 })).toMatchObject({ state: 'station_offline', confidence: 'unsupported' });
   });
 
-  test('is unavailable without a baseline, or with an empty one', () => {
+  test('are unavailable without a baseline, or with an empty one', () => {
     expect(read(minutesOf(calm), { baseline: null })).toMatchObject({
       state: 'unavailable',
       confidence: 'unsupported',
@@ -91,17 +91,17 @@ describe('the absence of a reading', () => {
     expect(read(minutesOf(calm), { baseline: { ...usual, p50: 0 } }).state).toBe('unavailable');
   });
 
-  test('is reported with the number of comparable days while they are too few for a baseline', () => {
+  test('report the number of comparable days while they are too few for a baseline', () => {
     expect(read(minutesOf(calm), { baseline: null, days: 2 })).toMatchObject({ state: 'unavailable', shortOfDays: 2 });
     expect(read([], { days: 0 })).toMatchObject({ state: 'station_offline', shortOfDays: 0 });
     expect(read(minutesOf(calm), { baseline: null, days: 7 }).shortOfDays).toBeNull();
   });
 
-  test('is unavailable if events arrive but no minute was observed enough', () => {
+  test('are unavailable if events arrive but no minute was observed enough', () => {
     expect(read(minutesOf([100], { eligible: false, complete: false })).state).toBe('unavailable');
   });
 
-  test('the newest eligible minute is classified, even if a newer one is not eligible', () => {
+  test('classify the newest eligible minute, even if a newer one is not eligible', () => {
     const minutes = [
       ...minutesOf([...calm, 130]),
       ...minutesOf([1], { eligible: false, startUs: start + 21 * windowUs }),
@@ -109,7 +109,7 @@ describe('the absence of a reading', () => {
     expect(read(minutes)).toMatchObject({ state: 'unsettled', asOfUs: start + 21 * windowUs });
   });
 
-  test('a low level of an unsettled or interrupted stream is neither a lull nor calm', () => {
+  test('are neither a lull nor calm for a low level of an unsettled or interrupted stream', () => {
     const low = [...calm, 70, 70, 70];
     expect(read(minutesOf(low, { complete: false })).state).toBe('unavailable');
     const reconnected = minutesOf(low).map((minute, i) => (i === 15 ? { ...minute, flags: windowFlag.seam } : minute));
@@ -118,13 +118,13 @@ describe('the absence of a reading', () => {
     expect(read(longAgo).state).toBe('lull');
   });
 
-  test.each([1, 2, 3])('a lull requires complete minutes: no lull if the %s. from the end is incomplete', (back) => {
+  test.each([1, 2, 3])('are a lull only with complete minutes: not if the %s. from the end is incomplete', (back) => {
     const low = minutesOf([...calm, 70, 70, 70]);
     const broken = low.map((minute, i) => (i === low.length - back ? { ...minute, complete: false } : minute));
     expect(read(broken).state).toBe('unavailable');
   });
 
-  test('a lull requires ten settled minutes: no lull with fewer, or if a connection began in one of them', () => {
+  test('are a lull only after ten settled minutes: not with fewer, or if a connection began in one of them', () => {
     expect(read(minutesOf([...calm.slice(-6), 70, 70, 70])).state).toBe('unavailable');
     expect(read(minutesOf([...calm.slice(-7), 70, 70, 70])).state).toBe('lull');
     const low = minutesOf([...calm, 70, 70, 70]);
@@ -134,7 +134,7 @@ describe('the absence of a reading', () => {
     }
   });
 
-  test('a minute without the collections that make up the interactions is unavailable, and never a lull', () => {
+  test('are unavailable, and never a lull, in a minute without the collections that make up the interactions', () => {
     expect(read(minutesOf(calm, { silent: true })).state).toBe('unavailable');
     const low = minutesOf([...calm, 70, 70, 70]);
     expect(read(low).state).toBe('lull');
@@ -146,7 +146,7 @@ describe('the absence of a reading', () => {
     ).toBe('unsettled');
   });
 
-  test('no state is calm without a baseline or without a recent minute', () => {
+  test('are never calm without a baseline or without a recent minute', () => {
     const anyMinutes = fc.array(
       fc.record({
         rate: fc.integer({ min: 0, max: 400 }),

@@ -59,7 +59,7 @@ describe('a minute of the history', () => {
   });
 });
 
-test('is not complete if a frame could not be read, even if it was observed entirely', () => {
+test('a minute is not complete if a frame could not be read, even if it was observed entirely', () => {
   const facts = (timeUs: number, outcome: FrameFacts['outcome'] = 'counted'): FrameFacts => ({
     ...{ outcome, notice: 'none', timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
   });

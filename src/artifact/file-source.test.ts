@@ -98,19 +98,19 @@ it('a file of the maximum size is readable, and a larger file is unreadable', as
   expect(artifact.read().kind).toBe('readable');
   await nextTurn();
   replace('{"n":12}');
-  expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 7 bytes' });
+  expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'the artifact is larger than 7 bytes' });
 });
 
 it('anything but a regular file is unreadable, and the attempt to read it never blocks', () => {
   mkdirSync(path);
-  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'the artifact is not a regular file' });
   rmSync(path, { recursive: true });
   execFileSync('mkfifo', [path]);
-  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'the artifact is not a regular file' });
   path = join(folder, 'x'.repeat(300));
   expect(source().read()).toEqual({
     kind: 'unreadable',
-    why: 'it cannot be read: its name is too long (ENAMETOOLONG)',
+    why: 'the artifact cannot be read: its name is too long (ENAMETOOLONG)',
   });
 });
 

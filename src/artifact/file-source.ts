@@ -85,7 +85,7 @@ function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
   }
   try {
     const before = fstatSync(descriptor);
-    if (!before.isFile()) return { kind: 'unreadable', why: 'it is not a regular file' };
+    if (!before.isFile()) return { kind: 'unreadable', why: 'the artifact is not a regular file' };
     if (before.size > maxBytes) return tooLarge(maxBytes);
     const bytes = readBounded(descriptor, maxBytes);
     if (!bytes) return tooLarge(maxBytes);
@@ -122,7 +122,7 @@ function identityOf(bytes: Buffer, modifiedAt: number): string {
 }
 
 function tooLarge(maxBytes: number): Unreadable {
-  return { kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` };
+  return { kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` };
 }
 
 function missing(): Missing {
@@ -132,5 +132,5 @@ function missing(): Missing {
 function failure(error: unknown): Missing | Unreadable {
   const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return missing();
-  return { kind: 'unreadable', why: `it cannot be read: ${systemWords(error)}` };
+  return { kind: 'unreadable', why: `the artifact cannot be read: ${systemWords(error)}` };
 }

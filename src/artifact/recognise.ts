@@ -65,7 +65,7 @@ function narrowed<T, A>(
 }
 
 function unknownSchema(): UnknownSchema {
-  return { kind: 'unknown_schema', why: 'its schema is not known for this instrument' };
+  return { kind: 'unknown_schema', why: 'the schema is not known for this instrument' };
 }
 
 /** Returns an error for an interval that ends before it starts. */

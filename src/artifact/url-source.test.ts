@@ -148,7 +148,7 @@ it('an endless body is aborted at the size limit, and the artifact is unreadable
   };
   await at({ maxBytes: 100_000 }).start();
   await vi.waitFor(
-    () => expect(source.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 100000 bytes' }),
+    () => expect(source.read()).toEqual({ kind: 'unreadable', why: 'the artifact is larger than 100000 bytes' }),
     patienceMs,
   );
   expect(sent).toBeLessThan(64 * 1024 * 1024);
@@ -169,7 +169,7 @@ it('a slow response is aborted at the deadline, and the artifact is unreadable',
 it('a response that is not an artifact makes the artifact malformed immediately', async () => {
   answer = (_request, response) => response.writeHead(200).end('<!doctype html>');
   await at().start();
-  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'it is not one JSON value' });
+  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'the artifact is not one JSON value' });
 });
 
 it('an artifact at an address without a server is unreadable from the start, with the reason', async () => {

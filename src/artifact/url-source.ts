@@ -102,7 +102,7 @@ class UrlSource<A> {
         this.#forget({ kind: 'missing', why: 'the URL responds that there is no artifact' });
         break;
       case 'too_large':
-        this.#forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
+        this.#forget({ kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` });
         break;
       case 'unreachable':
         if (clock() - this.#lastAnswerAt < graceMs) break;

@@ -616,7 +616,7 @@ export interface components {
         };
         /**
          * WeatherFreshness
-         * @description Judged by the instrument at generated_at: add the envelope's age_seconds to learn the age now.
+         * @description Computed by the instrument at generated_at: add the envelope's age_seconds to get the age now.
          */
         readonly WeatherFreshness: {
             /**
@@ -630,9 +630,9 @@ export interface components {
             readonly newest_complete_observation_end: string | null;
             /** @description Age of the newest observation at generated_at, in seconds. */
             readonly age_seconds: number | null;
-            /** @description Age beyond which the instrument calls its reading stale, in seconds. */
+            /** @description Age beyond which the instrument reports its reading as stale, in seconds. */
             readonly max_age_seconds: number | null;
-            /** @description The rule that the instrument judged by, in its words. */
+            /** @description The rule that the instrument applied, in its words. */
             readonly basis: string | null;
         };
         /** Health */

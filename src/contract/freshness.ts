@@ -55,13 +55,13 @@ export const WeatherFreshness = closed(
     age_seconds: orNull(Type.Number(), 'Age of the newest observation at generated_at, in seconds.'),
     max_age_seconds: orNull(
       measure('Seconds.'),
-      'Age beyond which the instrument calls its reading stale, in seconds.',
+      'Age beyond which the instrument reports its reading as stale, in seconds.',
     ),
-    basis: orNull(Type.String(), 'The rule that the instrument judged by, in its words.'),
+    basis: orNull(Type.String(), 'The rule that the instrument applied, in its words.'),
   },
   {
     title: 'WeatherFreshness',
-    description: "Judged by the instrument at generated_at: add the envelope's age_seconds to learn the age now.",
+    description: "Computed by the instrument at generated_at: add the envelope's age_seconds to get the age now.",
   },
 );
 export type WeatherFreshness = Type.Static<typeof WeatherFreshness>;

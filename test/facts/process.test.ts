@@ -251,7 +251,7 @@ describe('the running facts process', () => {
 
 describe('an artifact that cannot be published', () => {
   it.each([
-    ['labels', 'half of one', '{"schema":', { reading: 'malformed', why: 'it is not one JSON value', pointer: '' }],
+    ['labels', 'half of one', '{"schema":', { reading: 'malformed', why: 'the artifact is not one JSON value', pointer: '' }],
     ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
     ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
   ])('is answered with 503, and the log states the problem: %s, %s', async (instrument, _what, text, said) => {

@@ -79,7 +79,7 @@ const resources: Record<string, Resource> = {
       description:
         'Observed label application and removal events in a rolling epoch, or the reading of the legacy producer. The overview never states which labels are active.',
       ok: {
-        description: 'A fresh reading, or one of an epoch that is younger than its window (warming_up).',
+        description: 'A fresh reading, or one of an epoch that began after the start of its window (warming_up).',
         headers: factHeaders,
         content: jsonContent('LabelsOverview', examples.labelsOverview),
       },

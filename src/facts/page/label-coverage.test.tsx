@@ -84,10 +84,10 @@ describe('the text about followed labelers', () => {
   it('uses the singular or plural that fits the number', () => {
     expect(said({ enrolled: 1, established: 1 })).toContain('1 of 1 labeler that Almanac follows is being read.');
     expect(said({ enrolled: 11, established: 10, unavailable: 1 })).toContain(
-      '10 of 11 labelers that Almanac follows are being read. The activity of the others meanwhile is unknown: 1 failing at the moment.',
+      '10 of 11 labelers that Almanac follows are being read. The activity of the others is unknown: 1 currently failing.',
     );
     expect(said({ enrolled: 4, established: 1, refused: 1, probing: 2 })).toContain(
-      '1 of 4 labelers that Almanac follows is being read. The activity of the others meanwhile is unknown: 2 being tried, 1 refusing to be read.',
+      '1 of 4 labelers that Almanac follows is being read. The activity of the others is unknown: 2 being tried, 1 refusing requests.',
     );
     expect(said({ enrolled: 1, established: 1 })).toContain(
       '1 of these 30 days lies entirely after the observation began',

@@ -196,12 +196,12 @@ function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
 }
 
 const unsettled = [
-  ['unstarted', 'not asked yet'],
+  ['unstarted', 'not requested yet'],
   ['probing', 'being tried'],
-  ['refused', 'refusing to be read'],
-  ['unavailable', 'failing at the moment'],
+  ['refused', 'refusing requests'],
+  ['unavailable', 'currently failing'],
   ['cursor_order_unverified', 'with pages whose order could not be verified'],
-  ['undated_only', 'giving only labels without a date'],
+  ['undated_only', 'with only labels without a date'],
   ['provider_rejects', 'rejected by the provider'],
 ] as const satisfies readonly (readonly [keyof CoverageSources, string])[];
 
@@ -213,7 +213,7 @@ function Sources({ sources }: { sources: CoverageSources }) {
       <Count value={sources.enrolled} at={`${at}/sources/enrolled`} />{' '}
       {agreeing(sources.enrolled, 'labeler', 'labelers')} that Almanac follows{' '}
       {agreeing(sources.established, 'is', 'are')} being read
-      {open.length === 0 ? '.' : '. The activity of the others meanwhile is unknown: '}
+      {open.length === 0 ? '.' : '. The activity of the others is unknown: '}
       {open.map(([key, word], index) => (
         <span key={key}>
           {index === 0 ? '' : ', '}

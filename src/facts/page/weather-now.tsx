@@ -116,7 +116,7 @@ function OldReading({
 }
 
 function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }) {
-  if (asOf === null) return <> (no window was read)</>;
+  if (asOf === null) return <> (no window was compared)</>;
   return (
     <>
       {' as of '}

@@ -49,6 +49,6 @@ export function successionCaveat(store: WindowStore, present: string, nowUs: num
   const days = first ? Math.floor((nowUs - first.from) / dayUs) : 0;
   return (
     `These counts are of the host's legacy wire. Its present wire has been observed for ${days} of the ${baselineDays} days ` +
-    'that its own baseline needs; then that series is published instead. The two are never added.'
+    'that its own baseline requires; after that, its series is published instead. Counts of both series are never added.'
   );
 }

@@ -14,12 +14,13 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   unavailable: {
     label: 'Conditions unavailable',
     headline: 'Not enough to compare',
-    sentence: 'What was observed cannot be compared with this hour of earlier days: absence of a reading, not calm.',
+    sentence: 'The observed data cannot be compared with this hour of earlier days: absence of a reading, not calm.',
   },
   lull: {
     label: 'Lull',
     headline: 'Fewer events than usual are arriving from this host',
-    sentence: 'Fewer events than usual for this hour are arriving from this host, while it is watched without a break.',
+    sentence:
+      'Fewer events than usual for this hour are arriving from this host, although it is observed without a break.',
   },
   calm: {
     label: 'Calm',
@@ -34,7 +35,8 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   unsettled: {
     label: 'Unsettled',
     headline: 'A raised or uneven level that has not lasted',
-    sentence: "Interactions are higher or more uneven than in nearly all of this hour's history, not for long yet.",
+    sentence:
+      "Interactions are higher or more uneven than in nearly all of this hour's history, but only for a short time.",
   },
   turbulent: {
     label: 'Turbulent',

@@ -72,7 +72,7 @@ export interface Traffic {
   readonly days: number;
   /** Events of each collection in each minute. */
   readonly counts: readonly Float64Array[];
-  /** 1 for each minute that was observed. */
+  /** One element per minute: 1 if the minute was observed, otherwise 0. */
   readonly observed: Uint8Array;
 }
 

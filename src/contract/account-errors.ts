@@ -73,7 +73,7 @@ export const accountErrorTable = {
 /** A code of the closed list of errors of the account-view surface. */
 export type AccountErrorCode = keyof typeof accountErrorTable;
 
-/** All codes, in the order of the table. */
+/** All error codes of the account-view surface, in the order of the table. */
 export const accountErrorCodes = Object.keys(accountErrorTable) as AccountErrorCode[];
 
 /** A part of an interval that is small enough for one export. */

@@ -79,7 +79,7 @@ export function secondsBetween(earlier: Micros, later: Micros): number {
   return (later - earlier) / 1_000_000;
 }
 
-/** Converts milliseconds to microseconds. */
+/** Converts milliseconds since 1970 to microseconds since 1970. */
 export function microsFromMillis(milliseconds: number): Micros {
   return (milliseconds * 1000) as Micros;
 }

@@ -33,7 +33,7 @@ export const acquisitionBases = ['local_acceptance_clock'] as const;
 /** Adequacy states of the legacy observation: whether the window supports a negative claim. */
 export const adequacies = ['adequate', 'partial', 'unobserved'] as const;
 
-/** Signals of the legacy label network. */
+/** Signals that the legacy label producer can publish. */
 export const networkSignals = [
   'noisy',
   'conflicted',

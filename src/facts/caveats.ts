@@ -16,7 +16,7 @@ const labelCaveats = {
     'Observed application and removal events do not establish which labels are active now.',
     'Having no observations does not mean that no labels exist.',
     'Windows run on the local acceptance clock: nothing before acquisition.started_at was observed.',
-    'No recorded gaps does not prove complete source coverage.',
+    'The absence of recorded gaps does not prove complete source coverage.',
   ],
   legacy: [
     'Observed application and removal events do not establish which labels are active now.',

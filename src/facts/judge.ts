@@ -37,7 +37,7 @@ export type Judgement =
       readonly freshness: LabelFreshness;
     };
 
-/** Extracts the evidence from either label artifact. */
+/** Extracts the parts that determine freshness from either label artifact. */
 export function labelEvidence(artifact: LabelArtifact): LabelEvidence {
   const { overview } = artifact;
   const common = { generatedAt: parseTimestamp(overview.generated_at), held: overview.hold === true };

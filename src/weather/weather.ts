@@ -32,7 +32,7 @@ const pruneMs = 3_600_000;
 /** Timeout of the request for a host's dictionary, in milliseconds. */
 const fetchMs = 10_000;
 
-/** Settings of the instrument. */
+/** Settings of the weather instrument. */
 export interface WeatherSettings {
   /** URLs of one Jetstream host or two, the preferred one first. */
   readonly jetstream: readonly string[];
@@ -49,7 +49,7 @@ export interface WeatherSettings {
   readonly compress: boolean;
 }
 
-/** Dependencies of the instrument. */
+/** Dependencies of the weather instrument. */
 export interface WeatherDeps {
   readonly settings: WeatherSettings;
   readonly policy: AddressPolicy;
@@ -57,7 +57,7 @@ export interface WeatherDeps {
   readonly userAgent: string;
   /** Returns the time of this machine's wall clock, in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
@@ -66,7 +66,7 @@ export interface WeatherDeps {
   readonly faults?: StoreFaults;
 }
 
-/** Intervals of the instrument, in milliseconds. */
+/** Intervals of the weather instrument, in milliseconds. */
 interface Pace {
   /** Interval between commits in milliseconds: the maximum time that is read again after a crash. */
   readonly commitMs: number;
@@ -94,7 +94,7 @@ export interface Weather {
   publish(): Promise<void>;
 }
 
-/** Creates the instrument; nothing runs before `start`. */
+/** Creates the weather instrument; nothing runs before `start`. */
 export function createWeather(deps: WeatherDeps): Weather {
   return new WeatherInstrument(deps);
 }

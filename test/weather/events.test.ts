@@ -152,7 +152,7 @@ describe('a host that does not serve the method', () => {
     const one = await startStation({ wire: 'jetstream.subscribeEvents', sim: { hasMethod: false } });
     open.push(one);
     await until('it is refused', () => one.told.causes.length > 0);
-    expect(one.lines.join('\n')).toMatch(/answers 404: .* name it as ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
+    expect(one.lines.join('\n')).toMatch(/responds with 404: .* specify ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
   });
 
   test('without a dictionary is read without compression', async () => {

@@ -242,9 +242,7 @@ describe('the time of a long stop', () => {
     const before = one.lines.length;
     const startedMs = one.clock();
     await one.restart();
-    await until('it fills in', () =>
-      one.lines.slice(before).some((line) => line.includes('filling in the time before')),
-    );
+    await until('it fills in', () => one.lines.slice(before).some((line) => line.includes('the backfill has started')));
     const begunMs = one.clock();
     await filledIn(one, before);
     await more(one);

@@ -87,7 +87,7 @@ const refused = {
   ]),
 } satisfies Record<string, AccountErrorBody>;
 
-/** All examples, by their place in the document. */
+/** Examples of the OpenAPI document, by the place where the document shows them. */
 export const accountExamples = {
   exports: { created, next, last },
   download: { whole: download },

@@ -5,7 +5,7 @@ import { labelActions, targetKinds } from '../vocabulary.ts';
 import { accountExamples as examples } from './examples.ts';
 import { headers, htmlContent, jsonContent, pageHeaders, response } from './responses.ts';
 
-/** The paths of the account-view surface. */
+/** Paths and parameters of the account-view surface. */
 
 const did = { type: 'string', pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength };
 const instant = { type: 'string', format: 'date-time' };

@@ -57,7 +57,7 @@ export function pageHeaders(...more: (keyof typeof headerComponents)[]): Record<
   return own;
 }
 
-/** Returns JSON content of a schema component. */
+/** Returns JSON content that refers to a schema component. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) } };
 }
@@ -107,7 +107,7 @@ export const responseComponents = {
   },
 } as const;
 
-/** Returns a reference to a shared response. */
+/** Returns a reference to a shared response component. */
 export function response(name: keyof typeof responseComponents): { $ref: string } {
   return { $ref: `#/components/responses/${name}` };
 }

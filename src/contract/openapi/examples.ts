@@ -313,7 +313,7 @@ const refusals = {
   missing: errorBody('source_unavailable'),
 } satisfies Record<string, ErrorBody>;
 
-/** All examples, by their place in the document. */
+/** Examples of the OpenAPI document, by the place where the document shows them. */
 export const examples = {
   instruments: { instruments },
   labelsOverview: { fresh: labelsFresh, warming_up: labelsWarmingUp, legacy: labelsLegacy },

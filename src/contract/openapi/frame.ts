@@ -84,7 +84,7 @@ export function openApiFrame(parts: DocumentParts): object {
   };
 }
 
-/** Returns a header with a string value. */
+/** Returns a header component with a string value. */
 export const textHeader = (description: string, example: string) => ({
   description,
   schema: { type: 'string' },

@@ -22,10 +22,10 @@ export interface WatchContext {
   readonly clock: () => number;
 }
 
-/** Timeout of a request, in milliseconds. */
+/** Timeout of a request for a fact, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** Maximum size of a response, in bytes. */
+/** Maximum size of the response to a request for a fact, in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 
 /** Delay before the next request after a missing response, in milliseconds. */

@@ -40,7 +40,7 @@ function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }
 const eyebrows: Readonly<Record<Origin, string>> = {
   live: 'Weather of the network',
   simulated: 'Weather of a simulated network',
-  sample: 'A sample, not the weather of now,',
+  sample: 'A sample, not current weather,',
 };
 
 function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {

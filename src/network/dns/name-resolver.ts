@@ -112,7 +112,7 @@ function ttlOf(answer: Answer): number {
       return noneTtlMs;
     case 'failed':
       return failedTtlMs;
-    // Neither outcome proves anything about the name, so it is not cached.
+    // A rejected or aborted query proves nothing about the name, so the result is not cached.
     case 'busy':
     case 'aborted':
       return 0;

@@ -175,7 +175,7 @@ class FairSlots implements Slots {
     };
   }
 
-  /** Offers free slots to waiting claims. */
+  /** Grants free slots to waiting claims. */
   #offer(): void {
     for (const one of this.#lanes) {
       while (this.#hasRoom(one)) {

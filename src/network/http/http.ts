@@ -44,7 +44,7 @@ export interface Peer {
   readonly privileged: boolean;
 }
 
-/** Limits of one request. */
+/** Limits of one HTTP request. */
 export interface GetOptions {
   /** Maximum size of the body in bytes, as sent and decoded. */
   readonly maxBytes: number;
@@ -60,10 +60,10 @@ export interface GetOptions {
   readonly peer?: Peer;
 }
 
-/** Limits of one request for JSON. */
+/** Limits of one HTTP request for JSON. */
 export interface GetJsonOptions extends GetOptions, ParseOptions {}
 
-/** Result of a request for JSON. */
+/** Result of an HTTP request for JSON. */
 export type JsonAnswer =
   /** The response is JSON; `date` is the peer's `Date` header in milliseconds since 1970, to the second. */
   | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
@@ -72,14 +72,14 @@ export type JsonAnswer =
   | { readonly kind: 'not_json' }
   | HttpFailure;
 
-/** Result of a request for text. */
+/** Result of an HTTP request for text. */
 export type TextAnswer =
   | { readonly kind: 'text'; readonly status: 200; readonly text: string; readonly date: number | null }
   | HttpStatus
   | { readonly kind: 'not_text' }
   | HttpFailure;
 
-/** Result of a request for bytes. */
+/** Result of an HTTP request for bytes. */
 export type BytesAnswer =
   | { readonly kind: 'bytes'; readonly status: 200; readonly bytes: Buffer }
   | HttpStatus

@@ -20,7 +20,7 @@ export interface Liveness {
   stop(): void;
 }
 
-/** Callbacks of the watch. */
+/** Callbacks of the watch of a connection. */
 export interface LivenessActions {
   readonly ping: () => void;
   readonly dead: (why: 'pong_timeout' | 'idle') => void;

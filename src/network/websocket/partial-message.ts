@@ -8,7 +8,7 @@ export interface PartialMessageOptions {
 
 /** A watch of the incomplete messages of one connection, which arrive in chunks of any size. */
 export interface PartialMessage {
-  /** True if reading should pause. */
+  /** True if the caller should pause reading. */
   readonly isWaiting: boolean;
   /** Records that a complete message of this size was taken from the received bytes. */
   message(bytes: number): void;
@@ -19,7 +19,7 @@ export interface PartialMessage {
   stop(): void;
 }
 
-/** Callbacks of the watch. */
+/** Callbacks of the watch of incomplete messages. */
 export interface PartialMessageActions {
   readonly pause: () => void;
   readonly resume: () => void;

@@ -146,7 +146,7 @@ export class EventBody {
     else if (this.#collection === absent) count(facts, metricIndex['malformed.collection']);
     else if (this.#collection === other) count(facts, metricIndex['untracked.collection']);
     else {
-      // `metricNames` begins with the collections, by operation.
+      // `metricNames` begins with each collection and its operations.
       count(facts, this.#collection * operations.length + this.#operation);
       // The shape of a deleted post is unknown, even if the delete contains a record.
       if (this.#collection === post && this.#recordSeen && this.#operation !== deleted) {

@@ -32,7 +32,7 @@ export type Classifier = (frame: Uint8Array) => FrameFacts;
 /** Maximum number of metrics of one frame: a post's operation, reply, embed, quote. */
 const maxMetrics = 4;
 
-/** Creates empty facts. */
+/** Creates empty facts of a frame. */
 export function emptyFacts(): FrameFacts {
   const metrics = new Uint8Array(maxMetrics);
   return { outcome: 'counted', notice: 'none', timeUs: 0, seq: null, metrics, metricCount: 0 };

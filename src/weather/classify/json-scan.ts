@@ -36,9 +36,9 @@ export class JsonScan {
   bytes = new Uint8Array(4096);
   /** Length of the text, in bytes. */
   length = 0;
-  /** True if the last string contained an escape. */
+  /** True if the last scanned string contained an escape. */
   escaped = false;
-  /** Result of the last `integerValue`. */
+  /** Number found by the last call of `integerValue`. */
   integer = 0;
 
   #view = new DataView(this.bytes.buffer);

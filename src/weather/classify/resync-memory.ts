@@ -9,7 +9,7 @@ export class ResyncMemory {
   readonly #pairs = new Set<number>();
   readonly #salt: number;
 
-  /** `salt`: 32 random bits. */
+  /** Creates a detector without pairs; `salt` is 32 random bits. */
   constructor(salt: number) {
     this.#salt = salt;
   }

@@ -7,10 +7,13 @@ import type { WindowStore } from '../window/window-store.ts';
 const hourUs = 3_600_000_000;
 /** Minimum observed time of an hour on both hosts for a comparison, in microseconds. */
 const comparableUs = hourUs - 60_000_000;
+/** Number of days whose hours determine the usual ratio. */
 const historyDays = 7;
+/** Minimum number of comparable hours that determine the usual ratio. */
 const leastHours = 24;
 /** Minimum distance of an unusual ratio from the usual ratio, on a logarithmic scale. */
 const leastDistance = Math.log(1.15);
+/** Minimum distance of an unusual ratio, as a multiple of the usual distance. */
 const distanceFactor = 6;
 
 /** Input of the comparison of two hosts: the names of both series, the published one first. */

@@ -42,7 +42,7 @@ describe('the first host', () => {
   test('is published again after a day without trouble', () => {
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs + 1 })).not.toBeNull();
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs })).toBeNull();
-    // The day of observation restarts with each trouble.
+    // Each new trouble restarts the day without trouble.
     expect(decide(ill(6), well(), failover)).toMatchObject({ sinceUs: failover.sinceUs, unwellUs: nowUs });
   });
 

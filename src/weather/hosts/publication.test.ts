@@ -110,7 +110,7 @@ describe('with two hosts,', () => {
     watch(one, -120, 60);
     watch(two, -120, 80);
     expect(sourceAt(80)).toBe(two);
-    // The first host returns with all missed minutes.
+    // The first host is observed again, and its missed minutes are filled in.
     watch(one, 60, 81);
     watch(two, 80, 81);
     expect(sourceAt(81)).toBe(two);

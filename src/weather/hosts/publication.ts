@@ -40,7 +40,7 @@ export interface Publication {
   read(nowUs: number): WeatherSummary;
 }
 
-/** State of a publication that its parts share. */
+/** State shared by the functions of a publication. */
 interface Publishing extends PublicationOptions {
   readonly reader: SeriesReader;
 }
@@ -54,7 +54,7 @@ export function createPublication(options: PublicationOptions): Publication {
     retiring: new AbortController(),
   }));
   const [first, second] = hosts;
-  if (!first) throw new Error('no host to observe');
+  if (!first) throw new Error('there is no host to observe');
   const publishing: Publishing = { ...options, reader: createSeriesReader() };
   const seriesOf = ({ endpoint, predecessor }: ObservedHost): Endpoint => predecessor ?? endpoint;
   let failover = second ? store.failover(store.series(second.endpoint.name).id) : null;

@@ -14,7 +14,7 @@ export interface Health {
   readonly wellForUs: number;
 }
 
-/** Input of the health check. */
+/** Input of the computation of a series' health. */
 export interface HealthInput {
   readonly store: WindowStore;
   /** Name of the series. */

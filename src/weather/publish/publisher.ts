@@ -27,7 +27,7 @@ export interface Publisher {
    * place.
    */
   now(): Promise<void>;
-  /** Schedules an artifact soon. */
+  /** Schedules a write of the artifact after a short delay. */
   soon(): void;
   start(): void;
   /** Stops the schedule, and waits for the pending write. */

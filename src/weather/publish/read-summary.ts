@@ -19,7 +19,7 @@ import { summarise } from './summary.ts';
 /** Number of minutes that the conditions read. */
 const conditionWindows = 30;
 
-/** Input of a summary. */
+/** Input of reading a series and its summary. */
 export interface SummarySource {
   readonly store: WindowStore;
   readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;

@@ -20,7 +20,7 @@ import type { ConditionReading } from './conditions.ts';
 /** Maximum age of a reading that is not stale, in seconds: three windows. */
 const maxAgeSeconds = 3 * windowSeconds;
 
-/** Input of a summary. */
+/** Input of the creation of a summary. */
 export interface SummaryInput {
   /** Address of the observed host, without credentials or query. */
   readonly endpoint: string;

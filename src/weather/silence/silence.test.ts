@@ -41,7 +41,7 @@ const none: Usual = {
 };
 
 function find(minutes: readonly Minute[], usual = usualOf(), standing: readonly Silence[] = []): Silence[] {
-  // Return events in the second half of a window: the first at 30 s, the last at 45 s.
+  // The first event of each window is at 30 s, the last at 45 s.
   const edges = (us: number) => ({ firstUs: us + 30_000_000, lastUs: us + 45_000_000 });
   return findSilences({ minutes, usual, edges, standing });
 }

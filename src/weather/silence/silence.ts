@@ -12,21 +12,22 @@ const minWindows = 3;
 export const frequentRate = 10;
 /** Number of missing events after which a frequent collection is silent. */
 const missingEvents = 50;
-/**
- * Factor of the longest pause on earlier days after which any other collection is silent; also its minimum number of
- * windows.
- */
+/** A collection that is not frequent is silent after this multiple of its longest pause on earlier days. */
 const pauseFactor = 6;
+/** Minimum number of windows of a silence of a collection that is not frequent. */
 const minPauseWindows = 10;
-/** Number of windows that replace the baseline of a frequent collection without one: the last hour. */
+/** Number of recent windows that replace a missing baseline of a frequent collection: the last hour. */
 const hourWindows = 60;
+/** Minimum number of observed windows in the last hour for a decision without a baseline. */
 const minHourWindows = 45;
-/**
- * Minimum number of windows that replace the baseline of any other collection: half a day, with wider margins, because
- * a rare collection may have ended a bulk operation.
- */
+/** Minimum number of observed windows before a silence of any other collection without a baseline: half a day. */
 const minDayWindows = 720;
+/** Without a baseline, a collection is silent after this multiple of its longest pause in the preceding windows. */
 const dayPauseFactor = 6;
+/**
+ * Minimum number of windows of a silence without a baseline, for a collection that is not frequent. The minimum exceeds
+ * `minPauseWindows`, because the end of a bulk operation of a rare collection is not a silence.
+ */
 const minDayPauseWindows = 240;
 
 /** Usual counts per minute of every collection, in the order of `collectionNames`; null without a baseline. */
@@ -73,9 +74,9 @@ interface Search extends SilenceInput {
 interface Run {
   /** Last window with an event of the collection; null if the minutes have none. */
   readonly lastEvent: Minute | null;
-  /** Index of the first window of the run. */
+  /** Index of the first window of the run without events. */
   readonly first: number;
-  /** Observed windows of the run. */
+  /** Observed windows of the run without events. */
   readonly windows: Minute[];
   /** Number of observed windows before the run, and the longest pause in them. */
   readonly before: number;
@@ -84,7 +85,7 @@ interface Run {
   silentFrom: number | null;
   /** Evidence that each rule has accumulated, so that each window is evaluated once. */
   readonly evidence: Readonly<Record<'missing' | 'weight', { windows: number; sum: number }>>;
-  /** The hour before the run; computed on first use. */
+  /** The hour before the run without events; computed on first use. */
   lastHour: LastHour | null;
 }
 

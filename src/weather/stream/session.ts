@@ -35,7 +35,7 @@ const overlap = { seq: 20_000, time: 60_000_000 } as const;
 
 /** Dependencies and settings of a session. */
 export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly store: WindowStore;
   /** Length of a backfill, in hours; 0 for none. */
@@ -192,7 +192,7 @@ class Session {
     const position: Position =
       before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
     const seconds = Math.round((end.timeUs - position.timeUs) / 1e6);
-    this.#options.log.info('filling in the time before', { seconds });
+    this.#options.log.info('the backfill has started', { seconds });
     this.#startBackfill({ position, end, bytes: 0 });
   }
 

@@ -6,7 +6,9 @@ import { OperatorError } from '../../ops/errors.ts';
 
 /** Path of Jetstream's present method. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
+/** Path of the dictionary on hosts of the present method. */
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
+/** Path of the legacy wire. */
 const legacyPath = '/subscribe';
 /** Websocket subprotocol of the method's frames. */
 export const methodProtocol = 'xrpc.v1.json';
@@ -95,5 +97,5 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
 export function describeHandshakeRefusal({ wire, name, url }: Endpoint, status: number | null): string | null {
   if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;
-  return `${name} answers 404: the host does not serve this method; if it speaks the legacy wire, name it as ${legacy}`;
+  return `${name} responds with 404: the host does not serve this method; if it serves the legacy wire, specify ${legacy}`;
 }

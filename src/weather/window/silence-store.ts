@@ -25,7 +25,7 @@ export interface SilenceStore {
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
   /** Returns the silences that overlap the span, in order of their beginning. */
   silences(series: number, span: Interval): Silence[];
-  /** Replaces the silences that overlap the span. */
+  /** Replaces the stored silences that overlap the span. */
   keepSilences(series: number, span: Interval, silences: readonly Silence[]): void;
   /** Deletes the silences that ended before the instant. */
   dropSilences(series: number, beforeUs: number): void;

@@ -51,7 +51,7 @@ export interface TrackGain {
   readonly windows: readonly WindowDelta[];
   /** Spans of the stream's clock in which the stream was provably observed; sorted and disjoint. */
   readonly observed: readonly Interval[];
-  /** Unobserved time, in microseconds. */
+  /** Unobserved time of the stream's clock, in microseconds. */
   readonly gapUs: number;
   /** Number of times that a wrong position was abandoned. */
   readonly resets: number;

@@ -103,7 +103,7 @@ describe('a response outside the contract', () => {
   it.each<[string, number, unknown, string]>([
     ["a proxy's page", 502, '<h1>Bad gateway</h1>', 'the response is not from this service (status 502)'],
     ['an error of another shape', 500, { error: 'no' }, 'the response is not from this service (status 500)'],
-    ['no JSON', 200, '{"contract":', 'the response is not one JSON object (status 200)'],
+    ['a body that is not JSON', 200, '{"contract":', 'the response is not one JSON object (status 200)'],
     ['a list', 200, [], 'the response is not one JSON object (status 200)'],
     [
       'another contract',
@@ -111,7 +111,7 @@ describe('a response outside the contract', () => {
       { contract: 'x/v2' },
       'the response does not conform to atproto.facts.instruments/v1 (status 200)',
     ],
-    ['304 to a question without a validator', 304, '', 'the response is not from this service (status 304)'],
+    ['304 to a request without a validator', 304, '', 'the response is not from this service (status 304)'],
   ])('is an AnswerError: %s', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
@@ -159,8 +159,8 @@ describe('a response outside the contract', () => {
 
 describe('a missing response', () => {
   it.each([
-    ['at all', () => undefined],
-    ['to its end', (response: ServerResponse) => response.write('{"contract":')],
+    ['the response has no byte', () => undefined],
+    ['the response has no end', (response: ServerResponse) => response.write('{"contract":')],
   ])('is a NetworkError after the timeout: %s', async (_what, begin) => {
     const { client } = await against((response) => void begin(response), { timeoutMs: 50 });
     await expect(client.instruments()).rejects.toMatchObject({ name: 'NetworkError', reason: 'timeout' });

@@ -69,7 +69,7 @@ describe('an invalid request', () => {
     ],
     ['two lengths', `GET / HTTP/1.1\r\n${host}Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef`],
     ['a negative length', `GET / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`],
-    ['a length that is no number', `GET / HTTP/1.1\r\n${host}Content-Length: 0x5\r\n\r\n`],
+    ['a length that is not a number', `GET / HTTP/1.1\r\n${host}Content-Length: 0x5\r\n\r\n`],
     ['an unknown transfer coding', `GET / HTTP/1.1\r\n${host}Transfer-Encoding: gzip\r\n\r\n`],
     ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a TLS hello', Buffer.from('16030100ca010000c60303', 'hex')],
@@ -122,7 +122,7 @@ describe('an unusual but valid request', () => {
     ['absolute form', `GET http://elsewhere/health HTTP/1.1\r\n${host}\r\n`, [200]],
     ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${host}\r\n`, [204]],
     ['CONNECT', `CONNECT a:443 HTTP/1.1\r\n${host}\r\n`, [405]],
-    ['CONNECT behind a read', `${plain}CONNECT a:443 HTTP/1.1\r\n${host}\r\n`, [200, 405]],
+    ['CONNECT after a read', `${plain}CONNECT a:443 HTTP/1.1\r\n${host}\r\n`, [200, 405]],
     ['TRACE', `TRACE /health HTTP/1.1\r\n${host}\r\n`, [405]],
     ['an upgrade', `GET /health HTTP/1.1\r\n${host}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`, [200]],
     ['HTTP/1.0 without a host', 'GET /health HTTP/1.0\r\n\r\n', [200]],
@@ -153,7 +153,7 @@ describe('an unusual but valid request', () => {
 describe('a request whose body is invalid after its response was sent', () => {
   it.each([
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nXYZ\r\n'],
-    ['a chunk that is longer than it says', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
+    ['a chunk longer than its declared length', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
   ])('gets no second response: %s', async (_what, rest) => {
     const answers = answersIn(await exchange(port, [`GET /health HTTP/1.1\r\n${host}${rest}`], false));
     expect(answers.map(({ status }) => status)).toEqual([200]);

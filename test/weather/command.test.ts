@@ -92,7 +92,7 @@ describe('almanac weather', () => {
     const { url: base } = await facts.listening();
     await until('the backfill is over', () => says(weather, 'the backfill is over'));
     // Wait for the backfill's data, because an artifact from before the end of the backfill may be equally fresh.
-    await until('the artifact tells of it', () => {
+    await until('the artifact contains the backfill', () => {
       const { window, freshness } = readArtifact(data);
       return window.observed_windows > 55 && /current|partial/.test(freshness.state);
     });

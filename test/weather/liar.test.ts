@@ -141,7 +141,7 @@ describe.concurrent('a stored position that no host can have sent', () => {
   const later = Date.parse('2135-01-01T00:00:00Z') * 1000;
 
   test.each([
-    ['a number beyond all others', { kind: 'seq', value: Number.MAX_SAFE_INTEGER, timeUs: startMs * 1000 }],
+    ['a number greater than all others', { kind: 'seq', value: Number.MAX_SAFE_INTEGER, timeUs: startMs * 1000 }],
     ['a number far ahead of the stream', { kind: 'seq', value: 900_000_000_000_000, timeUs: startMs * 1000 }],
     ['a time in 2135', { kind: 'time', value: later, timeUs: later }],
   ] as const)(

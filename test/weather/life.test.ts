@@ -82,7 +82,7 @@ describe('a host that sends only unreadable frames', () => {
     await more(one);
     one.sim.faults.malformed({ events: 3000 });
     await until('it is given up', () => one.told.causes.includes('silence'));
-    await until('events are counted behind it', () => one.told.gapSeconds > 15, 60_000);
+    await until('events after the gap are counted', () => one.told.gapSeconds > 15, 60_000);
     await more(one);
     expect(one.sim.faults.fired.malformed).toBe(1);
   });

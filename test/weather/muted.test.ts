@@ -50,7 +50,7 @@ test('a collection that a host stops sending is observed to the microsecond of i
   const during = one.artifact();
   expect(Date.parse(during.window.end) * 1000).toBeLessThan(toUs);
   expect(during.conditions.state).toBe('unavailable');
-  await until('it is over', () => one.told.committedToUs > toUs + 150_000_000, 60_000);
+  await until('events after the silence are committed', () => one.told.committedToUs > toUs + 150_000_000, 60_000);
   await one.weather().stop();
 
   const kept = readStore(one.folder, one.artifact().source.endpoint);

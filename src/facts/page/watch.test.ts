@@ -79,13 +79,13 @@ describe('a watched fact', () => {
   });
 
   it.each([
-    ['nothing at all', []],
-    ['a page of something else', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
+    ['empty', []],
+    ['a page of another service', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
     ['another contract', [() => Response.json({ contract: 'atproto.facts.weather.metrics/v2', facts: {} })]],
     ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
     ['a 304 to a request that was not sent', [unchanged]],
     ['null', [() => Response.json(null)]],
-    ['larger than an artifact may be', [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))]],
+    ['larger than the maximum of an artifact', [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))]],
   ])('is unavailable if the response is %s, and is requested again soon', async (_name, answers) => {
     const { ask, usableFor, asked } = service(answers);
     expect(await ask()).toEqual({ kind: 'unreached' });

@@ -55,8 +55,8 @@ describe('the earlier label keys of an audit log', () => {
 
 describe('an audit log that does not belong to the DID', () => {
   it.each([
-    ['no list', {}],
-    ['an entry that is no object', [null]],
+    ['a value that is not a list', {}],
+    ['an entry that is not an object', [null]],
     ['an entry of another DID', [operation(1, k256, { did: 'did:plc:other' })]],
     ['an entry without a usable time', [operation(1, k256, { createdAt: '2026-03-01' })]],
     ['an entry without an operation', [operation(1, k256, { operation: null })]],

@@ -41,7 +41,7 @@ describe("an operation of the directory's export stream", () => {
     ['a plain http endpoint', { type: 'AtprotoLabeler', endpoint: 'http://mod.example' }],
     ['an endpoint with a path', { type: 'AtprotoLabeler', endpoint: 'https://mod.example/xrpc' }],
     ['no endpoint', { type: 'AtprotoLabeler' }],
-    ['no object', 'https://mod.example'],
+    ['a value that is not an object', 'https://mod.example'],
   ])('is not a labeler if it declares %s', (_, service) => {
     expect(labeler(service)).toBe(false);
   });
@@ -49,7 +49,7 @@ describe("an operation of the directory's export stream", () => {
   it.each([
     ['a tombstone', { type: 'plc_tombstone', prev: 'b', sig: 'x' }],
     ['a legacy operation', { ...operation, type: 'create' }],
-    ['an operation that is no object', null],
+    ['an operation that is not an object', null],
   ])('keeps its position if it is %s', (_, other) => {
     expect(parse({ ...message, operation: other })).toEqual({ seq: 41_234_567, did, isLabeler: false });
   });

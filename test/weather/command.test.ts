@@ -36,7 +36,7 @@ describe('almanac weather', () => {
     ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)'],
     [
       'ws://127.0.0.1:1/subscribe',
-      'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is for loopback, with --allow-loopback',
+      'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is allowed only for loopback, with --allow-loopback',
     ],
   ])('rejects %s at the start, with one line', async (jetstream, line) => {
     const { code, stderr } = await runProgram(['weather', '--jetstream', jetstream, '--data', folder()]);

@@ -5,10 +5,7 @@ import { Standstill } from './standstill.ts';
 import { StreamRate } from './stream-rate.ts';
 import { countMetric, emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
 
-/**
- * Maximum difference in microseconds by which an event may be ahead of this machine's clock; a later one could advance
- * the position too far.
- */
+/** Maximum time in microseconds by which an event may be ahead of this machine's clock without being rejected. */
 export const futureUs = 60_000_000;
 /** Minimum delay in microseconds of an event that counts as replayed from the host's history. */
 const replayedUs = 120_000_000;
@@ -16,10 +13,7 @@ const replayedUs = 120_000_000;
 const liveUs = 2_000_000;
 /** Minimum age in microseconds of history that hosts may compact. */
 const compactedUs = 4 * 3_600_000_000;
-/**
- * Minimum difference in microseconds to the position from which a late event flags the window at the position and not
- * its own.
- */
+/** Minimum delay in microseconds of a late event that flags the window at the position and not its own window. */
 const farBehindUs = 3_600_000_000;
 /** Maximum number of interruptions in one window; after the last, the rest of the window does not count as observed. */
 const maxBreaksPerWindow = 16;
@@ -148,10 +142,7 @@ export class Track {
     return this.#done;
   }
 
-  /**
-   * Returns, once, the event with which a live connection began and which a backfill counts; null without such an
-   * event.
-   */
+  /** Returns once the first event of a live connection, which a backfill counts; null without such an event. */
   takeLiveStart(): End | null {
     const start = this.#liveStart;
     this.#liveStart = null;
@@ -279,10 +270,7 @@ export class Track {
     return verdict === 'renumbered' ? 'skipped' : verdict;
   }
 
-  /**
-   * Abandons the position if the stream advances without it. The time in which the wrong position prevented counting is
-   * recorded as a gap.
-   */
+  /** Abandons the position if the stream advances without it, and records the uncounted time as a gap. */
   #judgePosition(standstill: Standstill, timeUs: number, before: number | null): void {
     const position = this.#progress.timeUs;
     if (before === null || position > before) {
@@ -370,10 +358,7 @@ export class Track {
     window.flags |= windowFlag.lateOrRepeat;
   }
 
-  /**
-   * Counts a frame without a usable time in the window at the position. Frames before the position were counted when
-   * they first arrived.
-   */
+  /** Counts a frame without a usable time at the position; a repeated frame was counted when it first arrived. */
   #unusable(outcome: FrameOutcome): FrameOutcome {
     if (!this.#progress.started || this.#progress.resuming) return outcome;
     this.#unread += 1;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { coverageStatuses, gapReasons, origins, weatherFreshnessStates } from '../../src/contract/vocabulary.ts';
 import { type ArtifactFixture, fixture, type JsonObject } from './fixtures.ts';
 
-/** Artifacts of every kind with other numbers, and with optional fields omitted. */
+/** Generators of artifacts of every kind with other numbers, and with optional fields omitted. */
 
 const number = fc.oneof(
   fc.constantFrom(0, 1, 0.4, 59.999, 60, 0.000_04, 0.999_999, 1e15, 1e300, Number.MAX_SAFE_INTEGER),
@@ -11,7 +11,7 @@ const number = fc.oneof(
   fc.double({ min: 0, max: 1, noNaN: true }),
 );
 
-/** Names of numbers that are not measurements, or have bounds. */
+/** Names of numeric fields that are not measurements or that have bounds; variants keep their values. */
 const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_bucket_start', 'last_bucket_end']);
 
 function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {
@@ -37,7 +37,7 @@ function object(artifact: JsonObject, key: string): JsonObject {
 
 const day = 86_400_000;
 
-/** An interval around the 30 days before the fixtures' `generated_at`. */
+/** Generates an interval within 30 days of the fixtures' `generated_at`. */
 const stretch = fc
   .tuple(fc.integer({ min: -31 * day, max: day }), fc.nat({ max: 3 * day }), fc.constantFrom(...gapReasons, 'novel'))
   .map(([start, length, reason]) => ({

@@ -11,7 +11,9 @@ export function youngArtifact(name: ArtifactFixture, generatedAt = Date.now()): 
   return shifted(fixture(name), generatedAt);
 }
 
-/** Creates a temporary artifact directory of two current fixtures. The caller removes it. */
+/**
+ * Creates a temporary artifact directory with a current fixture of each instrument. The caller removes the directory.
+ */
 export function artifactFolder(labels: ArtifactFixture = 'recent', weather: ArtifactFixture = 'weather') {
   const path = mkdtempSync(join(tmpdir(), 'almanac-artifacts-'));
   const put = (name: string, artifact: object): void => {

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 
-/** Validates responses against an OpenAPI file in the asset directory, as a generated client would read it. */
+/**
+ * Validation of responses against an OpenAPI file in the asset directory, as a generated client would read that file.
+ */
 
 interface Operation {
   parameters?: { $ref: string }[];
@@ -23,7 +25,9 @@ interface Document {
 
 const addFormats = addFormatsModule.default;
 
-/** Closes every object of the document: it permits clients additional fields, but this version publishes none. */
+/**
+ * Closes every object of the document. The document permits clients additional fields, but this version publishes none.
+ */
 function closed<T>(node: T): T {
   if (Array.isArray(node)) return node.map(closed) as T;
   if (typeof node !== 'object' || node === null) return node;
@@ -58,7 +62,7 @@ function describedBy(file: string) {
   return {
     document,
 
-    /** Returns the differences between a response body and the document; empty if there are none. */
+    /** Returns the differences between a response body and the document; empty if they match. */
     faults(method: string, path: string, status: number, body: unknown): string[] {
       const response = described(method, path, status);
       if (!response) return [`${method} ${path} does not describe ${status}`];
@@ -76,7 +80,10 @@ function describedBy(file: string) {
       return named.flatMap((parameter) => (parameter?.in === 'query' ? [parameter.name] : []));
     },
 
-    /** Returns the content types that the document allows for a response; empty if it does not describe the status. */
+    /**
+     * Returns the content types that the document allows for a response; empty if the document does not describe the
+     * status.
+     */
     contentTypes(method: string, path: string, status: number): string[] {
       return Object.keys(described(method, path, status)?.content ?? {});
     },
@@ -88,8 +95,8 @@ function describedBy(file: string) {
   };
 }
 
-/** The document of the facts API. */
+/** The OpenAPI document of the facts API. */
 export const openApi = describedBy('openapi.json');
 
-/** The document of the account-view surface. */
+/** The OpenAPI document of the account-view surface. */
 export const accountOpenApi = describedBy('account-openapi.json');

@@ -10,7 +10,7 @@ import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import type { WeatherwatchSummary } from '../../src/artifact/weatherwatch-summary.ts';
 import { fixture, type JsonObject } from './fixtures.ts';
 
-/** Parses fixtures with the recognisers, and applies changes. */
+/** Fixtures as typed artifacts: parsed with the recognisers, with optional changes. */
 
 function labels(value: JsonObject): LabelArtifact {
   const recognised = recogniseLabels(value);
@@ -24,28 +24,28 @@ function weather(value: JsonObject): WeatherArtifact {
   return recognised.artifact;
 }
 
-/** Returns our label overview. */
+/** Returns the label overview fixture of Almanac's label instrument, with changes. */
 export function aRecentOverview(changes: Partial<RecentOverview> = {}): RecentOverview {
   const artifact = labels({ ...fixture('recent'), ...changes });
-  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error('not our label overview');
+  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error("not Almanac's label overview");
   return artifact.overview;
 }
 
-/** Returns the legacy label overview. */
+/** Returns the label overview fixture of the legacy producer, with changes. */
 export function aLegacyOverview(changes: Partial<LegacyOverview> = {}): LegacyOverview {
   const artifact = labels({ ...fixture('legacy'), ...changes });
   if (artifact.schema !== '23') throw new Error('not the legacy label overview');
   return artifact.overview;
 }
 
-/** Returns our weather summary. */
+/** Returns the weather summary fixture of Almanac's weather instrument, with changes. */
 export function aWeatherSummary(changes: Partial<WeatherSummary> = {}): WeatherSummary {
   const artifact = weather({ ...fixture('weather'), ...changes });
-  if (artifact.schema !== 'weather.summary.v1') throw new Error('not our weather summary');
+  if (artifact.schema !== 'weather.summary.v1') throw new Error("not Almanac's weather summary");
   return artifact.summary;
 }
 
-/** Returns the weatherwatch summary. */
+/** Returns the weatherwatch summary fixture, with changes. */
 export function aWeatherwatchSummary(changes: Partial<WeatherwatchSummary> = {}): WeatherwatchSummary {
   const artifact = weather({ ...fixture('weatherwatch'), ...changes });
   if (artifact.schema !== 'weatherwatch.summary/v2') throw new Error('not the weatherwatch summary');

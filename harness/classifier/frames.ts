@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/classify/metric-names.ts';
 
 /**
- * Texts of well-formed JSON that look like frames, each value in any notation: escapes, white space, key order,
- * duplicate keys, similar keys at every level, numbers in all forms.
+ * Generators of well-formed JSON texts that resemble frames. Each value occurs in any notation: escapes, white space,
+ * key order, duplicate keys, similar keys at every level, numbers in all forms.
  */
 type Text = Arbitrary<string>;
 
@@ -20,7 +20,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** Formats a string; `styles` determines the notation of each code unit, in turn. */
+/** Formats a string as JSON; `styles` determines the notation of each code unit, in turn. */
 function spell(value: string, styles: readonly number[]): string {
   const units = value.split('').map((unit, at) => {
     const style = styles[at % styles.length] ?? 0;
@@ -105,7 +105,7 @@ const { anyValue } = fc.letrec<{ anyValue: string }>((tie) => ({
   ),
 }));
 
-/** Returns an object with these properties, usually each once, among other properties, in any order. */
+/** Returns an object with the given properties, usually once each, among other properties, in any order. */
 function objectWith(members: Readonly<Record<string, Text>>): Text {
   const known = Object.entries(members).map(([key, value]) =>
     member(spelled(key), fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: anyValue })),
@@ -156,7 +156,7 @@ const frame: Text = objectWith({
   cursor: instant,
 });
 
-/** The bytes of a well-formed frame. */
+/** Generates the bytes of a well-formed frame. */
 export const frames: Arbitrary<Buffer> = fc
   .tuple(space, fc.oneof({ weight: 20, arbitrary: frame }, { weight: 1, arbitrary: anyValue }), space)
   .map((parts) => Buffer.from(parts.join('')));

@@ -7,16 +7,16 @@ import {
   trackedStatuses,
 } from '../../src/weather/classify/metric-names.ts';
 
-/** Meaning of one frame. */
+/** Meaning of one frame: the metrics that the frame counts. */
 export interface Meaning {
   readonly outcome: FrameFacts['outcome'];
   readonly timeUs: number;
   readonly seq: number | null;
-  /** In the order of the alphabet. */
+  /** Names of the metrics, in alphabetical order. */
   readonly metrics: readonly string[];
 }
 
-/** A number with its notation: `1.0` and `1` are one value in JSON, but only one is an integer literal. */
+/** A number with its notation: JSON treats `1.0` and `1` as one value, but only `1` is an integer literal. */
 class Spelled {
   readonly source: string;
   constructor(source: string) {
@@ -27,7 +27,7 @@ class Spelled {
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Implements the rules again as simply as possible with a full parse: the classifier must return the same. */
+/** Computes a frame's meaning with a full parse, as a simple reference that the classifier must match. */
 export function meaningOf(frame: Buffer): Meaning {
   let value: unknown;
   try {
@@ -104,8 +104,8 @@ function inOrder(metrics: readonly string[]): string[] {
 }
 
 /**
- * Creates a classifier that returns names. It is shared by all calls, so that any state left over from a frame affects
- * the next.
+ * Creates a classifier that returns metric names. All calls share it, so that state left over from one frame would
+ * affect the next.
  */
 export function createReader(): (frame: Uint8Array) => Meaning {
   const classify = createClassifier();

@@ -77,7 +77,7 @@ export const pageStates = {
         label: 'Conditions unavailable',
         headline: 'Not enough to compare',
         sentence:
-          'What was observed cannot be compared with this hour of earlier days: absence of a reading, not calm.',
+          'The observed data cannot be compared with this hour of earlier days: absence of a reading, not calm.',
         confidence: 'unsupported',
         as_of: null,
       },

@@ -10,7 +10,7 @@ import type { WindowRow } from '../../src/weather/window/stored.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
-/** The artifact in the folder, which must be whole and of its schema. */
+/** Reads the artifact in a directory and checks that it is complete and matches its schema. */
 export function readArtifact(folder: string): WeatherSummary {
   const checked = checkWeatherSummary(
     JSON.parse(readFileSync(join(folder, 'artifacts', 'weather-summary.json'), 'utf8')),
@@ -22,15 +22,15 @@ export function readArtifact(folder: string): WeatherSummary {
 /** Content of a stopped instrument's store. */
 export interface Kept {
   readonly endpoint: string;
-  /** The latest `time_us` counted. */
+  /** Latest `time_us` that was counted. */
   readonly toUs: number;
   /** Start of the first observed span. */
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
   readonly observedSeconds: number;
-  /** Spans that were watched; sorted and disjoint. */
+  /** Observed spans in microseconds since 1970; sorted and disjoint. */
   readonly observed: readonly { from: number; to: number }[];
-  /** The summary once all of it lies in closed windows. */
+  /** The summary published after every observed minute belonged to a closed window. */
   readonly summary: WeatherSummary;
 }
 
@@ -61,7 +61,7 @@ export function readStore(folder: string, endpoint: string): Kept {
   }
 }
 
-/** The minutes of a store: every count by name, and how many events were not counted. */
+/** Returns the minutes of a store: every count by name, and the number of events that were not counted. */
 export function minutesOf({ rows }: Kept) {
   return rows
     .filter(({ events }) => events > 0)
@@ -72,17 +72,17 @@ export function minutesOf({ rows }: Kept) {
     }));
 }
 
-/** Over which wire a series was read. */
+/** Returns the wire over which a series was read. */
 export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
   return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }
 
-/** Rows of re-syncs that the host delivered in that time. */
+/** Returns the number of re-sync rows that the host delivered within the observed spans. */
 export function deliveredResync(sim: Sim, kept: Kept): number {
   return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept)).resync;
 }
 
-/** The minutes that the host delivered, up to what was counted. */
+/** Returns the minutes that the host delivered, up to the last counted event. */
 export function deliveredMinutes(sim: Sim, kept: Kept) {
   return sim.truth
     .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept))

@@ -2,34 +2,34 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storeFile } from '../../src/weather/window/window-store.ts';
 
-/** A file or a log, as text. */
+/** The text of a file or log, with its name. */
 interface Place {
   readonly name: string;
   readonly text: string;
 }
 
-/** Directory and log lines of a run. */
+/** The directory and the log lines of a run. */
 interface Left {
   readonly folder: string;
   readonly lines: readonly string[];
 }
 
-/** All bytes that a station left behind: store, write-ahead log, artifact, log lines. */
+/** Returns all bytes that a station stored or logged: store, write-ahead log, artifact, log lines. */
 export function everythingKept({ folder, lines }: Left): Place[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  if (!files.some((path) => path.endsWith(storeFile))) throw new Error('there is no store to be scanned');
+  if (!files.some((path) => path.endsWith(storeFile))) throw new Error('there is no store to scan');
   return [
     ...files.map((path) => ({ name: path, text: readFileSync(path, 'latin1') })),
     { name: 'log', text: lines.join('\n') },
   ];
 }
 
-/** Shapes of identities: DIDs, AT-URIs, content addresses, handles of the common kind. */
+/** Patterns of identities: DIDs, AT-URIs, content addresses, handles of the common form. */
 const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
 
-/** Names of the places that hold the shape of an identity, or one of the values. */
+/** Returns the names of the places that contain an identity or one of the given values. */
 export function leaks(places: readonly Place[], values: readonly string[] = []): string[] {
   return places
     .filter(

@@ -29,41 +29,41 @@ export interface Told {
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
   gapSeconds: number;
-  /** Lag of the live reader behind the clock at the last commit, in seconds. */
+  /** Difference between the clock and the live reader's position at the last commit, in seconds. */
   lagSeconds: number;
-  /** `time_us` of the last event of the live reader that is committed. */
+  /** `time_us` of the live reader's last committed event. */
   committedToUs: number;
   notWritten: number;
 }
 
-/** An instrument over a simulated host, both on one clock that may run faster than time. */
+/** An instrument that observes a simulated host; both use one clock, which may run faster than real time. */
 export interface Station {
   readonly sim: Sim;
   readonly folder: string;
   readonly told: Told;
-  /** Every line of the log. */
+  /** All log lines of the instrument. */
   readonly lines: string[];
   readonly clock: () => number;
   weather(): Weather;
-  /** Starts another instrument over the same folders; the one before must have stopped. */
+  /** Starts another instrument on the same directories; the previous one must have stopped. */
   restart(change?: Partial<WeatherDeps>): Promise<void>;
   artifact(): WeatherSummary;
-  /** Ends all and removes the folders. */
+  /** Stops the instrument and the host, and removes the directories. */
   end(): Promise<void>;
 }
 
 /** Options of a station. */
 export interface StationOptions {
   readonly sim?: SimOptions;
-  /** Seconds of the stream per second. */
+  /** Stream seconds per real second. */
   readonly speed?: number;
-  /** The test's clock, instead of one with a speed; milliseconds. */
+  /** Clock of the test in milliseconds, which replaces the clock with a speed. */
   readonly clock?: () => number;
   readonly backfillHours?: number;
   readonly dictionary?: Buffer;
-  /** Over which wire the host is read; the legacy one unless named. */
+  /** Wire over which the host is read; default: the legacy wire. */
   readonly wire?: Wire;
-  /** Ask for compressed frames over the method. */
+  /** True if the reader requests compressed frames on the subscribeEvents wire. */
   readonly compress?: boolean;
   readonly deps?: Partial<WeatherDeps>;
 }
@@ -137,7 +137,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   return station;
 }
 
-/** Settings over the directories of a station; the caller names the host. */
+/** Returns the settings for the directories of a station; the caller adds the host. */
 export function settingsOf({ folder }: Station) {
   return {
     data: folder,
@@ -150,7 +150,7 @@ export function settingsOf({ folder }: Station) {
   };
 }
 
-/** Stops the instrument and compares all that it kept with what the host delivered. */
+/** Stops the instrument and compares everything it stored with what the host delivered. */
 export async function compareWithTruth(station: Station): Promise<Kept> {
   const { sim, folder } = station;
   await station.weather().stop();
@@ -163,14 +163,14 @@ export async function compareWithTruth(station: Station): Promise<Kept> {
   return kept;
 }
 
-/** Observed seconds: the delivered stretches, within a second an hour. */
+/** Expects the observed seconds to equal the delivered spans, within one second per hour. */
 export function expectObserved(sim: Sim, kept: Kept): void {
   const wanted = sim.truth.deliveredSeconds(kept.fromUs, kept.toUs + 1, wireOf(kept));
   const allowed = Math.max(0.01, (kept.toUs - kept.fromUs) / 3_600_000_000);
   expect(Math.abs(kept.observedSeconds - wanted)).toBeLessThanOrEqual(allowed);
 }
 
-/** The published totals are the sums of the minutes, and nothing between them. */
+/** Expects the published totals to be the sums of the stored minutes. */
 function expectPublished({ rows, observedSeconds, observed, summary }: Kept): void {
   expect(summary.total_events.total).toBe(rows.reduce((sum, { events }) => sum + events, 0));
   expect(summary.window.observed_seconds).toBeCloseTo(observedSeconds, 5);
@@ -199,7 +199,10 @@ function recordingLog(lines: string[]): Log {
   return log;
 }
 
-/** `lookedAt`: what the instrument's clock last showed it, and a lag was measured against. */
+/**
+ * Creates telemetry that records its last values. `lookedAt` returns the last value that the instrument read from its
+ * clock, from which the lag was computed.
+ */
 function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
   return {
     ...noTelemetry,

@@ -11,7 +11,7 @@ const startUs = Date.parse('2026-09-01T00:00:00Z') * 1000;
 const day = windowsPerDay;
 const hour = 60;
 
-/** Mean events a minute of a survey of live traffic (sim/events/traffic-mix.ts). */
+/** Mean events per minute, from a survey of live traffic (sim/events/traffic-mix.ts). */
 const means: Readonly<Record<CollectionName, number>> = {
   'post.create': 2259,
   'post.create.reply': 1087,
@@ -31,12 +31,12 @@ const means: Readonly<Record<CollectionName, number>> = {
   'identity.event': 14.5,
   'account.event': 17.9,
 };
-/** Collections that storms raise. */
+/** Collections whose rate rises during storms. */
 const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', 'post.create.quote', 'like.create'];
 /** Collections of bulk operations: a low rate, with bursts and pauses. */
 const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
 
-/** Random numbers of a seed. */
+/** A seeded source of random numbers. */
 interface Chance {
   uniform(): number;
   normal(): number;
@@ -57,7 +57,7 @@ function chanceOf(seed: number): Chance {
   return { uniform, normal, poisson };
 }
 
-/** Factors by minute of spans that come at random: `perDay` of them, `length` minutes each. */
+/** Returns a factor for each minute from randomly placed spans: `perDay` spans a day, `length` minutes each. */
 function spans(chance: Chance, days: number, perDay: number, length: () => number, factor: () => number): Float64Array {
   const factors = new Float64Array(days * day).fill(1);
   for (let n = chance.poisson(perDay * days); n > 0; n -= 1) {
@@ -67,18 +67,19 @@ function spans(chance: Chance, days: number, perDay: number, length: () => numbe
   return factors;
 }
 
-/** The traffic of the network's collections by minute. */
+/** Simulated events per minute of each collection. */
 export interface Traffic {
   readonly days: number;
-  /** Events of a collection in each minute. */
+  /** Events of each collection in each minute. */
   readonly counts: readonly Float64Array[];
-  /** 1 for each minute that was observed. */
+  /** One element per minute: 1 if the minute was observed, otherwise 0. */
   readonly observed: Uint8Array;
 }
 
 /**
- * Makes traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the observation, and pauses
- * of rare collections: three a day, of 12 minutes at the median, one of a thousand longer than two hours.
+ * Creates traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the
+ * observation, and pauses of rare collections: three pauses a day, with a median of 12 minutes; one in a thousand
+ * exceeds two hours.
  */
 export function makeTraffic(seed: number, days: number): Traffic {
   const chance = chanceOf(seed);
@@ -137,7 +138,7 @@ export function makeTraffic(seed: number, days: number): Traffic {
   return { days, counts, observed: Uint8Array.from(outages, (factor) => (factor === 1 ? 1 : 0)) };
 }
 
-/** Minute of the traffic by its index. */
+/** Returns the minute of the traffic at an index. */
 function minuteOf({ counts, observed }: Traffic, index: number): Minute {
   const watched = observed[index] === 1;
   const now = counts.map((of) => (watched ? (of[index] ?? 0) : 0));
@@ -147,16 +148,16 @@ function minuteOf({ counts, observed }: Traffic, index: number): Minute {
   };
 }
 
-/** Silences that the instrument finds in traffic when it looks once an hour, from a day of minutes each time. */
+/** Results of hourly searches for silences, each over the preceding day of minutes. */
 export interface Watch {
-  /** Silences that any look found, by collection and beginning. */
+  /** Silences found by at least one search, by collection and start. */
   readonly found: ReadonlyMap<string, Silence>;
   /** Minutes as the instrument reads them. */
   readonly minutes: readonly Minute[];
   readonly usual: Usual;
 }
 
-/** Reads traffic as the instrument does. */
+/** Reads traffic as the instrument reads its stored minutes. */
 export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   const minutes = Array.from({ length: traffic.days * day }, (_, index) => minuteOf(traffic, index));
   const hours = new Map<number, UsualCounts>();
@@ -188,7 +189,7 @@ export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   return { minutes, usual };
 }
 
-/** Silences of the day before the minute of that index, as a look at that moment finds them. */
+/** Returns the silences that a search at the given minute index finds in the preceding day. */
 export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): Silence[] {
   return findSilences({
     minutes: minutes.slice(Math.max(0, end - day), end),
@@ -198,7 +199,7 @@ export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): S
   });
 }
 
-/** Looks at the traffic once an hour. */
+/** Searches the traffic for silences once an hour. */
 export function watch(traffic: Traffic): Watch {
   const read = readTraffic(traffic);
   const found = new Map<string, Silence>();
@@ -208,7 +209,7 @@ export function watch(traffic: Traffic): Watch {
   return { ...read, found };
 }
 
-/** The traffic without the events of a collection from a minute on. */
+/** Returns the traffic without the events of a collection between two minutes. */
 export function withoutCollection(traffic: Traffic, name: CollectionName, from: number, to: number): Traffic {
   const place = collectionNames.indexOf(name);
   const counts = traffic.counts.map((of, i) => (i === place ? of.slice().fill(0, from, to) : of));

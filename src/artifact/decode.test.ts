@@ -25,19 +25,23 @@ describe('decodeArtifact', () => {
 
   it.each([
     ['nothing', Buffer.alloc(0), 'it is empty'],
-    ['space alone', Buffer.from('  '), 'it is not one JSON value'],
-    ['two values', Buffer.from('{}{}'), 'it is not one JSON value'],
-    ['a cut value', Buffer.from('{"a": [1, 2'), 'it is not one JSON value'],
-    ['a byte order mark', Buffer.from('\ufeff{}'), 'it is not one JSON value'],
-    ['a byte that is no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'it is not UTF-8'],
-    ['an overlong spelling', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'it is not UTF-8'],
+    ['only white space', Buffer.from('  '), 'the artifact is not one JSON value'],
+    ['two values', Buffer.from('{}{}'), 'the artifact is not one JSON value'],
+    ['a truncated value', Buffer.from('{"a": [1, 2'), 'the artifact is not one JSON value'],
+    ['a byte order mark', Buffer.from('\ufeff{}'), 'the artifact is not one JSON value'],
+    ['a byte that is not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'it is not UTF-8'],
+    ['an overlong encoding', Buffer.from([0x22, 0xc0, 0xaf, 0x22]), 'it is not UTF-8'],
     ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'it is not UTF-8'],
-    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'it is not one JSON value'],
-    ['NaN', Buffer.from('{"a": NaN}'), 'it is not one JSON value'],
+    ['UTF-16', Buffer.from('{"a":1}', 'utf16le'), 'the artifact is not one JSON value'],
+    ['NaN', Buffer.from('{"a": NaN}'), 'the artifact is not one JSON value'],
     ['a hold that is stated twice', Buffer.from('{"hold": true, "hold": false}'), 'a top-level key occurs twice'],
-    ['too many levels', Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`), 'it is nested deeper than 32 levels'],
-    ['a tower', Buffer.from('['.repeat(4_000_000)), 'it is nested deeper than 32 levels'],
-  ])('refuses %s', (_what, bytes, why) => {
+    [
+      'too many levels',
+      Buffer.from(`${'['.repeat(33)}${']'.repeat(33)}`),
+      'the artifact is nested deeper than 32 levels',
+    ],
+    ['millions of levels', Buffer.from('['.repeat(4_000_000)), 'the artifact is nested deeper than 32 levels'],
+  ])('rejects %s', (_what, bytes, why) => {
     expect(decode(bytes)).toEqual({ kind: 'malformed', pointer: '', schema: null, why });
   });
 

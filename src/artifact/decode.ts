@@ -35,13 +35,13 @@ function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malform
     return fault('it is not UTF-8');
   }
   const shape = scanJson(bytes, inputLimits.artifact);
-  if (shape.fault === 'too_deep') return fault(`it is nested deeper than ${maxDepth} levels`);
-  if (shape.fault !== null) return fault('it has more values, fields or digits than allowed');
+  if (shape.fault === 'too_deep') return fault(`the artifact is nested deeper than ${maxDepth} levels`);
+  if (shape.fault !== null) return fault('the artifact has more values, fields or digits than allowed');
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    return fault('it is not one JSON value');
+    return fault('the artifact is not one JSON value');
   }
   return repeatedTopLevelKey(text) === null ? { kind: 'json', json } : fault('a top-level key occurs twice');
 }

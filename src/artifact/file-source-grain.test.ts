@@ -5,7 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { fileSource } from './file-source.ts';
 
-/** Every file has the same times and the same inode, as with a clock too coarse to distinguish two writes. */
+/**
+ * Mocks `stat` so that every file has the same times and inode, as with a clock too coarse to distinguish two writes.
+ */
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof import('node:fs')>();
   const coarse = (stats: object) => Object.assign(stats, { mtimeMs: 1_000, ctimeMs: 1_000, ino: 7 });
@@ -24,7 +26,7 @@ function sourceAt(clock: () => number) {
   return { path, source: fileSource({ path, recognise, maxBytes: 1_000, clock }) };
 }
 
-it('a recently written file is read again, because a second write may not change its times', async () => {
+it('the file source reads a recently written file again, because a second write may not change its times', async () => {
   const { path, source } = sourceAt(() => 1_100);
   for (let n = 0; n < 3; n++) {
     writeFileSync(path, `{"n":${n}}`);
@@ -33,7 +35,7 @@ it('a recently written file is read again, because a second write may not change
   }
 });
 
-it('the times of a file older than their granularity are trusted', async () => {
+it('the file source does not reread an unchanged file whose times are older than their granularity', async () => {
   const { path, source } = sourceAt(() => 1_101);
   writeFileSync(path, '{"n":0}');
   const first = source.read();

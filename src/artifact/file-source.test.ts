@@ -30,7 +30,7 @@ function replace(text: string): void {
   renameSync(`${path}.new`, path);
 }
 
-it('reports each time the artifact appears, changes and disappears, once', async () => {
+it('the file source reports once each time the artifact appears, changes or disappears', async () => {
   const artifact = source();
   expect(artifact.read()).toEqual({ kind: 'missing', why: 'there is no such file' });
   await nextTurn();
@@ -48,7 +48,7 @@ it('reports each time the artifact appears, changes and disappears, once', async
   expect(seen.map(({ kind }) => kind)).toEqual(['missing', 'readable', 'readable', 'missing']);
 });
 
-it('checks the file once per turn of the event loop, and therefore at every request of a later turn', async () => {
+it('the file source checks the file once per turn of the event loop, and therefore at every request of a later turn', async () => {
   const artifact = source();
   artifact.read();
   replace('{"n":1}');
@@ -57,7 +57,7 @@ it('checks the file once per turn of the event loop, and therefore at every requ
   expect(artifact.read().kind).toBe('readable');
 });
 
-it('detects a change of the same length in the same instant', async () => {
+it('the file source detects a change of the same length in the same instant', async () => {
   const artifact = source();
   for (let n = 0; n < 10; n++) {
     writeFileSync(path, `{"n":${n}}`);
@@ -66,7 +66,7 @@ it('detects a change of the same length in the same instant', async () => {
   }
 });
 
-it('reads a file that is renamed into place with the same size and modification time', async () => {
+it('the file source reads a file that is renamed into place with the same size and modification time', async () => {
   const at = new Date(Date.now() - 60_000);
   const settled = fileSource({ path, recognise, maxBytes: 1000, clock: () => Date.now() + 60_000 });
   const put = (text: string): void => {
@@ -81,7 +81,7 @@ it('reads a file that is renamed into place with the same size and modification 
   expect(settled.read()).toMatchObject({ artifact: { n: 2 } });
 });
 
-it('returns the same reading for the same bytes at the same time', async () => {
+it('the file source returns the same reading for the same bytes at the same time', async () => {
   writeFileSync(path, '{"n":1}');
   const at = new Date(Date.now() - 60_000);
   utimesSync(path, at, at);
@@ -92,25 +92,25 @@ it('returns the same reading for the same bytes at the same time', async () => {
   expect(first).toMatchObject({ modifiedAt: at.getTime() });
 });
 
-it('reads a file of the maximum size, and a larger one is unreadable', async () => {
+it('a file of the maximum size is readable, and a larger file is unreadable', async () => {
   const artifact = source(7);
   replace('{"n":1}');
   expect(artifact.read().kind).toBe('readable');
   await nextTurn();
   replace('{"n":12}');
-  expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 7 bytes' });
+  expect(artifact.read()).toEqual({ kind: 'unreadable', why: 'the artifact is larger than 7 bytes' });
 });
 
-it('anything but a regular file is unreadable, and reading it never blocks', () => {
+it('anything but a regular file is unreadable, and the attempt to read it never blocks', () => {
   mkdirSync(path);
-  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'the artifact is not a regular file' });
   rmSync(path, { recursive: true });
   execFileSync('mkfifo', [path]);
-  expect(source().read()).toEqual({ kind: 'unreadable', why: 'it is not a regular file' });
+  expect(source().read()).toEqual({ kind: 'unreadable', why: 'the artifact is not a regular file' });
   path = join(folder, 'x'.repeat(300));
   expect(source().read()).toEqual({
     kind: 'unreadable',
-    why: 'it cannot be read: its name is too long (ENAMETOOLONG)',
+    why: 'the artifact cannot be read: its name is too long (ENAMETOOLONG)',
   });
 });
 
@@ -120,7 +120,7 @@ it('the artifact is missing if its directory is a file', () => {
   expect(source().read()).toEqual({ kind: 'missing', why: 'there is no such file' });
 });
 
-it('reads an artifact that the atomic writer wrote', async () => {
+it('the file source reads an artifact that the atomic writer wrote', async () => {
   await writeArtifact(path, { n: 1 });
   expect(source().read()).toMatchObject({ kind: 'readable', artifact: { n: 1 } });
 });

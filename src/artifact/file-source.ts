@@ -9,24 +9,24 @@ import type { ArtifactSource, ReadingObserver } from './source.ts';
 export interface FileSourceOptions<A> {
   readonly path: string;
   readonly recognise: Recogniser<A>;
-  /** Maximum size; a larger file is unreadable. */
+  /** Maximum size of the file, in bytes; a larger file is unreadable. */
   readonly maxBytes: number;
-  /** Milliseconds since 1970; used only to detect whether a file is still being written. */
+  /** Returns milliseconds since 1970; used only to detect whether a file is still being written. */
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
 }
 
 /**
- * Age in milliseconds below which a file may change again without a change of its times: kernel timestamps have a
- * granularity of some milliseconds. A younger file is read again each time.
+ * Age of a file in milliseconds below which it is read again each time: kernel timestamps have a granularity of some
+ * milliseconds, so a second write may not change them.
  */
 const settledAfterMs = 100;
 
 type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string } | Missing | Unreadable;
 
 /**
- * An artifact in a file, as it is now: one `stat` per turn of the event loop with a request, and a read only if the
- * file has changed. A file that is replaced by rename is never seen in part.
+ * Creates the source of an artifact in a file. Each turn of the event loop with a request costs one `stat`, and a read
+ * only if the file has changed. A file that is replaced by rename is never read in part.
  */
 export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
   const { path, recognise, maxBytes, clock, observe } = options;
@@ -78,14 +78,14 @@ function statOf(path: string): Stats | Missing | Unreadable {
 function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
   let descriptor: number;
   try {
-    // Non-blocking: a FIFO in the artifact's place must not stop the service.
+    // Open without blocking, so that a FIFO in the artifact's place cannot stop the service.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     return failure(error);
   }
   try {
     const before = fstatSync(descriptor);
-    if (!before.isFile()) return { kind: 'unreadable', why: 'it is not a regular file' };
+    if (!before.isFile()) return { kind: 'unreadable', why: 'the artifact is not a regular file' };
     if (before.size > maxBytes) return tooLarge(maxBytes);
     const bytes = readBounded(descriptor, maxBytes);
     if (!bytes) return tooLarge(maxBytes);
@@ -99,7 +99,7 @@ function readBytes(path: string, maxBytes: number, clock: () => number): Bytes {
   }
 }
 
-/** Reads to the end; returns null beyond the limit, because the file may have grown since `stat`. */
+/** Reads a file to its end. Returns null beyond the limit, because the file may have grown since `stat`. */
 function readBounded(descriptor: number, maxBytes: number): Buffer | null {
   const chunks: Buffer[] = [];
   let total = 0;
@@ -122,7 +122,7 @@ function identityOf(bytes: Buffer, modifiedAt: number): string {
 }
 
 function tooLarge(maxBytes: number): Unreadable {
-  return { kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` };
+  return { kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` };
 }
 
 function missing(): Missing {
@@ -132,5 +132,5 @@ function missing(): Missing {
 function failure(error: unknown): Missing | Unreadable {
   const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') return missing();
-  return { kind: 'unreadable', why: `it cannot be read: ${systemWords(error)}` };
+  return { kind: 'unreadable', why: `the artifact cannot be read: ${systemWords(error)}` };
 }

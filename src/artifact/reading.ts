@@ -5,17 +5,17 @@ interface Fault {
   readonly why: string;
 }
 
-/** The artifact does not exist. */
+/** Fault: the artifact does not exist. */
 export interface Missing extends Fault {
   readonly kind: 'missing';
 }
 
-/** The artifact exists but cannot be read: no permission, not a file, too large, an unreachable address. */
+/** Fault: the artifact exists but cannot be read: no permission, not a file, too large, an unreachable address. */
 export interface Unreadable extends Fault {
   readonly kind: 'unreadable';
 }
 
-/** The bytes are not JSON of a known schema's shape; `pointer` (RFC 6901) locates the first error. */
+/** Fault: the bytes are not JSON that matches a known schema; `pointer` (RFC 6901) locates the first error. */
 export interface Malformed extends Fault {
   readonly kind: 'malformed';
   readonly pointer: string;
@@ -23,12 +23,12 @@ export interface Malformed extends Fault {
   readonly schema: string | null;
 }
 
-/** A JSON value with a schema that this instrument is not known to write. */
+/** Fault: the JSON value names a schema that is not known for this instrument. */
 export interface UnknownSchema extends Fault {
   readonly kind: 'unknown_schema';
 }
 
-/** The artifact was read completely, and every part that is ever published has the right shape. */
+/** A reading that succeeded: every part that can be published matches its schema. */
 export interface Readable<A> {
   readonly kind: 'readable';
   readonly artifact: A;

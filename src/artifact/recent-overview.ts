@@ -3,7 +3,7 @@ import { maxTopLabelers } from '../contract/limits.ts';
 import { acquisitionBases, origins } from '../contract/vocabulary.ts';
 import { anyTime, anyWord, check, count, labelerDid, nullable, oneOf, usableInstant, uuidText } from './schema.ts';
 
-/** `labels.recent-overview.v1`: the artifact of our label instrument. */
+/** Schema `labels.recent-overview.v1`: the artifact of Almanac's label instrument. */
 
 const Interruption = Type.Object({ start: usableInstant(), end: usableInstant(), reason: anyWord() });
 
@@ -60,8 +60,8 @@ const RecentOverviewSchema = Type.Object({
   caveats: Type.Array(Type.String()),
 });
 
-/** Our label overview as read. `status` and `reason` may have unknown values. */
+/** Almanac's label overview as read. `status` and `reason` may have unknown values. */
 export type RecentOverview = Type.Static<typeof RecentOverviewSchema>;
 
-/** Checks an artifact whose `schema` is our label overview's. */
+/** Checks an artifact whose `schema` is that of Almanac's label overview. */
 export const checkRecentOverview = check(RecentOverviewSchema);

@@ -16,13 +16,13 @@ function changed(name: ArtifactFixture, pointer: string, value: unknown): JsonOb
   return artifact;
 }
 
-describe('detecting the schema from the content alone', () => {
+describe('schema detection from the content alone', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', 'labels.recent-overview.v1'],
     ['legacy', '23'],
     ['weather', 'weather.summary.v1'],
     ['weatherwatch', 'weatherwatch.summary/v2'],
-  ])('%s is %s', (name, schema) => {
+  ])('detects the artifact %s as %s', (name, schema) => {
     const recognised = recognise(name, fixture(name));
     expect(recognised.kind === 'recognised' && recognised.artifact.schema).toBe(schema);
   });
@@ -41,21 +41,20 @@ describe('detecting the schema from the content alone', () => {
     { schema: 'other', schema_version: 23 },
     { schema: null, schema_version: 23 },
     JSON.parse('{"__proto__": {"schema": "labels.recent-overview.v1"}}'),
-  ])('%j has no known schema', (value) => {
+  ])('detects no known schema in %j', (value) => {
     expect(recogniseLabels(value).kind).toBe('unknown_schema');
     expect(recogniseWeather(value).kind).toBe('unknown_schema');
   });
 
-  it('an artifact of one instrument has an unknown schema for the other', () => {
+  it('rejects an artifact of the other instrument as an unknown schema', () => {
     expect(recogniseWeather(fixture('recent')).kind).toBe('unknown_schema');
     expect(recogniseLabels(fixture('weather')).kind).toBe('unknown_schema');
   });
 });
 
-describe('the pointer locates the first error', () => {
+describe('the check of an artifact', () => {
   const nan = Number.NaN;
   it.each<[ArtifactFixture, string, unknown]>([
-    // counts
     ['recent', '/counts/events_24h', -1],
     ['recent', '/counts/events_24h', 1.5],
     ['recent', '/counts/events_24h', 2 ** 53],
@@ -75,19 +74,16 @@ describe('the pointer locates the first error', () => {
     ['weather', '/window/observed_windows', undefined],
     ['weatherwatch', '/metrics/post.create/total', 'many'],
     ['weatherwatch', '/total_events/total', undefined],
-    // rates and ratios
     ['weather', '/window/coverage_ratio', -0.1],
     ['weather', '/total_events/mean_rate_per_s', Number.POSITIVE_INFINITY],
     ['weather', '/collections/like.create/mean_rate_per_s', nan],
     ['legacy', '/observation/coverage_threshold', -1],
-    // times in windows
     ['recent', '/acquisition/started_at', '2026-10-06T09:30:00'],
     ['recent', '/coverage/gaps/0/start', '2026-10-28T02:00:00+02:00'],
     ['recent', '/coverage/gaps/1/end', null],
     ['recent', '/coverage/warmup', { start: 'x', end: 'y', reason: 'not_observed' }],
     ['weather', '/window/start', '2026-11-19'],
     ['weatherwatch', '/interval/first_bucket_start', 1e15],
-    // closed vocabularies
     ['recent', '/acquisition/basis', 'wall_clock'],
     ['recent', '/origin', 'dreamt'],
     ['legacy', '/observation/adequacy', 'fine'],
@@ -96,18 +92,16 @@ describe('the pointer locates the first error', () => {
     ['weather', '/freshness/state', 'fresh'],
     ['weatherwatch', '/conditions/state', 'lullaby'],
     ['weatherwatch', '/freshness/state', 'new'],
-    // identifiers
     ['recent', '/acquisition/generation_id', 'generation-1'],
     ['recent', '/top_labelers_7d/0/labeler_did', 'did:key:z6Mk'],
     ['legacy', '/top_labelers_7d/1/labeler_did', 'example.com'],
-    // shapes
     ['recent', '/hold', 'yes'],
     ['recent', '/coverage', []],
     ['recent', '/window_days', 0],
     ['recent', '/caveats', 'none'],
     ['legacy', '/network_weather/signals', 'calm'],
     ['weather', '/conditions', null],
-  ])('%s %s = %j', (name, pointer, value) => {
+  ])('locates the first error in the artifact %s with %s = %j', (name, pointer, value) => {
     const recognised = recognise(name, changed(name, pointer, value));
     expect(recognised.kind).toBe('malformed');
     expect(recognised.kind === 'malformed' && recognised.pointer).toMatch(
@@ -115,7 +109,7 @@ describe('the pointer locates the first error', () => {
     );
   });
 
-  it('an interval that ends before it starts is malformed', () => {
+  it('rejects an interval that ends before it starts', () => {
     const gap = { start: '2026-10-28T02:00:00.000001Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap))).toMatchObject({
       pointer: '/coverage/gaps/1',
@@ -131,12 +125,12 @@ describe('the pointer locates the first error', () => {
     });
   });
 
-  it('an interval without a length is valid', () => {
+  it('accepts an interval without a length', () => {
     const gap = { start: '2026-10-28T02:00:00Z', end: '2026-10-28T02:00:00Z', reason: 'maintenance' };
     expect(recognise('recent', changed('recent', '/coverage/gaps/1', gap)).kind).toBe('recognised');
   });
 
-  it('alerts with a sum beyond the range of a count are malformed', () => {
+  it('rejects alerts with a sum beyond the range of a count', () => {
     const rules = { a: Number.MAX_SAFE_INTEGER, b: 1 };
     expect(recognise('legacy', changed('legacy', '/alerts_by_rule_7d', rules))).toMatchObject({
       pointer: '/alerts_by_rule_7d',
@@ -151,24 +145,24 @@ it('counts of one census map with a sum beyond the range of a count are malforme
   });
 });
 
-describe('an artifact with a time of the wrong type stays readable', () => {
+describe('an artifact with a time of the wrong type', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
     ['recent', '/coverage/observed_through'],
     ['legacy', '/generated_at'],
     ['weather', '/generated_at'],
     ['weatherwatch', '/generated_at'],
-  ])('%s %s', (name, pointer) => {
+  ])('is readable: %s %s', (name, pointer) => {
     for (const value of [5, {}, [], true])
       expect(recognise(name, changed(name, pointer, value)).kind).toBe('recognised');
   });
 });
 
-it('null means that there is no observation', () => {
+it('a null in place of an observation is valid', () => {
   expect(recogniseLabels(changed('legacy', '/observation', null)).kind).toBe('recognised');
 });
 
-describe('optional fields may be absent', () => {
+describe('an artifact without an optional field', () => {
   it.each<[ArtifactFixture, string]>([
     ['recent', '/generated_at'],
     ['recent', '/coverage/observed_through'],
@@ -187,7 +181,7 @@ describe('optional fields may be absent', () => {
     ['weather', '/collections/like.create'],
     ['weatherwatch', '/metrics/like.create'],
     ['weatherwatch', '/windows'],
-  ])('%s without %s', (name, pointer) => {
+  ])('is readable: %s without %s', (name, pointer) => {
     expect(recognise(name, changed(name, pointer, undefined)).kind).toBe('recognised');
   });
 });

@@ -8,19 +8,21 @@ import { type Check, own } from './schema.ts';
 import { checkWeatherSummary, type WeatherSummary } from './weather-summary.ts';
 import { checkWeatherwatchSummary, type WeatherwatchSummary } from './weatherwatch-summary.ts';
 
-/** Each instrument has two known producers, distinguished by their artifacts' content alone. */
+/**
+ * Schema detection. Each instrument has two known producers, whose artifacts are distinguished by their content alone.
+ */
 
-/** An artifact of the label instrument, ours or the legacy producer's. */
+/** An artifact of the label instrument: Almanac's or the legacy producer's. */
 export type LabelArtifact =
   | { readonly schema: 'labels.recent-overview.v1'; readonly overview: RecentOverview }
   | { readonly schema: '23'; readonly overview: LegacyOverview };
 
-/** An artifact of the weather instrument, ours or weatherwatch's. */
+/** An artifact of the weather instrument: Almanac's or weatherwatch's. */
 export type WeatherArtifact =
   | { readonly schema: 'weather.summary.v1'; readonly summary: WeatherSummary }
   | { readonly schema: 'weatherwatch.summary/v2'; readonly summary: WeatherwatchSummary };
 
-/** Detects which label artifact a value is. */
+/** Detects the producer of a label artifact and checks the artifact against its schema. */
 export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
   if (!isObject(value)) return unknownSchema();
   const schema = own(value, 'schema');
@@ -33,7 +35,7 @@ export function recogniseLabels(value: unknown): Recognised<LabelArtifact> {
   return unknownSchema();
 }
 
-/** Detects which weather artifact a value is. */
+/** Detects the producer of a weather artifact and checks the artifact against its schema. */
 export function recogniseWeather(value: unknown): Recognised<WeatherArtifact> {
   if (!isObject(value)) return unknownSchema();
   const schema = own(value, 'schema');
@@ -63,7 +65,7 @@ function narrowed<T, A>(
 }
 
 function unknownSchema(): UnknownSchema {
-  return { kind: 'unknown_schema', why: 'its schema is not known for this instrument' };
+  return { kind: 'unknown_schema', why: 'the schema is not known for this instrument' };
 }
 
 /** Returns an error for an interval that ends before it starts. */

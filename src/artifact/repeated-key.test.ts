@@ -12,11 +12,11 @@ it.each([
   ['[{"a":1,"a":2}]', null],
   ['"a"', null],
   ['{}', null],
-])('finds in %s the repeated key %j', (text, key) => {
+])('the search for repeated keys finds in %s the key %j', (text, key) => {
   expect(repeatedTopLevelKey(text)).toBe(key);
 });
 
-it('finds no repeated key in serialized JSON, and finds any key that is added a second time', () => {
+it('the search for repeated keys finds none in serialized JSON, and finds any key that is added a second time', () => {
   const object = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 });
   fc.assert(
     fc.property(object, fc.nat(), fc.constantFrom(0, 2), (value, nth, indent) => {

@@ -7,8 +7,8 @@ import { parseTimestamp } from '../contract/timestamp.ts';
 import type { Malformed } from './reading.ts';
 
 /**
- * Building blocks of the artifacts' schemas. Unlike the published schemas, they are open: an artifact may have further
- * fields, because only named fields are ever read.
+ * Building blocks of the artifacts' schemas. Unlike the published schemas, artifact schemas are open: further fields
+ * are allowed, because only named fields are read.
  */
 
 const instant = 'almanac-instant';
@@ -19,31 +19,34 @@ Format.Set(instant, (text) => parseTimestamp(text) !== null);
 Format.Set(did, isDid);
 Format.Set('almanac-uuid', (text) => uuid.test(text));
 
-/** A count: an integer from 0 to 2^53-1. */
+/** Schema of a count: an integer from 0 to 2^53-1. */
 export const count = () => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-/** A rate, ratio or duration: finite and not negative. */
+/** Schema of a rate, ratio or duration: finite and not negative. */
 export const measure = () => Type.Number({ minimum: 0 });
-/** A timestamp that must be valid. Other time fields accept any text, which is validated when it is used. */
+/**
+ * Schema of a timestamp that must be valid. Other time fields accept any text, which is validated when the time is
+ * used.
+ */
 export const usableInstant = () => Type.String({ format: instant });
-/** A DID of a labeler. */
+/** Schema of a labeler's DID. */
 export const labelerDid = () => Type.String({ format: did });
-/** A UUID, of any version. */
+/** Schema of a UUID, of any version. */
 export const uuidText = () => Type.String({ format: 'almanac-uuid' });
-/** A value or null. */
+/** Returns a schema that also accepts null. */
 export const nullable = <S extends Type.TSchema>(schema: S) => Type.Union([schema, Type.Null()]);
-/** One value of a closed vocabulary; any other value makes the artifact malformed. */
+/** Schema of a closed vocabulary; a value outside it makes the artifact malformed. */
 export const oneOf = <const W extends readonly string[]>(words: W) =>
   Type.Unsafe<W[number]>({ type: 'string', enum: [...words] });
-/** A value of an open vocabulary: an unknown one is dropped or published as `unknown`. */
+/** Schema of an open vocabulary: an unknown value is dropped or published as `unknown`. */
 export const anyWord = () => Type.String();
 
-/** Narrows a foreign value to the schema's type or locates the first error. */
+/** A function that narrows a foreign value to the schema's type or locates the first error. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
 /** The first place where a value does not match its schema. */
 export type FirstFault = { readonly ok: false } & Pick<Malformed, 'pointer' | 'why'>;
 
-/** Compiles a schema into a check, on the first call and not on import. */
+/** Creates a check from a schema. The schema is compiled on the first call and not on import. */
 export function check<S extends Type.TSchema>(schema: S): Check<Type.Static<S>> {
   let compiled: ReturnType<typeof Compile<S>> | undefined;
   return (value) => {
@@ -59,7 +62,7 @@ const formatFaults: Readonly<Record<string, string>> = {
   'almanac-uuid': 'is not a UUID',
 };
 
-/** A missing property is located by the pointer that it would have. */
+/** Locates the first error of a validation; a missing property is located by the pointer that it would have. */
 function firstFault(error: TLocalizedValidationError | undefined): FirstFault {
   if (error?.keyword === 'required') {
     return { ok: false, pointer: `${error.instancePath}/${error.params.requiredProperties[0]}`, why: 'is missing' };
@@ -74,7 +77,7 @@ export function own(object: Record<string, unknown>, key: string): unknown {
 }
 
 /**
- * A time field with any value or none: an invalid time does not make the artifact unreadable; it is validated when the
- * fact is requested.
+ * Schema of an optional time field with any value: an invalid time does not make the artifact unreadable; the time is
+ * validated when the fact is requested.
  */
 export const anyTime = () => Type.Optional(Type.Unknown());

@@ -7,7 +7,7 @@ import { urlSource } from './url-source.ts';
 
 const recognise = (value: unknown): Recognised<unknown> => ({ kind: 'recognised', artifact: value });
 
-/** Timeout in milliseconds, longer than anything here takes on a busy machine. */
+/** Timeout of each wait in these tests, in milliseconds; longer than any step takes on a busy machine. */
 const patienceMs = 30_000;
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
@@ -52,7 +52,7 @@ function at(options: { maxBytes?: number; timeoutMs?: number; graceMs?: number; 
   return source;
 }
 
-/** Waits for the next completed poll that began after now. */
+/** Waits for polls that begin after this call to complete. */
 async function polled(times = 2): Promise<void> {
   const wanted = asked.length + times;
   await vi.waitFor(() => expect(asked.length).toBeGreaterThanOrEqual(wanted), { timeout: patienceMs, interval: 2 });
@@ -60,14 +60,14 @@ async function polled(times = 2): Promise<void> {
 
 const modified = 'Fri, 20 Nov 2026 11:59:00 GMT';
 
-it('reads the response, with its own modification time', async () => {
+it("the URL source reads the response, with the response's modification time", async () => {
   answer = (_request, response) => response.writeHead(200, { 'Last-Modified': modified }).end('{"n":1}');
   await at().start();
   expect(asked[0]?.headers).toMatchObject({ 'user-agent': 'Almanac/test' });
   expect(source.read()).toMatchObject({ kind: 'readable', artifact: { n: 1 }, modifiedAt: Date.parse(modified) });
 });
 
-it('without Last-Modified, the modification time is when these bytes first arrived', async () => {
+it('without Last-Modified, the modification time of the artifact is the first arrival of its bytes', async () => {
   answer = (_request, response) => response.writeHead(200).end('{"n":1}');
   await at().start();
   const first = source.read();
@@ -77,7 +77,7 @@ it('without Last-Modified, the modification time is when these bytes first arriv
   expect(first).toMatchObject({ modifiedAt: now - 5_000 });
 });
 
-it('sends conditional requests, and a 304 changes nothing', async () => {
+it('the URL source sends conditional requests and keeps its reading after a 304', async () => {
   answer = (request, response) => {
     if (request.headers['if-none-match'] === '"v1"') response.writeHead(304).end();
     else response.writeHead(200, { ETag: '"v1"', 'Last-Modified': modified }).end('{"n":1}');
@@ -125,7 +125,7 @@ it('a hanging poll does not extend the grace period', async () => {
   expect(source.read()).toEqual({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
 });
 
-it('does not follow redirects', async () => {
+it('the URL source does not follow redirects', async () => {
   answer = (request, response) => {
     if (request.url === '/labels.json') response.writeHead(302, { Location: '/other.json' }).end();
     else response.writeHead(200).end('{"n":1}');
@@ -136,7 +136,7 @@ it('does not follow redirects', async () => {
   expect(asked.filter(({ url }) => url !== '/labels.json')).toEqual([]);
 });
 
-it('an endless body is aborted at the size limit and unreadable', async () => {
+it('an endless body is aborted at the size limit, and the artifact is unreadable', async () => {
   let sent = 0;
   answer = (_request, response) => {
     response.writeHead(200);
@@ -148,13 +148,13 @@ it('an endless body is aborted at the size limit and unreadable', async () => {
   };
   await at({ maxBytes: 100_000 }).start();
   await vi.waitFor(
-    () => expect(source.read()).toEqual({ kind: 'unreadable', why: 'it is larger than 100000 bytes' }),
+    () => expect(source.read()).toEqual({ kind: 'unreadable', why: 'the artifact is larger than 100000 bytes' }),
     patienceMs,
   );
   expect(sent).toBeLessThan(64 * 1024 * 1024);
 });
 
-it('a slow response is aborted at the deadline', async () => {
+it('a slow response is aborted at the deadline, and the artifact is unreadable', async () => {
   answer = (_request, response) => {
     response.writeHead(200);
     response.write('{');
@@ -166,13 +166,13 @@ it('a slow response is aborted at the deadline', async () => {
   );
 });
 
-it('a page that is not an artifact is malformed immediately', async () => {
+it('a response that is not an artifact makes the artifact malformed immediately', async () => {
   answer = (_request, response) => response.writeHead(200).end('<!doctype html>');
   await at().start();
-  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'it is not one JSON value' });
+  expect(source.read()).toMatchObject({ kind: 'malformed', why: 'the artifact is not one JSON value' });
 });
 
-it('an address without a server is unreadable from the start, with the reason', async () => {
+it('an artifact at an address without a server is unreadable from the start, with the reason', async () => {
   answer = () => undefined;
   await at({ url: 'http://127.0.0.1:1/labels.json' }).start();
   await vi.waitFor(

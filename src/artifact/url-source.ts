@@ -7,23 +7,23 @@ import type { ArtifactSource, ReadingObserver } from './source.ts';
 
 /** Options of a URL source; all times in milliseconds. */
 export interface UrlSourceOptions<A> {
-  /** The operator's own address, `http:` or `https:`. */
+  /** Address of the artifact, chosen by the operator: `http:` or `https:`. */
   readonly url: URL;
   /** `User-Agent` of every request. */
   readonly userAgent: string;
   readonly recognise: Recogniser<A>;
   readonly maxBytes: number;
   readonly pollMs: number;
-  /** Timeout of a whole response. */
+  /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * Grace period of an unreachable artifact, in which the last reading stays with its true age; afterwards it is
-   * unreadable.
+   * Grace period of an unreachable artifact in milliseconds. The last reading keeps its true age during this period;
+   * afterwards the artifact is unreadable.
    */
   readonly graceMs: number;
-  /** Maximum time that `start` waits for the first response. */
+  /** Maximum time in milliseconds that `start` waits for the first response. */
   readonly firstAnswerMs: number;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
 }
@@ -36,8 +36,8 @@ type Answer =
   | { kind: 'unreachable'; why: string };
 
 /**
- * Creates the source of an artifact at a URL, polled with conditional requests. A request for a fact never waits for the
- * URL: it uses the last response and its age.
+ * Creates the source of an artifact at a URL, which is polled with conditional requests. A request for a fact never
+ * waits for the URL: the reading is the last response, with its age.
  */
 export function urlSource<A>(options: UrlSourceOptions<A>): ArtifactSource<A> {
   const source = new UrlSource(options);
@@ -59,7 +59,7 @@ class UrlSource<A> {
 
   read(): Reading<A> {
     const { clock, graceMs } = this.#options;
-    // Also applies while a poll hangs: without a response, an old artifact must not stay current.
+    // The grace period also applies while a poll hangs: without a response, an old artifact must not remain current.
     if (this.#reading.kind === 'readable' && clock() - this.#lastAnswerAt >= graceMs) {
       this.#forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
     }
@@ -102,7 +102,7 @@ class UrlSource<A> {
         this.#forget({ kind: 'missing', why: 'the URL responds that there is no artifact' });
         break;
       case 'too_large':
-        this.#forget({ kind: 'unreadable', why: `it is larger than ${maxBytes} bytes` });
+        this.#forget({ kind: 'unreadable', why: `the artifact is larger than ${maxBytes} bytes` });
         break;
       case 'unreachable':
         if (clock() - this.#lastAnswerAt < graceMs) break;
@@ -151,8 +151,8 @@ interface Question {
 }
 
 /**
- * Sends one conditional request. Unlike the client of the facts API it also uses `Last-Modified`, from which an artifact
- * has its age, and it does not read the body of another status.
+ * Sends one conditional request. Unlike the client of the facts API, this function also uses `Last-Modified`, which
+ * determines the artifact's age, and does not read the body of other statuses.
  */
 async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
   const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);

@@ -10,7 +10,7 @@ import {
 } from '../contract/vocabulary.ts';
 import { anyTime, check, count, measure, nullable, oneOf, usableInstant } from './schema.ts';
 
-/** `weather.summary.v1`: the artifact of our weather instrument. */
+/** Schema `weather.summary.v1`: the artifact of Almanac's weather instrument. */
 
 const Collection = Type.Object({
   total: count(),
@@ -61,7 +61,7 @@ const WeatherSummarySchema = Type.Object({
     unobserved_windows: count(),
   }),
   conditions: Conditions(),
-  /** Progress of the baseline, while it has too few days for the conditions; absent once it has enough. */
+  /** Progress of the baseline while the baseline has too few days for conditions; absent once it has enough. */
   baseline: Type.Optional(Type.Object({ observed_days: count(), required_days: count() })),
   total_events: Type.Object({
     total: nullable(count()),
@@ -82,8 +82,8 @@ const WeatherSummarySchema = Type.Object({
   caveats: Type.Optional(Type.Array(Type.String())),
 });
 
-/** Our weather summary as read; also the type that our instrument writes. */
+/** Almanac's weather summary as read; also the type that the weather instrument writes. */
 export type WeatherSummary = Type.Static<typeof WeatherSummarySchema>;
 
-/** Checks an artifact whose `schema` is our weather summary's. */
+/** Checks an artifact whose `schema` is that of Almanac's weather summary. */
 export const checkWeatherSummary = check(WeatherSummarySchema);

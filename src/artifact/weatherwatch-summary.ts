@@ -3,9 +3,11 @@ import { weatherFreshnessStates } from '../contract/vocabulary.ts';
 import { anyTime, check, count, measure, nullable, oneOf } from './schema.ts';
 import { Conditions, collections } from './weather-summary.ts';
 
-/** `weatherwatch.summary/v2`: the artifact of the legacy weather observatory. */
+/** Schema `weatherwatch.summary/v2`: the artifact of the legacy weather observatory. */
 
-/** Ends with the year 9999: a later time has no RFC 3339 representation. */
+/**
+ * Schema of a time in seconds since 1970, up to the end of the year 9999: a later time has no RFC 3339 representation.
+ */
 const unixSeconds = () => Type.Integer({ minimum: 0, maximum: 253_402_300_799 });
 
 const WeatherwatchSummarySchema = Type.Object({
@@ -37,5 +39,5 @@ const WeatherwatchSummarySchema = Type.Object({
 /** The published parts of the weatherwatch summary. */
 export type WeatherwatchSummary = Type.Static<typeof WeatherwatchSummarySchema>;
 
-/** Checks an artifact whose `schema` is weatherwatch's second version. */
+/** Checks an artifact whose `schema` is `weatherwatch.summary/v2`. */
 export const checkWeatherwatchSummary = check(WeatherwatchSummarySchema);

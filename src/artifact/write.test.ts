@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-it('replaces the artifact atomically and leaves no other file', async () => {
+it('the artifact writer replaces the artifact atomically and leaves no other file', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   await writeArtifact(path, { n: 2 });
@@ -30,7 +30,7 @@ it('a reader that has the old artifact open can read it to its end', async () =>
   }
 });
 
-it('a failed write leaves the old artifact in place and no other file', async () => {
+it('a failed write leaves the old artifact in place and leaves no other file', async () => {
   const path = join(folder, 'artifact.json');
   await writeArtifact(path, { n: 1 });
   const unwritable = { toJSON: () => JSON.parse('{') as never };

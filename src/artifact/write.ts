@@ -21,7 +21,7 @@ export async function writeArtifact(path: string, artifact: object): Promise<voi
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch(() => {
-      // The temporary file may not exist; only the first error is reported.
+      // Report only the first error: the temporary file may not exist.
     });
     throw error;
   }

@@ -2,36 +2,39 @@ import type { Reading } from './reading.ts';
 import { createResource } from './resource.ts';
 import type { InstrumentIndex, LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from './schemas.ts';
 
-/** Options of a client. */
+/** Options of a facts client. */
 export interface FactsClientOptions {
-  /** Default: the platform's `fetch`. */
+  /** Function that sends requests; default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
   /** Timeout of a whole response, in milliseconds; default 10,000. */
   readonly timeoutMs?: number;
   /** Maximum size of a response, in bytes; default 4 MiB. */
   readonly maxBytes?: number;
-  /** Milliseconds since 1970; default `Date.now`. */
+  /** Returns milliseconds since 1970; default `Date.now`. */
   readonly now?: () => number;
 }
 
-/** Options of one request. */
+/** Options of one request of a facts client. */
 export interface AskOptions {
-  /** Ends this caller's wait: its promise rejects with the signal's reason. */
+  /** Signal that ends this caller's wait: the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** Requests one path. Rejects with FactsError, NetworkError, AnswerError or the signal's reason. */
+/** A function that requests one path. Rejects with FactsError, NetworkError, AnswerError or the signal's reason. */
 export type Ask<E> = (options?: AskOptions) => Promise<Reading<E>>;
 
-/** The facts of one service. Calls within a response's `max-age` send no request, so frequent calls are fine. */
+/**
+ * A client for the facts of one service. Calls within a response's `max-age` send no request, so frequent calls are
+ * cheap.
+ */
 export interface FactsClient {
-  /** All instruments, with the data that can be read of each. */
+  /** Requests all instruments, with the paths of their facts. */
   readonly instruments: Ask<InstrumentIndex>;
-  /** Observed label events, with coverage and freshness. */
+  /** Requests observed label events, with coverage and freshness. */
   readonly labelsOverview: Ask<LabelsOverview>;
-  /** Network conditions as text. */
+  /** Requests network conditions as text. */
   readonly weatherConditions: Ask<WeatherConditionsEnvelope>;
-  /** Observed events and rates by collection. */
+  /** Requests observed events and rates by collection. */
   readonly weatherMetrics: Ask<WeatherMetricsEnvelope>;
 }
 
@@ -42,7 +45,7 @@ export interface FactsClient {
 export function createFactsClient(baseUrl: string | URL, options: FactsClientOptions = {}): FactsClient {
   const shared = {
     base: baseOf(baseUrl),
-    // Called as a plain function: a browser's `fetch` refuses any receiver other than its window.
+    // Call `fetch` as a plain function: a browser's `fetch` throws for any receiver other than its window.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     timeoutMs: options.timeoutMs ?? 10_000,
     maxBytes: options.maxBytes ?? 4 * 1024 * 1024,
@@ -63,7 +66,10 @@ export function createFactsClient(baseUrl: string | URL, options: FactsClientOpt
   };
 }
 
-/** The client imports no other room, so it does not use the URL rules of `src/input/url.ts`. */
+/**
+ * Parses the base address. The client imports no other room, so this function does not use the URL rules of
+ * `src/input/url.ts`.
+ */
 function baseOf(baseUrl: string | URL): string {
   const { protocol, origin, pathname, username, password } = new URL(baseUrl);
   if (!['http:', 'https:'].includes(protocol) || username !== '' || password !== '') {

@@ -1,11 +1,11 @@
 import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 
-/** A code of the service's closed list; a later version of the service may know more. */
+/** A code of the service's closed list; a later version of the service may add codes. */
 export type FactsErrorCode = ErrorBody['error']['code'] | (string & {});
 
 /**
- * An error response of the service: a refused fact (503), or a request that it cannot serve. It is the current
- * response; neither a zero nor an earlier reading replaces it.
+ * An error response of the service: a refused fact (503), or a request that the service cannot serve. The error is the
+ * current response; neither a zero nor an earlier reading replaces it.
  */
 export class FactsError extends Error {
   readonly kind = 'refused';
@@ -13,7 +13,10 @@ export class FactsError extends Error {
   readonly path: string;
   readonly status: number;
   readonly code: FactsErrorCode;
-  /** Reason why a label artifact was refused; null if the service could read none, or for any other error. */
+  /**
+   * Freshness with the reason why a label artifact was refused; null if the service could not read an artifact, and for
+   * any other error.
+   */
   readonly freshness: LabelFreshness | null;
   /** Seconds to wait before a retry, if the service states them. */
   readonly retryAfterSeconds: number | null;
@@ -28,7 +31,10 @@ export class FactsError extends Error {
   }
 }
 
-/** No response: nothing is known about the fact, not even whether it is refused. `cause` is the platform's error. */
+/**
+ * Error for a missing response: the state of the fact is unknown, and so is whether the service refused it. `cause` is
+ * the platform's error.
+ */
 export class NetworkError extends Error {
   readonly kind = 'network';
   override readonly name = 'NetworkError';
@@ -45,7 +51,7 @@ export class NetworkError extends Error {
   }
 }
 
-/** A response outside this contract: a proxy's error page, too large, not JSON, or another contract. */
+/** Error for a response outside this contract: a proxy's error page, too large, not JSON, or another contract. */
 export class AnswerError extends Error {
   readonly kind = 'answer';
   override readonly name = 'AnswerError';

@@ -1,21 +1,21 @@
 import { readBody } from './body.ts';
 import { AnswerError, NetworkError } from './errors.ts';
 
-/** One request of one path. */
+/** Parameters of one request for one path. */
 export interface Question {
   readonly fetch: typeof globalThis.fetch;
   readonly base: string;
   readonly path: string;
-  /** Validator of the last response, sent back verbatim. */
+  /** Entity tag of the last response, sent back verbatim; null without an earlier response. */
   readonly etag: string | null;
   readonly timeoutMs: number;
   readonly maxBytes: number;
-  /** Default `omit`: the service needs none. */
+  /** Credentials mode of the request; default `omit`, because the service requires no credentials. */
   readonly credentials?: RequestCredentials;
   readonly signal: AbortSignal;
 }
 
-/** A whole response within the limits. */
+/** A complete response within the limits. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -23,8 +23,8 @@ export interface Answer {
 }
 
 /**
- * Sends one request. Throws NetworkError without a response in time, AnswerError beyond the limits, and the signal's
- * reason.
+ * Sends one request. Throws NetworkError if there is no response in time, AnswerError if the response exceeds the
+ * limits, or the signal's reason.
  */
 export async function exchange(question: Question): Promise<Answer> {
   const { path, signal, timeoutMs } = question;

@@ -1,7 +1,10 @@
-/** Maximum lifetime of a response, whatever its headers state: one hour. */
+/** Maximum lifetime of a response in seconds, regardless of its headers: one hour. */
 const maxSeconds = 3600;
 
-/** Time for which a response may be reused without a request, in milliseconds: `max-age` less the response's `Age`. */
+/**
+ * Returns the time for which a response may be reused without a request, in milliseconds: `max-age` less the response's
+ * `Age`.
+ */
 export function maxAgeMs(headers: Headers): number {
   const directives = (headers.get('cache-control') ?? '')
     .toLowerCase()
@@ -14,7 +17,10 @@ export function maxAgeMs(headers: Headers): number {
   return Math.max(0, Math.min(seconds, maxSeconds) - age) * 1000;
 }
 
-/** Returns `Retry-After` in seconds from now (milliseconds since 1970), for both of its formats; null if absent. */
+/**
+ * Returns the delay of `Retry-After` in seconds, for both of its formats; null if absent. `now` is in milliseconds
+ * since 1970.
+ */
 export function retryAfterSeconds(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;

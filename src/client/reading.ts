@@ -5,18 +5,18 @@ export interface Reading<E> {
   /** The body exactly as it arrived, with its own times: `retrieved_at` and `age_seconds` refer to that moment. */
   readonly value: E;
   /**
-   * `fetched`: the body arrived just now. `revalidated`: it arrived earlier, and the service has just confirmed it.
-   * `kept`: it is younger than its `max-age`, so no request was sent. `kept_newer`: the service has just sent an older
-   * reading, which does not replace this newer one.
+   * Origin of the reading. `fetched`: this call's response contained the body. `revalidated`: the body arrived earlier,
+   * and this call's response confirmed it. `kept`: the body is younger than its `max-age`, so no request was sent.
+   * `kept_newer`: this call's response contained an older reading, which does not replace this newer one.
    */
   readonly via: 'fetched' | 'revalidated' | 'kept' | 'kept_newer';
   /** Time at which the body arrived, on this client's clock, in milliseconds since 1970. */
   readonly receivedAt: number;
-  /** Time of the service's last confirmation of the body, on this client's clock, in milliseconds since 1970. */
+  /** Time at which the service last confirmed the body, on this client's clock, in milliseconds since 1970. */
   readonly confirmedAt: number;
 }
 
-/** Fields that identify every response of the contract. */
+/** Fields that identify a response of the contract. */
 export interface Identified {
   readonly contract: string;
   readonly generated_at?: string | null;
@@ -29,27 +29,28 @@ export interface Kept<E> {
   readonly etag: string | null;
   readonly receivedAt: number;
   readonly confirmedAt: number;
-  /** Time after `confirmedAt` without further requests, in milliseconds. */
+  /** Time after `confirmedAt` during which no request is sent, in milliseconds. */
   readonly maxAgeMs: number;
 }
 
 /**
- * Time after the last confirmation of a newer reading during which an older one is ignored, in milliseconds. Lagging
- * nodes and caches send older readings briefly; one that is still sent after this time was published deliberately.
+ * Time in milliseconds after the last confirmation of a newer reading during which an older reading is ignored.
+ * Outdated nodes and caches send older readings briefly; a service that still sends one after this time published it
+ * deliberately.
  */
 export const supersedeMs = 15 * 60_000;
 
-/** Returns true if less than `spanMs` have passed since an instant; a clock that was set back ends the span. */
+/** Returns true if less than `spanMs` milliseconds have passed since an instant; false if the clock was set back. */
 export function within(since: number, spanMs: number, now: number): boolean {
   return now >= since && now - since < spanMs;
 }
 
-/** Returns true if the kept reading is a later computation of the same fact, so that `next` must not replace it. */
+/** Returns true if the cached reading is a later computation of the same fact, so that `next` must not replace it. */
 export function supersedes<E extends Identified>(kept: Kept<E>, next: E, now: number): boolean {
   const before = instantOf(kept.value);
   const after = instantOf(next);
   if (before === null || after === null || before <= after) return false;
-  // Its date is ahead of the service's own clock and therefore proves nothing.
+  // A `generated_at` ahead of the service's clock does not prove that the cached reading is newer.
   if ((kept.value.age_seconds ?? 0) < 0) return false;
   return seriesOf(kept.value) === seriesOf(next) && within(kept.confirmedAt, supersedeMs, now);
 }
@@ -59,7 +60,7 @@ function instantOf({ generated_at }: Identified): number | null {
   return Number.isNaN(at) ? null : at;
 }
 
-/** Identifies the producer and input of a fact: times of two series are not comparable. */
+/** Returns the producer and input of a fact as one key: times of two series are not comparable. */
 function seriesOf(value: Identified): string {
   const { facts, provenance } = value as Partial<Pick<LabelsOverview | WeatherMetricsEnvelope, 'facts' | 'provenance'>>;
   return JSON.stringify([

@@ -7,20 +7,20 @@ import { shared } from './shared.ts';
 
 /** One path of the contract, with the options of its requests. */
 export interface ResourceOptions extends Omit<Question, 'etag' | 'signal'> {
-  /** The contract id that a response must have. */
+  /** Contract id that a response must contain. */
   readonly contract: string;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now: () => number;
 }
 
-/** Creates the cached reading of one path, and its shared request. */
+/** Creates the resource of one path: its cached reading and its shared request. */
 export function createResource<E extends Identified>(options: ResourceOptions) {
   const { path, contract, now } = options;
   let kept: Kept<E> | null = null;
   let pause: { error: FactsError | AnswerError; since: number; spanMs: number } | null = null;
 
   function accepted(answer: Answer, signal: AbortSignal): Reading<E> {
-    // An aborted request must not be cached: a later request may have completed meanwhile.
+    // Do not cache the response of an aborted request: a later request may already have completed.
     signal.throwIfAborted();
     const at = now();
     if (answer.status === 304 && kept) {
@@ -46,7 +46,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     const error = body
       ? new FactsError(path, { ...body, status: answer.status }, wait)
       : new AnswerError(path, answer.status, 'the response is not from this service', wait);
-    // The service itself has refused the fact: the earlier reading is no longer valid.
+    // Drop the cached reading: the service has refused the fact, so the earlier reading is no longer valid.
     if (error instanceof FactsError) kept = null;
     if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
     return error;
@@ -69,7 +69,10 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
   return { value, via, receivedAt, confirmedAt };
 }
 
-/** Parses the body of a response; beyond these properties, the service guarantees its shape. */
+/**
+ * Parses the body of a response and checks the properties that identify it; the service guarantees the rest of the
+ * shape.
+ */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);
   if (value === null) throw new AnswerError(path, status, 'the response is not one JSON object');

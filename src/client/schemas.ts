@@ -34,7 +34,7 @@ export interface components {
             readonly state: "PRESENT" | "UNAVAILABLE" | "NOT_PUBLISHED";
             /** @description When the instrument produced its artifact; null when unknown or unusable. */
             readonly generated_at: string | null;
-            /** @description Paths of its facts, relative to the base address. */
+            /** @description Paths of the instrument's facts, relative to the base address. */
             readonly endpoints: readonly string[];
             /** @description What the instrument observes, or why nothing of it is published. */
             readonly note: string;
@@ -52,7 +52,7 @@ export interface components {
              */
             readonly contract: "atproto.facts.labels.overview/v1";
             /**
-             * @description Which instrument produced the facts.
+             * @description Instrument that produced the facts.
              * @constant
              */
             readonly instrument: "labels";
@@ -218,11 +218,11 @@ export interface components {
         /** LegacyObservation */
         readonly LegacyObservation: {
             /**
-             * @description Whether the window has standing to say that something did not happen.
+             * @description Whether the window supports a claim that something did not happen.
              * @enum {string}
              */
             readonly adequacy: "adequate" | "partial" | "unobserved";
-            /** @description The same in words, with numerator and denominator. */
+            /** @description The adequacy in words, with numerator and denominator. */
             readonly reason: string;
             /** @description Length of the adequacy window, in minutes. */
             readonly window_minutes: number;
@@ -232,7 +232,7 @@ export interface components {
             readonly labelers_attempted: number;
             /** @description Attempted labelers at or above the threshold. */
             readonly labelers_adequate: number;
-            /** @description Attempted labelers below it. */
+            /** @description Attempted labelers below the threshold. */
             readonly labelers_degraded: number;
             /** @description Labelers whose endpoint is accessible. */
             readonly labelers_accessible: number;
@@ -244,7 +244,7 @@ export interface components {
             readonly successes: number;
             /** @description Last attempt inside the window. */
             readonly last_attempt_ts: string | null;
-            /** @description Last success of all time. */
+            /** @description Last success of any attempt, in or before the window. */
             readonly last_success_ts: string | null;
         };
         /** NetworkWeather */
@@ -252,7 +252,7 @@ export interface components {
             readonly signals: readonly ("noisy" | "conflicted" | "churny" | "degraded" | "calm" | "unobserved" | "under-observed")[];
             /** @description Why each signal fired, in words. */
             readonly attribution: string;
-            /** @description False when the window lacked standing to say that something did not happen. */
+            /** @description False if the window does not support a claim that something did not happen. */
             readonly supports_negative_claim: boolean;
         };
         /** Acquisition */
@@ -300,7 +300,7 @@ export interface components {
             readonly seeded?: number;
             /** @description Sources enrolled later by discovery. Absent when unknown. */
             readonly discovered?: number;
-            /** @description Sources not yet asked: unknown coverage, never quiet. */
+            /** @description Sources not yet requested: unknown coverage, never quiet. */
             readonly unstarted: number;
             /** @description Sources being probed: unknown coverage, never quiet. */
             readonly probing: number;
@@ -331,7 +331,7 @@ export interface components {
             readonly events_24h: number;
             /** @description The same, last 7 days. */
             readonly events_7d: number;
-            /** @description The same, whole window. */
+            /** @description Observed application and removal events, whole window. */
             readonly events_window: number;
             /** @description Labelers with at least one observation in the last 7 days. */
             readonly labelers_active_7d: number;
@@ -369,7 +369,7 @@ export interface components {
             /** @description Retrieval time minus the artifact's generated_at, in seconds. Null when generated_at is unusable. */
             readonly age_seconds: number | null;
             /**
-             * @description Which rule decided: the age of the artifact, or the age of the latest accepted collector page.
+             * @description The rule that decided: the age of the artifact, or the age of the latest accepted collector page.
              * @enum {string}
              */
             readonly basis: "artifact_generated_at" | "collection_observed_through";
@@ -394,7 +394,7 @@ export interface components {
              */
             readonly contract: "atproto.facts.weather.conditions/v1";
             /**
-             * @description Which instrument produced the facts.
+             * @description Instrument that produced the facts.
              * @constant
              */
             readonly instrument: "weather";
@@ -434,7 +434,7 @@ export interface components {
                 /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
-                 * @description The protocol that the host was read over: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
+                 * @description The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.
                  * @enum {string}
                  */
                 readonly wire?: "jetstream.legacy" | "jetstream.subscribeEvents";
@@ -451,7 +451,7 @@ export interface components {
              */
             readonly contract: "atproto.facts.weather.metrics/v1";
             /**
-             * @description Which instrument produced the facts.
+             * @description Instrument that produced the facts.
              * @constant
              */
             readonly instrument: "weather";
@@ -491,7 +491,7 @@ export interface components {
                 /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
-                 * @description The protocol that the host was read over: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.
+                 * @description The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.
                  * @enum {string}
                  */
                 readonly wire?: "jetstream.legacy" | "jetstream.subscribeEvents";
@@ -566,11 +566,11 @@ export interface components {
             /** @description One plain sentence. */
             readonly sentence: string;
             /**
-             * @description How much history the comparison rests on.
+             * @description Amount of history that supports the comparison.
              * @enum {string}
              */
             readonly confidence: "supported" | "thin" | "unsupported";
-            /** @description End of the window that was read; null when none was. */
+            /** @description End of the window that was compared; null if none was. */
             readonly as_of: string | null;
         };
         /** WeatherWindow */
@@ -583,13 +583,13 @@ export interface components {
             readonly bucket_seconds?: number;
             /** @description Length of the interval, in seconds. */
             readonly span_seconds: number;
-            /** @description How much of it was watched, in seconds. */
+            /** @description Length of the observed part, in seconds. */
             readonly observed_seconds: number;
-            /** @description observed_seconds / span_seconds. Below 1 the instrument did not watch all of the interval; null when the span is 0. */
+            /** @description observed_seconds / span_seconds. Below 1, part of the interval was not observed; null when the span is 0. */
             readonly coverage_ratio: number | null;
-            /** @description Windows that were watched at least in part. */
+            /** @description Windows that were observed at least in part. */
             readonly observed_windows?: number;
-            /** @description Windows that were not watched at all. */
+            /** @description Windows that were not observed at all. */
             readonly unobserved_windows?: number;
         };
         /** TotalEvents */
@@ -609,18 +609,18 @@ export interface components {
             readonly mean_rate_per_s: number | null;
             /** @description Seconds that the rate divides by. */
             readonly observed_seconds: number;
-            /** @description Windows that were watched at least in part. */
+            /** @description Windows that were observed at least in part. */
             readonly observed_windows: number;
-            /** @description Windows that were not watched; they are omitted, never interpolated. */
+            /** @description Windows that were not observed; they are omitted, never interpolated. */
             readonly unobserved_windows: number;
         };
         /**
          * WeatherFreshness
-         * @description Judged by the instrument at generated_at: add the envelope's age_seconds to learn the age now.
+         * @description Computed by the instrument at generated_at: add the envelope's age_seconds to get the age now.
          */
         readonly WeatherFreshness: {
             /**
-             * @description As the instrument judged it at generated_at.
+             * @description Freshness at generated_at, as the instrument computed it.
              * @enum {string}
              */
             readonly state: "current" | "partial" | "stale" | "unavailable";
@@ -630,9 +630,9 @@ export interface components {
             readonly newest_complete_observation_end: string | null;
             /** @description Age of the newest observation at generated_at, in seconds. */
             readonly age_seconds: number | null;
-            /** @description Age beyond which the instrument calls its reading stale, in seconds. */
+            /** @description Age beyond which the instrument reports its reading as stale, in seconds. */
             readonly max_age_seconds: number | null;
-            /** @description The rule that the instrument judged by, in its words. */
+            /** @description The rule that the instrument applied, in its words. */
             readonly basis: string | null;
         };
         /** Health */

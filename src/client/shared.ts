@@ -1,6 +1,6 @@
 /**
- * Shares one run among all callers while it is pending. An aborted signal rejects its own caller immediately; when the
- * last caller has left, the run itself is aborted, and the next caller starts another.
+ * Returns a function that shares one pending run among all callers. An aborted signal rejects only its caller,
+ * immediately; when the last caller has left, the run is aborted, and the next caller starts another.
  */
 export function shared<T>(run: (signal: AbortSignal) => Promise<T>): (signal?: AbortSignal) => Promise<T> {
   let current: Run<T> | null = null;

@@ -73,22 +73,22 @@ export const accountErrorTable = {
 /** A code of the closed list of errors of the account-view surface. */
 export type AccountErrorCode = keyof typeof accountErrorTable;
 
-/** All codes, in the order of the table. */
+/** All error codes of the account-view surface, in the order of the table. */
 export const accountErrorCodes = Object.keys(accountErrorTable) as AccountErrorCode[];
 
-/** A part of an interval that fits into one export. */
+/** A part of an interval that is small enough for one export. */
 export const FittingInterval = closed(
   {
     start: timestamp('Start, inclusive.'),
     end: timestamp('End, exclusive.'),
-    rows: count("The account's rows in it; with filters an upper bound."),
+    rows: count("Number of the account's rows in the interval; with filters, an upper bound."),
   },
   { title: 'FittingInterval' },
 );
-/** A part of an interval that fits into one export. */
+/** A part of an interval that is small enough for one export. */
 export type FittingInterval = Type.Static<typeof FittingInterval>;
 
-/** The Error object of this surface; `intervals` only with `export_too_large`. */
+/** The Error object of the account-view surface; `intervals` occurs only with `export_too_large`. */
 export const AccountErrorBody = closed(
   {
     error: closed({
@@ -103,9 +103,9 @@ export const AccountErrorBody = closed(
       ),
     }),
   },
-  { title: 'Error', description: 'Clients preserve the error and never take it for an account without labels.' },
+  { title: 'Error', description: 'Clients preserve the error and never treat it as an account without labels.' },
 );
-/** The Error object of this surface. */
+/** The Error object of the account-view surface. */
 export type AccountErrorBody = Type.Static<typeof AccountErrorBody>;
 
 /** Returns the Error object of a code; `message` replaces the default message by a more specific one. */

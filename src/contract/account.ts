@@ -5,8 +5,8 @@ import { closed, constant, count, orNull, timestamp, word } from './schema.ts';
 import { coverageStatuses, labelActions, signatureVerdicts, targetKinds } from './vocabulary.ts';
 
 /**
- * Account exports: the data that the account-view surface returns for one account. It contains the subject, so no part
- * of it may enter an aggregate fact.
+ * Schemas of account exports: the data that the account-view surface returns for one account. An export contains the
+ * subject, so no part of it may enter an aggregate fact.
  */
 
 /** Id of the format of an export's manifest and rows, with its major version. */
@@ -21,23 +21,23 @@ export const accountPaths = {
   openapi: '/openapi.json',
 } as const;
 
-/** Maximum number of gaps listed per labeler; beyond it the closest ones are merged. */
+/** Maximum number of gaps listed per labeler; above the maximum, the closest gaps are merged. */
 export const maxGapsPerLabeler = 16;
 
-/** Maximum bytes of a `value` filter: the label lexicon's limit of a value. */
+/** Maximum length of a `value` filter in bytes: the label lexicon's limit for a value. */
 export const maxValueBytes = 128;
 
 function did(description: string) {
   return Type.String({ pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength, description });
 }
 
-/** One observation: a labeler's label on the account or on one of its records, as it was accepted. */
+/** One observation: a labeler's label on the account or on one of its records, as accepted. */
 export const AccountRow = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
     uri: Type.String({ description: "The label's subject: the account, or an AT-URI of one of its records." }),
-    cid: Type.Optional(Type.String({ description: 'The version of the record, if the label names one.' })),
-    value: Type.String({ description: "The label's value: arbitrary text of the labeler." }),
+    cid: Type.Optional(Type.String({ description: 'Version of the record, if the label names one.' })),
+    value: Type.String({ description: 'Value of the label: arbitrary text chosen by the labeler.' }),
     action: word(labelActions, 'Whether the label was applied or removed.'),
     source_timestamp: Type.String({ description: 'Creation time that the labeler claims, verbatim.' }),
     observed_at: timestamp('Acceptance time, with microseconds: unique, increasing in the order of acceptance.'),
@@ -46,7 +46,7 @@ export const AccountRow = closed(
   },
   { title: 'AccountRow' },
 );
-/** One published observation. */
+/** One observation: a labeler's label on the account or on one of its records, as accepted. */
 export type AccountRow = Type.Static<typeof AccountRow>;
 
 /** The requested interval, clipped to the window. */
@@ -75,7 +75,8 @@ export const LabelerCoverage = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
     state: Type.String({
-      description: 'State of its reading: `established` if it is read in full from its position on.',
+      description:
+        'State of the reading of this labeler: `established` if the labeler is read in full from its position on.',
     }),
     gaps: Type.Array(Gap, {
       maxItems: maxGapsPerLabeler,
@@ -88,24 +89,27 @@ export const LabelerCoverage = closed(
 /** Unobserved time of one labeler. */
 export type LabelerCoverage = Type.Static<typeof LabelerCoverage>;
 
-/** Coverage of the interval. No recorded gaps does not prove complete coverage. */
+/** Coverage of the interval. The absence of recorded gaps does not prove complete coverage. */
 export const AccountCoverage = closed(
   {
     status: word(
       coverageStatuses,
       'The first that applies: unknown (a labeler is not read in full, or no page was accepted for more than 10 minutes before the end of the interval), warming_up, gapped, no_recorded_gaps.',
     ),
-    observed_through: orNull(timestamp('Latest accepted page of any labeler.'), 'Null before the first.'),
+    observed_through: orNull(
+      timestamp('Latest accepted page of any labeler.'),
+      'Latest accepted page of any labeler; null before the first.',
+    ),
     covered_through: orNull(
       timestamp(
         'Coverage ends here: at the end of the interval, or at `observed_through` where that is earlier. Time between it and the end of the interval was not observed; beyond 10 minutes it is listed as a gap (`source_unavailable`).',
       ),
       'Null before the first accepted page.',
     ),
-    warmup: orNull(Gap, 'The part of the asked interval before acquisition began; null when there is none.'),
+    warmup: orNull(Gap, 'The part of the requested interval before acquisition began; null if there is no such part.'),
     gaps: Type.Array(Gap, {
       maxItems: 128,
-      description: 'Our own interruptions: gaps of every labeler.',
+      description: 'Interruptions of this service: gaps of every labeler.',
     }),
     labelers: Type.Array(LabelerCoverage, {
       description:
@@ -114,13 +118,13 @@ export const AccountCoverage = closed(
   },
   { title: 'AccountCoverage' },
 );
-/** Coverage of the interval. */
+/** Coverage of the interval. The absence of recorded gaps does not prove complete coverage. */
 export type AccountCoverage = Type.Static<typeof AccountCoverage>;
 
 /** The description of an export: its query and its coverage. Keep it together with the rows. */
 export const ExportManifest = closed(
   {
-    schema: constant(accountExportSchema, 'Shape of manifest and rows.'),
+    schema: constant(accountExportSchema, 'Id of the format of the manifest and rows.'),
     origin: Type.Optional(
       word(
         ['simulated', 'sample'],
@@ -140,7 +144,7 @@ export const ExportManifest = closed(
     current_label_state: constant('unknown', 'Observations do not establish which labels are active now.'),
     page_rows: Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum rows of a page.' }),
     created_at: timestamp('When the export was created.'),
-    expires_at: timestamp('From then on its cursors return 410.'),
+    expires_at: timestamp('Instant from which the cursors of this export return 410.'),
     caveats: Type.Optional(
       Type.Array(Type.String(), {
         maxItems: 8,
@@ -150,19 +154,19 @@ export const ExportManifest = closed(
   },
   { title: 'ExportManifest' },
 );
-/** The description of an export: its query and its coverage. */
+/** The description of an export: its query and its coverage. Keep it together with the rows. */
 export type ExportManifest = Type.Static<typeof ExportManifest>;
 
 function cursor(description: string) {
   return Type.String({ maxLength: 1024, pattern: '^[A-Za-z0-9_-]+$', description });
 }
 
-/** A created export: follow `cursor`. */
+/** The response that creates an export; `cursor` opens the first page. */
 export const ExportCreated = closed(
   { manifest: ExportManifest, cursor: cursor('Opens the first page, even of an empty export.') },
   { title: 'ExportCreated' },
 );
-/** A created export. */
+/** The response that creates an export; `cursor` opens the first page. */
 export type ExportCreated = Type.Static<typeof ExportCreated>;
 
 const sha256 = Type.String({
@@ -170,9 +174,9 @@ const sha256 = Type.String({
   description:
     'The last of a chain: d0 is the SHA-256 of the canonical manifest of the created export, dn that of the 32 bytes of dn-1 followed by the canonical row n. Canonical: JSON by RFC 8785 (JCS), UTF-8.',
 });
-const total = count('Rows of the whole export.');
+const total = count('Number of rows in the whole export.');
 
-/** A page that is not the last. It may be short, even empty. */
+/** A page of an export that is not the last page. Such a page may be short or empty. */
 export const ExportNextPage = closed(
   {
     manifest: ExportManifest,
@@ -183,10 +187,10 @@ export const ExportNextPage = closed(
   { title: 'ExportNextPage' },
 );
 
-/** A page that is not the last. */
+/** A page of an export that is not the last page. Such a page may be short or empty. */
 export type ExportNextPage = Type.Static<typeof ExportNextPage>;
 
-/** The last page. */
+/** The last page of an export. */
 export const ExportLastPage = closed(
   {
     manifest: ExportManifest,
@@ -199,12 +203,12 @@ export const ExportLastPage = closed(
   { title: 'ExportLastPage' },
 );
 
-/** The last page. */
+/** The last page of an export. */
 export type ExportLastPage = Type.Static<typeof ExportLastPage>;
 
-/** A page of an export. An export is complete only with its terminal page. */
+/** A page of an export. An export is complete only with its last page. */
 export const ExportPage = Type.Union([ExportNextPage, ExportLastPage], { title: 'ExportPage' });
-/** A page of an export. */
+/** A page of an export. An export is complete only with its last page. */
 export type ExportPage = Type.Static<typeof ExportPage>;
 
 /** A whole export as one document. */

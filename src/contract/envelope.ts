@@ -33,7 +33,7 @@ export const WeatherProvenance = closed(
     wire: Type.Optional(
       word(
         wires,
-        "The protocol that the host was read over: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series is of one host and one wire. Absent where the artifact does not say.",
+        "The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.",
       ),
     ),
     measures: Type.String({ description: 'What is counted, in one sentence.' }),
@@ -52,7 +52,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
   return closed(
     {
       contract: constant(contract, 'Identifier of this fact contract, with its major version: check it.'),
-      instrument: constant(instrument, 'Which instrument produced the facts.'),
+      instrument: constant(instrument, 'Instrument that produced the facts.'),
       generated_at: orNull(
         timestamp('Instant.'),
         'When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say.',
@@ -71,7 +71,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
   );
 }
 
-/** `GET /v1/labels/overview`: the facts of the rolling epoch, or those of the legacy producer. */
+/** Envelope of `GET /v1/labels/overview`: the facts of the rolling epoch, or those of the legacy producer. */
 export const LabelsOverview = envelope(
   contractIds.labelsOverview,
   'labels',
@@ -86,7 +86,7 @@ export const LabelsOverview = envelope(
 );
 export type LabelsOverview = Type.Static<typeof LabelsOverview>;
 
-/** `GET /v1/weather/conditions`. */
+/** Envelope of `GET /v1/weather/conditions`. */
 export const WeatherConditionsEnvelope = envelope(
   contractIds.weatherConditions,
   'weather',
@@ -95,7 +95,7 @@ export const WeatherConditionsEnvelope = envelope(
 );
 export type WeatherConditionsEnvelope = Type.Static<typeof WeatherConditionsEnvelope>;
 
-/** `GET /v1/weather/metrics`. */
+/** Envelope of `GET /v1/weather/metrics`. */
 export const WeatherMetricsEnvelope = envelope(
   contractIds.weatherMetrics,
   'weather',
@@ -104,5 +104,5 @@ export const WeatherMetricsEnvelope = envelope(
 );
 export type WeatherMetricsEnvelope = Type.Static<typeof WeatherMetricsEnvelope>;
 
-/** Any fact envelope. */
+/** The envelope of any fact endpoint. */
 export type FactEnvelope = LabelsOverview | WeatherConditionsEnvelope | WeatherMetricsEnvelope;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { errorBody, errorCodes, errorTable } from './errors.ts';
 
-describe('errorBody', () => {
+describe('the error body', () => {
   it.each(errorCodes)('has the status, the code and a message without internals: %s', (code) => {
     const { status, message } = errorTable[code];
     expect(errorBody(code)).toEqual({ error: { status, code, message } });

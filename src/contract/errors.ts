@@ -44,7 +44,7 @@ export const errorTable = {
   },
 } as const satisfies Record<string, { status: number; message: string }>;
 
-/** A code of the closed list of errors. */
+/** An error code of the facts API. */
 export type ErrorCode = keyof typeof errorTable;
 
 /** All error codes, in the order of the table. */

@@ -16,14 +16,16 @@ const maxAgeSeconds = () =>
     description: 'Age beyond which the reading is stale, in seconds. Configurable: use the value returned.',
   });
 
-/** Freshness of the label artifact, judged with the clock of the request (contract, "Freshness object"). */
+/**
+ * Freshness of the label artifact at the time of the request, on the service's clock (contract, "Freshness object").
+ */
 export const LabelFreshness = closed(
   {
     state: word(freshnessStates, 'The first that applies of unavailable, held, stale, warming_up, fresh.'),
     age_seconds: ageSeconds(),
     basis: word(
       freshnessBases,
-      'Which rule decided: the age of the artifact, or the age of the latest accepted collector page.',
+      'The rule that decided: the age of the artifact, or the age of the latest accepted collector page.',
     ),
     max_age_seconds: maxAgeSeconds(),
     collection_age_seconds: Type.Optional(
@@ -44,22 +46,22 @@ export const LabelFreshness = closed(
 );
 export type LabelFreshness = Type.Static<typeof LabelFreshness>;
 
-/** Freshness of the weather artifact as its instrument judged it: copied, never judged again. */
+/** Freshness of the weather artifact as the instrument computed it: copied, not recomputed. */
 export const WeatherFreshness = closed(
   {
-    state: word(weatherFreshnessStates, 'As the instrument judged it at generated_at.'),
+    state: word(weatherFreshnessStates, 'Freshness at generated_at, as the instrument computed it.'),
     newest_observation_end: orNull(timestamp('Instant.'), 'End of the newest observed window.'),
     newest_complete_observation_end: orNull(timestamp('Instant.'), 'End of the newest window observed in full.'),
     age_seconds: orNull(Type.Number(), 'Age of the newest observation at generated_at, in seconds.'),
     max_age_seconds: orNull(
       measure('Seconds.'),
-      'Age beyond which the instrument calls its reading stale, in seconds.',
+      'Age beyond which the instrument reports its reading as stale, in seconds.',
     ),
-    basis: orNull(Type.String(), 'The rule that the instrument judged by, in its words.'),
+    basis: orNull(Type.String(), 'The rule that the instrument applied, in its words.'),
   },
   {
     title: 'WeatherFreshness',
-    description: "Judged by the instrument at generated_at: add the envelope's age_seconds to learn the age now.",
+    description: "Computed by the instrument at generated_at: add the envelope's age_seconds to get the age now.",
   },
 );
 export type WeatherFreshness = Type.Static<typeof WeatherFreshness>;

@@ -23,11 +23,11 @@ describe('isDid', () => {
     'DID:plc:ar7c4by46qjdydhdevvrndac',
     '',
     `did:web:${'a.'.repeat(200)}com`,
-  ])('refuses %s', (did) => {
+  ])('rejects %s', (did) => {
     expect(isDid(did)).toBe(false);
   });
 
-  it('refuses every invalid DID of the interoperability tests', () => {
+  it('rejects every invalid DID of the interoperability tests', () => {
     const invalid = readFileSync(
       new URL('../../test/fixtures/interop/did_syntax_invalid.txt', import.meta.url),
       'utf8',

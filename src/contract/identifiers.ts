@@ -21,17 +21,16 @@ export const paths = {
   openapi: '/openapi.json',
 } as const;
 
-/** did:plc: 24 characters of base32 (did:plc specification). */
+/** Pattern of a did:plc: 24 characters of base32 (did:plc specification). */
 export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 
 /**
- * did:web as AT Protocol allows it: a host name and no path; `localhost` may carry a port (`%3A`)
- * (AT Protocol, DID syntax).
+ * Pattern of a did:web as AT Protocol allows it: a host name without a path; only `localhost` may have a port (`%3A`).
  */
 export const didWebPattern =
   '^did:web:(?:localhost(?:%3[Aa][0-9]{1,5})?|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)$';
 
-/** Describes the syntax of a DID to a person who entered something else. */
+/** Description of a DID's syntax, for a person who entered something else. */
 export const didInWords = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
 /** Maximum length of a DID, in characters. */

@@ -3,7 +3,7 @@ import { contractIds } from './identifiers.ts';
 import { closed, constant, orNull, timestamp, word } from './schema.ts';
 import { freshnessStates, instrumentStates } from './vocabulary.ts';
 
-/** One instrument of the index. */
+/** An entry of the instrument index: one instrument and its state. */
 export const InstrumentEntry = closed(
   {
     instrument: word(['weather', 'labels', 'drift'], 'Instrument identifier.'),
@@ -15,7 +15,9 @@ export const InstrumentEntry = closed(
       timestamp('Instant.'),
       'When the instrument produced its artifact; null when unknown or unusable.',
     ),
-    endpoints: Type.Array(Type.String(), { description: 'Paths of its facts, relative to the base address.' }),
+    endpoints: Type.Array(Type.String(), {
+      description: "Paths of the instrument's facts, relative to the base address.",
+    }),
     note: Type.String({ description: 'What the instrument observes, or why nothing of it is published.' }),
     freshness_state: Type.Optional(
       word(freshnessStates, 'Only for the label instrument, and only when its artifact is readable.'),
@@ -25,7 +27,7 @@ export const InstrumentEntry = closed(
 );
 export type InstrumentEntry = Type.Static<typeof InstrumentEntry>;
 
-/** The instrument index (contract, `GET /v1/instruments`). */
+/** The instrument index: all instruments with their states (contract, `GET /v1/instruments`). */
 export const InstrumentIndex = closed(
   {
     contract: constant(contractIds.instruments, 'Identifier of this contract.'),
@@ -36,7 +38,7 @@ export const InstrumentIndex = closed(
 );
 export type InstrumentIndex = Type.Static<typeof InstrumentIndex>;
 
-/** Liveness of the publication service only; independent of the instruments. */
+/** Liveness of the publication service, independent of the instruments. */
 export const Health = closed(
   { status: Type.Literal('ok'), service: Type.String({ description: 'Name of the answering service.' }) },
   { title: 'Health' },

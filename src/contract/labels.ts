@@ -22,13 +22,13 @@ export const Gap = closed(
 );
 export type Gap = Type.Static<typeof Gap>;
 
-/** Numbers of sources (contract, `sources` fields). */
+/** Numbers of label sources (contract, `sources` fields). */
 export const CoverageSources = closed(
   {
     enrolled: count('All enrolled sources: seeded and discovered.'),
     seeded: Type.Optional(count("Sources from the epoch's initial roster seed. Absent when unknown.")),
     discovered: Type.Optional(count('Sources enrolled later by discovery. Absent when unknown.')),
-    unstarted: count('Sources not yet asked: unknown coverage, never quiet.'),
+    unstarted: count('Sources not yet requested: unknown coverage, never quiet.'),
     probing: count('Sources being probed: unknown coverage, never quiet.'),
     refused: count('Sources that refuse to be read: unknown coverage, never quiet.'),
     established: count('Sources positioned at the epoch; not proof of completeness.'),
@@ -74,7 +74,7 @@ export const LabelCounts = closed(
   {
     events_24h: count('Observed application and removal events, last 24 hours.'),
     events_7d: count('The same, last 7 days.'),
-    events_window: count('The same, whole window.'),
+    events_window: count('Observed application and removal events, whole window.'),
     labelers_active_7d: count('Labelers with at least one observation in the last 7 days.'),
     labelers_active_window: count('Labelers with at least one observation in the window.'),
   },
@@ -86,7 +86,7 @@ const TopLabelers = Type.Array(
   { maxItems: maxTopLabelers, description: 'Highest-volume labelers over 7 days.' },
 );
 
-/** Start of the epoch, on the local acceptance clock; nothing earlier was observed. */
+/** Start of the epoch, on the local acceptance clock; no earlier event was observed. */
 export const Acquisition = closed(
   {
     generation_id: Type.String({ format: 'uuid', description: "Identifier of the epoch's store." }),
@@ -131,33 +131,33 @@ function censusMap(map: CensusMap, description: string) {
   return Type.Unsafe<Record<string, number>>(closed(properties, { description }));
 }
 
-/** Adequacy of the legacy observation: qualifies the whole reading. */
+/** Adequacy of the legacy observation, which qualifies every fact of the reading. */
 export const LegacyObservation = closed(
   {
-    adequacy: word(adequacies, 'Whether the window has standing to say that something did not happen.'),
-    reason: Type.String({ description: 'The same in words, with numerator and denominator.' }),
+    adequacy: word(adequacies, 'Whether the window supports a claim that something did not happen.'),
+    reason: Type.String({ description: 'The adequacy in words, with numerator and denominator.' }),
     window_minutes: count('Length of the adequacy window, in minutes.'),
     coverage_threshold: measure('Share of good attempts from which a labeler counts as adequate.'),
     labelers_attempted: count('Labelers with at least one attempt in the window.'),
     labelers_adequate: count('Attempted labelers at or above the threshold.'),
-    labelers_degraded: count('Attempted labelers below it.'),
+    labelers_degraded: count('Attempted labelers below the threshold.'),
     labelers_accessible: count('Labelers whose endpoint is accessible.'),
     labelers_unattempted: count('Accessible labelers that were not attempted.'),
     attempts: count('Attempts in the window.'),
     successes: count('Attempts that were answered, empty answers included.'),
     last_attempt_ts: orNull(timestamp('Instant.'), 'Last attempt inside the window.'),
-    last_success_ts: orNull(timestamp('Instant.'), 'Last success of all time.'),
+    last_success_ts: orNull(timestamp('Instant.'), 'Last success of any attempt, in or before the window.'),
   },
   { title: 'LegacyObservation' },
 );
 
-/** Signals of the legacy producer; calm only with adequate observation. */
+/** Signals of the legacy producer; `calm` requires adequate observation. */
 export const NetworkWeather = closed(
   {
     signals: Type.Array(word(networkSignals, 'A signal.'), { minItems: 1 }),
     attribution: Type.String({ description: 'Why each signal fired, in words.' }),
     supports_negative_claim: Type.Boolean({
-      description: 'False when the window lacked standing to say that something did not happen.',
+      description: 'False if the window does not support a claim that something did not happen.',
     }),
   },
   { title: 'NetworkWeather' },

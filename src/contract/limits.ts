@@ -6,17 +6,17 @@ export const cacheSeconds = 60;
 /** Width of an ETag's age bucket, in seconds of artifact age. */
 export const bucketSeconds = 60;
 
-/** Default bound on the age of the label artifact and of its collection, in seconds. */
+/** Default maximum age of the label artifact and of its collection, in seconds. */
 export const defaultMaxAgeSeconds = 7200;
 
 /** Maximum time that a usable label timestamp may be ahead of the service's clock, in seconds. */
 export const futureToleranceSeconds = 300;
 
-/** Maximum number of gaps in `coverage.gaps`; with more, the whole window becomes one unknown gap. */
+/** Maximum number of gaps in `coverage.gaps`; above the maximum, the whole window becomes one unknown gap. */
 export const maxGaps = 128;
 
 /** Maximum number of entries in `top_labelers_7d`. */
 export const maxTopLabelers = 10;
 
-/** Default bound on the size of an artifact, in bytes: 4 MiB. */
+/** Default maximum size of an artifact, in bytes: 4 MiB. */
 export const defaultMaxArtifactBytes = 4 * 1024 * 1024;

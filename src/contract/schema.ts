@@ -2,46 +2,46 @@ import Type from 'typebox';
 import { didPlcPattern, didWebPattern, maxDidLength } from './identifiers.ts';
 
 /**
- * Building blocks of every published schema. Objects are closed here: a key that no line of code names fails a test.
- * The OpenAPI documents leave them open, so that clients accept the fields of a later version.
+ * Building blocks of every published schema. The schemas are closed: an unnamed key fails a test. The OpenAPI documents
+ * leave objects open, so that clients accept the fields of a later version.
  */
 
-/** A closed object. */
+/** Returns the schema of a closed object. */
 export function closed<P extends Type.TProperties>(properties: P, options: Type.TObjectOptions = {}) {
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** A value, or JSON null for "not known". */
+/** Returns a schema that also accepts JSON null, which means "not known". */
 export function orNull<S extends Type.TSchema>(schema: S, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }
 
-/** One value of a closed vocabulary. */
+/** Returns the schema of one value of a closed vocabulary. */
 export function word<const W extends readonly string[]>(words: W, description: string) {
   return Type.Unsafe<W[number]>({ type: 'string', enum: [...words], description });
 }
 
-/** A constant. */
+/** Returns the schema of a constant. */
 export function constant<const C extends string>(value: C, description: string) {
   return Type.Literal(value, { description });
 }
 
-/** A number of observed things: an integer from 0 to 2^53-1. */
+/** Returns the schema of a number of observed things: an integer from 0 to 2^53-1. */
 export function count(description: string) {
   return Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description });
 }
 
-/** A rate, ratio or duration: finite and not negative. */
+/** Returns the schema of a rate, ratio or duration: finite and not negative. */
 export function measure(description: string) {
   return Type.Number({ minimum: 0, description });
 }
 
-/** An instant: RFC 3339, UTC. */
+/** Returns the schema of an instant: RFC 3339, UTC. */
 export function timestamp(description: string) {
   return Type.String({ format: 'date-time', description });
 }
 
-/** The DID of a labeler, which is a public moderation service. */
+/** Returns the schema of a labeler's DID. A labeler is a public moderation service. */
 export function labelerDid() {
   return Type.String({
     pattern: `${didPlcPattern}|${didWebPattern}`,

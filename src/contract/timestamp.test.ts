@@ -45,7 +45,7 @@ describe('parseTimestamp', () => {
     ['null', null],
     ['absence', undefined],
     ['a very long fraction', `2026-11-20T12:00:00.${'1'.repeat(500)}Z`],
-  ])('refuses %s', (_what, text) => {
+  ])('rejects %s', (_what, text) => {
     expect(parseTimestamp(text)).toBeNull();
   });
 
@@ -85,7 +85,7 @@ describe('an instant with microseconds', () => {
     expect(formatMicros(1_795_176_000_000_007 as Micros)).toBe('2026-11-20T12:00:00.000007Z');
   });
 
-  it('without a time zone is refused', () => {
+  it('is rejected without a time zone', () => {
     expect(parseInstant('2026-11-20T12:00:00')).toBeNull();
     expect(parseInstant('2026-11-20T12:00:00+24:00')).toBeNull();
   });
@@ -97,7 +97,7 @@ describe('an instant with microseconds', () => {
     expect(parseInstant('9999-12-31T23:59:59Z')).toBe(Date.UTC(9999, 11, 31, 23, 59, 59) * 1000);
   });
 
-  it('is rounded up to the next microsecond if it is finer', () => {
+  it('is rounded up to the next microsecond if its fraction is finer', () => {
     expect(parseInstant('2026-11-20T12:00:00.0000070Z')).toBe(1_795_176_000_000_007);
     expect(parseInstant('2026-11-20T12:00:00.0000070001Z')).toBe(1_795_176_000_000_008);
     expect(parseInstant('2026-11-20T13:00:00.0000079+01:00')).toBe(1_795_176_000_000_008);

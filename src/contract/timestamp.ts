@@ -1,19 +1,19 @@
 /**
- * The format of timestamps on the wire: RFC 3339 in UTC, with `Z` or `+00:00`. Instruments' timestamps pass through
- * verbatim: they are parsed for validation and never reformatted.
+ * Parsing and formatting of timestamps on the wire: RFC 3339 in UTC, with `Z` or `+00:00`. Instruments' timestamps pass
+ * through verbatim: they are parsed for validation and never reformatted.
  */
 
 const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
-/** Maximum length of a timestamp: RFC 3339 does not limit the digits of a fraction. */
+/** Maximum length of a timestamp, in characters: RFC 3339 does not limit the digits of a fraction. */
 const maxLength = 64;
 
 /** An instant in microseconds since 1970-01-01T00:00:00Z; finer digits are truncated. */
 export type Micros = number & { readonly __unit: 'microseconds' };
 
 /**
- * Parses a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions). Null if the text
- * is not a timestamp, contains a day that does not exist, or has any offset other than UTC: such a time is unusable and
- * never guessed.
+ * Parses a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions). Returns null if
+ * the text is not a timestamp, contains a day that does not exist, or has an offset other than UTC: such a time is
+ * unusable and is not corrected.
  */
 export function parseTimestamp(text: unknown): Micros | null {
   if (typeof text !== 'string' || text.length > maxLength) return null;
@@ -43,9 +43,9 @@ const finerThanMicros = /\.\d{6}0*[1-9]/;
 
 /**
  * Parses an instant that a client gives as the bound of an interval: like `parseTimestamp`, but with any RFC 3339
- * offset. An instant between two microseconds is rounded up: as a start it excludes, and as an exclusive end it
- * includes, exactly the rows that the finer instant would. Before 1684 and after 2255 the result is the nearest number
- * of microseconds that a double represents, off by less than 50. Null if the text is not such an instant.
+ * offset. An instant between two microseconds is rounded up, so that the bound includes and excludes the same rows as
+ * the exact instant. Before 1684 and after 2255 the result is the nearest number of microseconds that a double
+ * represents, off by less than 50. Returns null if the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);
@@ -79,7 +79,7 @@ export function secondsBetween(earlier: Micros, later: Micros): number {
   return (later - earlier) / 1_000_000;
 }
 
-/** Converts milliseconds to microseconds. */
+/** Converts milliseconds since 1970 to microseconds since 1970. */
 export function microsFromMillis(milliseconds: number): Micros {
   return (milliseconds * 1000) as Micros;
 }

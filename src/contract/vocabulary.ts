@@ -1,17 +1,17 @@
-/** The closed vocabularies of the contract. A value outside its vocabulary is never published verbatim. */
+/** Closed vocabularies of the contract. A value outside its vocabulary is never published verbatim. */
 
-/** Instrument index states (contract, "Instrument index"). PRESENT means readable, not servable. */
+/** States of an instrument in the index (contract, "Instrument index"). PRESENT means readable, not servable. */
 export const instrumentStates = ['PRESENT', 'UNAVAILABLE', 'NOT_PUBLISHED'] as const;
 
-/** Freshness states of the label artifact, decided when it is read. */
+/** Freshness states of the label artifact, computed when the artifact is read. */
 export const freshnessStates = ['fresh', 'warming_up', 'stale', 'held', 'unavailable'] as const;
 export type FreshnessState = (typeof freshnessStates)[number];
 
-/** The rule that decided a label freshness state. */
+/** Rules that decide the freshness state of labels. */
 export const freshnessBases = ['artifact_generated_at', 'collection_observed_through'] as const;
 export type FreshnessBasis = (typeof freshnessBases)[number];
 
-/** Label coverage status. No recorded gaps does not prove complete source coverage. */
+/** Coverage states of labels. The absence of recorded gaps does not prove complete source coverage. */
 export const coverageStatuses = ['warming_up', 'gapped', 'no_recorded_gaps', 'unknown'] as const;
 export type CoverageStatus = (typeof coverageStatuses)[number];
 
@@ -27,13 +27,13 @@ export const gapReasons = [
 ] as const;
 export type GapReason = (typeof gapReasons)[number];
 
-/** Basis of a label epoch's start. */
+/** Clocks on which the start of a label epoch is based. */
 export const acquisitionBases = ['local_acceptance_clock'] as const;
 
-/** Adequacy of the legacy observation: whether the window supports a negative claim. */
+/** Adequacy states of the legacy observation: whether the window supports a negative claim. */
 export const adequacies = ['adequate', 'partial', 'unobserved'] as const;
 
-/** Signals of the legacy label network. */
+/** Signals that the legacy label producer can publish. */
 export const networkSignals = [
   'noisy',
   'conflicted',
@@ -45,7 +45,7 @@ export const networkSignals = [
 ] as const;
 export type SignalWord = (typeof networkSignals)[number];
 
-/** Keys of the legacy census's four maps. */
+/** Published keys of the four maps in the legacy census. */
 export const censusKeys = {
   visibility_class: ['declared', 'protocol_public', 'observed_only', 'unresolved', 'unknown'],
   reachability_state: ['accessible', 'auth_required', 'down', 'unknown'],
@@ -59,8 +59,8 @@ export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
 /**
- * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. They deliver
- * different events, so a series belongs to one host and one wire.
+ * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. The protocols
+ * deliver different events, so a series belongs to one host and one wire.
  */
 export const wires = ['jetstream.legacy', 'jetstream.subscribeEvents'] as const;
 export type Wire = (typeof wires)[number];
@@ -90,7 +90,7 @@ export const collectionNames = [
 ] as const;
 export type CollectionName = (typeof collectionNames)[number];
 
-/** Weather condition states. The unavailable ones never turn into calm. */
+/** Weather condition states. An unavailable state is never published as calm. */
 export const conditionStates = [
   'station_offline',
   'unavailable',
@@ -105,30 +105,30 @@ export const conditionStates = [
 /** A weather condition state. */
 export type ConditionState = (typeof conditionStates)[number];
 
-/** Amount of history behind a weather condition. */
+/** Levels of history that support a weather condition. */
 export const confidences = ['supported', 'thin', 'unsupported'] as const;
-/** Amount of history behind a weather condition. */
+/** Level of history that supports a weather condition. */
 export type Confidence = (typeof confidences)[number];
 
-/** Weather freshness as the instrument judged it at `generated_at`. */
+/** Freshness states of the weather artifact, as the instrument computed them at `generated_at`. */
 export const weatherFreshnessStates = ['current', 'partial', 'stale', 'unavailable'] as const;
-/** Weather freshness as the instrument judged it. */
+/** A freshness state of the weather artifact, as the instrument computed it at `generated_at`. */
 export type WeatherFreshnessState = (typeof weatherFreshnessStates)[number];
 
 /** Actions of an observation: a label was applied or removed. */
 export const labelActions = ['application_observed', 'removal_observed'] as const;
-/** Action of an observation. */
+/** The action of an observation: a label was applied or removed. */
 export type LabelAction = (typeof labelActions)[number];
 
 /** Kinds of a label's subject: the account itself, one of its posts, or another of its records. */
 export const targetKinds = ['account', 'post', 'record'] as const;
-/** Kind of a label's subject. */
+/** The kind of a label's subject: the account itself, one of its posts, or another of its records. */
 export type TargetKind = (typeof targetKinds)[number];
 
 /**
  * Results of checking a label's signature. `verified_earlier_key`: a key that the labeler had at the label's `cts`
- * matches, but the current one does not. `unverified`: no key was available.
+ * matches, but the current key does not. `unverified`: no key was available.
  */
 export const signatureVerdicts = ['verified', 'verified_earlier_key', 'invalid', 'unsigned', 'unverified'] as const;
-/** Result of checking a label's signature. */
+/** A result of checking a label's signature. */
 export type SignatureVerdict = (typeof signatureVerdicts)[number];

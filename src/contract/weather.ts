@@ -9,19 +9,19 @@ export const WeatherWindow = closed(
     end: orNull(timestamp('Instant.'), 'End, exclusive; null when nothing was observed.'),
     bucket_seconds: Type.Optional(count('Width of one window, in seconds.')),
     span_seconds: measure('Length of the interval, in seconds.'),
-    observed_seconds: measure('How much of it was watched, in seconds.'),
+    observed_seconds: measure('Length of the observed part, in seconds.'),
     coverage_ratio: orNull(
       measure('Ratio.'),
-      'observed_seconds / span_seconds. Below 1 the instrument did not watch all of the interval; null when the span is 0.',
+      'observed_seconds / span_seconds. Below 1, part of the interval was not observed; null when the span is 0.',
     ),
-    observed_windows: Type.Optional(count('Windows that were watched at least in part.')),
-    unobserved_windows: Type.Optional(count('Windows that were not watched at all.')),
+    observed_windows: Type.Optional(count('Windows that were observed at least in part.')),
+    unobserved_windows: Type.Optional(count('Windows that were not observed at all.')),
   },
   { title: 'WeatherWindow' },
 );
 export type WeatherWindow = Type.Static<typeof WeatherWindow>;
 
-/** The conditions as text. */
+/** Network conditions as a state and as text. */
 export const WeatherConditions = closed(
   {
     state: word(
@@ -31,8 +31,8 @@ export const WeatherConditions = closed(
     label: Type.String({ description: 'The state, for people.' }),
     headline: Type.String({ description: 'One line.' }),
     sentence: Type.String({ description: 'One plain sentence.' }),
-    confidence: word(confidences, 'How much history the comparison rests on.'),
-    as_of: orNull(timestamp('Instant.'), 'End of the window that was read; null when none was.'),
+    confidence: word(confidences, 'Amount of history that supports the comparison.'),
+    as_of: orNull(timestamp('Instant.'), 'End of the window that was compared; null if none was.'),
   },
   { title: 'WeatherConditions' },
 );
@@ -55,8 +55,8 @@ export const CollectionMetrics = closed(
     total: count('Events observed: never an estimate of what occurred.'),
     mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second.'),
     observed_seconds: measure('Seconds that the rate divides by.'),
-    observed_windows: count('Windows that were watched at least in part.'),
-    unobserved_windows: count('Windows that were not watched; they are omitted, never interpolated.'),
+    observed_windows: count('Windows that were observed at least in part.'),
+    unobserved_windows: count('Windows that were not observed; they are omitted, never interpolated.'),
   },
   { title: 'CollectionMetrics' },
 );

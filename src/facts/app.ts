@@ -17,17 +17,17 @@ import { cacheControl } from './representation.ts';
 import { type FactResource, refusing } from './resource.ts';
 import { weatherResource } from './weather-resource.ts';
 
-/** Dependencies of the facts application; they include no store. */
+/** Dependencies of the facts application; none of them is a store. */
 export interface FactsAppOptions {
   readonly labels: ArtifactSource<LabelArtifact>;
   readonly weather: ArtifactSource<WeatherArtifact>;
   readonly bounds: FreshnessBounds;
-  /** Prefix of every path: `''` or `/name` without a trailing slash. */
+  /** Prefix of every path: `''`, or `/name` without a trailing slash. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
   /** Link to the account-view surface on the page; no link if absent. */
   readonly accounts?: AccountLinks | null;
-  /** Called if a fact could not be built, with the reason, which no client is shown. */
+  /** Called with the reason if a fact could not be built. The reason is not sent to clients. */
   readonly alarm: (path: string, error: unknown) => void;
   /**
    * Called for every response. `route` is a path of the closed list, or `other`; `client` is set if the server provides
@@ -36,18 +36,18 @@ export interface FactsAppOptions {
   readonly answered?: (route: string, status: number, client: string | undefined) => void;
 }
 
-/** Path of the observatory's page; outside the contract. */
+/** Path of the observatory's page, which is outside the contract. */
 export const pagePath = '/';
 
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
 
-/** Headers that may change a response. */
+/** Request headers on which a response may depend. */
 type Conditions = Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>;
 
 type Route = (conditions: Conditions, now: number) => Reply;
 
-/** Creates the facts application: a closed table of exact paths. */
+/** Creates the facts application, which serves a closed table of exact paths. */
 export function createFactsApp(options: FactsAppOptions) {
   const { labels, weather, bounds, basePath, documents, alarm, answered } = options;
   const common = factsCommonHeaders;
@@ -105,7 +105,10 @@ export function createFactsApp(options: FactsAppOptions) {
   };
 }
 
-/** Refusals take precedence over conditional requests: a validator of an old reading never turns a 503 into a 304. */
+/**
+ * Returns the response of a fact endpoint. Refusals take precedence over conditional requests: a validator of an old
+ * reading never turns a 503 into a 304.
+ */
 function factReply(conditions: Conditions, resource: FactResource, now: number): Reply {
   const outcome = resource(now);
   if (outcome.kind === 'refused') {

@@ -16,12 +16,12 @@ it('the first caveat of facts from another origin than live names that origin', 
   }
 });
 
-it("an artifact's own caveats follow the fixed ones", () => {
+it("an artifact's own caveats follow the fixed caveats", () => {
   const own = ['2 of 9 labelers are being read.'];
   expect(recentLabelCaveats('live', own)).toEqual([...recentLabelCaveats('live', []), ...own]);
 });
 
-it('weather with a future timestamp has a caveat about a wrong clock', () => {
+it('weather facts with a future timestamp have a caveat about a wrong clock', () => {
   const [ahead] = weatherCaveatsFor('live', true, []).slice(-1);
   expect(ahead).toContain("ahead of this service's clock");
   expect(weatherCaveatsFor('live', false, [])).not.toContain(ahead);

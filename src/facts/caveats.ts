@@ -1,8 +1,11 @@
 import type { Origin } from '../contract/vocabulary.ts';
 
-/** The fixed caveats: what each instrument cannot observe in principle. The artifact's own caveats follow them. */
+/**
+ * The fixed caveats list what each instrument cannot observe in principle. The artifact's own caveats follow the fixed
+ * caveats.
+ */
 
-/** First caveat of facts that were not observed on the live network. */
+/** First caveat of facts that were not observed on the live network, by origin. */
 export const originCaveats: Record<Exclude<Origin, 'live'>, string> = {
   simulated: 'These facts come from a simulated network. They say nothing about the real one.',
   sample: 'These facts come from a bundled sample. They say nothing about the network now.',
@@ -13,31 +16,31 @@ const labelCaveats = {
     'Observed application and removal events do not establish which labels are active now.',
     'Having no observations does not mean that no labels exist.',
     'Windows run on the local acceptance clock: nothing before acquisition.started_at was observed.',
-    'No recorded gaps does not prove complete source coverage.',
+    'The absence of recorded gaps does not prove complete source coverage.',
   ],
   legacy: [
     'Observed application and removal events do not establish which labels are active now.',
     'Having no observations does not mean that no labels exist.',
-    'A quiet result with supports_negative_claim false means that not enough was seen to say, not that nothing happened.',
+    'A quiet result with supports_negative_claim false means that too little was observed to conclude that nothing happened.',
     'top_labelers_7d ranks labelers by alerts, not by label volume: this producer counts alerts.',
   ],
 } as const;
 
 const weatherCaveats = [
   'Counts are of what one stream host delivered to one observer, never an estimate of what occurred.',
-  'Rates divide by observed time; time that was not watched is omitted, never interpolated.',
+  'Rates divide by observed time; unobserved time is omitted, never interpolated.',
   'Events are counted, not accounts: participant turnover is unavailable by construction.',
-  'A re-delivery under a new position cannot be told from a new event.',
-  'Freshness was judged by the instrument at generated_at: add age_seconds to learn the age now.',
+  'A re-delivery under a new position cannot be distinguished from a new event.',
+  'Freshness is that computed by the instrument at generated_at: add age_seconds to get the age now.',
 ] as const;
 
-const aheadCaveat = "generated_at lies ahead of this service's clock: one of the two clocks is wrong.";
+const aheadCaveat = "generated_at is ahead of this service's clock: one of the two clocks is wrong.";
 
 function ofOrigin(origin: Origin): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Returns the caveats of the rolling epoch: origin, fixed ones, then the artifact's own. */
+/** Returns the caveats of the rolling epoch: the origin, the fixed caveats, then the artifact's caveats. */
 export function recentLabelCaveats(origin: Origin, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...labelCaveats.recent, ...own];
 }
@@ -48,8 +51,8 @@ export function legacyLabelCaveats(): string[] {
 }
 
 /**
- * Returns the caveats of either weather producer: origin, fixed ones, then the artifact's own. `ahead` is true if
- * generated_at is in the future.
+ * Returns the caveats of either weather producer: the origin, the fixed caveats, then the artifact's caveats. `ahead`
+ * is true if `generated_at` is in the future.
  */
 export function weatherCaveatsFor(origin: Origin, ahead: boolean, own: readonly string[]): string[] {
   return [...ofOrigin(origin), ...weatherCaveats, ...(ahead ? [aheadCaveat] : []), ...own];

@@ -16,7 +16,7 @@ const documents = () =>
   factsDocuments(assets, common, 'https://facts.example', { userAgent: 'Almanac/1.2.3', contact: null });
 
 describe('a document of the closed list', () => {
-  it('is served as its file is now', () => {
+  it('is served from the current content of its file', () => {
     const { answer } = documents();
     writeFileSync(join(assets, 'openapi.json'), '{"openapi":"3.1.0"}');
     expect(answer('/openapi.json', 'identity')?.reply).toMatchObject({
@@ -27,7 +27,7 @@ describe('a document of the closed list', () => {
     expect(answer('/openapi.json', 'identity')?.reply.status).toBe(503);
   });
 
-  it('is answered with 503 asset_unavailable and no Cache-Control if its file is missing', () => {
+  it('is refused with 503 asset_unavailable and no Cache-Control if its file is missing', () => {
     const reply = documents().answer('/openapi.json', 'br')?.reply;
     expect(reply?.status).toBe(503);
     expect(JSON.parse(reply?.body?.toString('utf8') ?? '')).toEqual(errorBody('asset_unavailable'));
@@ -76,7 +76,7 @@ describe('an asset of a page', () => {
     expect(asked(etag)).toMatchObject({ status: 200, body: Buffer.from('another') });
   });
 
-  it('has the same validator in every coding', () => {
+  it('has the same validator in every content coding', () => {
     writeFileSync(join(assets, 'docs.js'), 'one'.repeat(1000));
     const tags = (['identity', 'gzip', 'br'] as const).map((coding) =>
       etagOf(documents().answer('/assets/docs.js', coding)?.reply.headers),

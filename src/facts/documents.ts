@@ -8,7 +8,7 @@ import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 
 /** The documents served besides the facts: the OpenAPI file, the API reference, and their assets. */
 export interface FactsDocuments {
-  /** All paths of the list. */
+  /** All paths of the closed list. */
   readonly routes: readonly string[];
   /**
    * Returns the response for a path of the closed list, or null for any other path; 304 if `ifNoneMatch` matches the
@@ -22,19 +22,25 @@ interface Document {
   readonly file: AssetFile;
   readonly contentType: string;
   readonly headers: HeaderList;
-  /** True if clients revalidate a copy on each use instead of caching it for a time. */
+  /** True if clients must revalidate a copy on each use instead of caching it for a time. */
   readonly validated: boolean;
 }
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
-/** Assets of pages are revalidated at each use: a new page never runs with an older release's script or style. */
+/**
+ * Caching headers of pages' assets, which clients revalidate at each use: a new page never runs with the script or
+ * style of an older release.
+ */
 const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
 const script = 'text/javascript; charset=utf-8';
 const css = 'text/css; charset=utf-8';
 const text = 'text/plain; charset=utf-8';
 
-/** The API reference's renderer sets inline styles; everything else comes from this origin alone. */
+/**
+ * Content security policy of the API reference. Its renderer sets inline styles; everything else comes only from this
+ * origin.
+ */
 const pagePolicy: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -42,7 +48,7 @@ const pagePolicy: HeaderList = [
   'no-referrer',
 ];
 
-/** Policy of a page without scripts. */
+/** Content security policy of a page without scripts. */
 const textPolicy: HeaderList = [
   'Content-Security-Policy',
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -52,13 +58,13 @@ const textPolicy: HeaderList = [
 
 /** Identification of the party that reads from labelers, shown to their operators on `/for-labelers`. */
 export interface LabelerReader {
-  /** The `User-Agent` of every request of the instruments. */
+  /** `User-Agent` of every request of the instruments. */
   readonly userAgent: string;
   /** Web or mail address of the operator; null if none is set. */
   readonly contact: string | null;
 }
 
-/** Fills in the page for operators of labelers. */
+/** Returns the page for operators of labelers with the User-Agent and contact filled in. */
 function describeReader(page: string, { userAgent, contact }: LabelerReader): string {
   const sentence =
     contact === null
@@ -72,8 +78,8 @@ function escapeText(text: string): string {
 }
 
 /**
- * Creates the documents of the asset directory of the built program. `common` are the headers of every response; `base` is
- * the prefix of links: the public URL, or the base path if that is unknown.
+ * Creates the documents from the asset directory of the built program. `common` are the headers of every response;
+ * `base` is the prefix of links: the public URL, or the base path if the public URL is unknown.
  */
 export function factsDocuments(
   assets: string,
@@ -89,7 +95,7 @@ export function factsDocuments(
       if (!document) return null;
       const { route, file, contentType, headers, validated } = document;
       const found = file.bytes(coding);
-      // The error does not concern the facts, so it has no caching headers.
+      // The error does not concern the facts, so the response has no caching headers.
       if (!found) return { route, reply: errorReply('asset_unavailable', common) };
       const tag = validated ? ['ETag', found.etag] : [];
       const all = [...tag, 'Vary', 'Accept-Encoding', ...headers, ...common];

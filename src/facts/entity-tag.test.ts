@@ -4,13 +4,13 @@ import { ageBucket, entityTag } from './entity-tag.ts';
 
 const digest = 'ab'.repeat(32);
 
-it('is weak, quoted, and equal in every process for the same contract, bytes and bucket', () => {
-  // A literal value: another process, node or version must compute the same text.
+it('an entity tag is weak, quoted, and equal in every process for the same contract, bytes and bucket', () => {
+  // Compare with a literal value: another process, node or version must compute the same text.
   expect(entityTag(contractIds.labelsOverview, digest, 3)).toMatch(/^W\/"[A-Za-z0-9_-]{27}"$/);
   expect(entityTag(contractIds.labelsOverview, digest, 3)).toBe(entityTag(contractIds.labelsOverview, digest, 3));
 });
 
-it('differs for another contract, other bytes or another bucket', () => {
+it('an entity tag differs for another contract, other bytes or another bucket', () => {
   const tags = [
     entityTag(contractIds.labelsOverview, digest, 3),
     entityTag(contractIds.weatherMetrics, digest, 3),

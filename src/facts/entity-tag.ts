@@ -11,7 +11,7 @@ export function entityTag(contract: FactContractId, artifactDigest: string, buck
   return `W/"${token.slice(0, 27)}"`;
 }
 
-/** Returns the bucket of an age in seconds; negative ages have buckets too. */
+/** Returns the age bucket of an age in seconds; negative ages have buckets too. */
 export function ageBucket(ageSeconds: number): number {
   return Math.floor(ageSeconds / bucketSeconds);
 }

@@ -1,10 +1,9 @@
 /**
- * Finds handles in a text. A handle is a domain name, and so are hosts, and almost also versions and collection names.
- * The scan reports a name that is written as a handle (`@name.tld`) and a name below a domain that is in use for
- * handles.
+ * Detection of handles in text. A handle is a domain name; hosts, versions and collection names look similar. The scan
+ * reports a name that is written as a handle (`@name.tld`) and a name below a domain that is in use for handles.
  */
 
-/** Generic top-level domains with handles, besides the two-letter country codes. */
+/** Generic top-level domains under which handles exist, in addition to the two-letter country codes. */
 const domains = new Set(
   (
     'app art bio blog blue chat click cloud club com dev earth email fyi gay games gg gov info ink int land lgbt life live link lol mil ' +
@@ -13,16 +12,16 @@ const domains = new Set(
   ).split(' '),
 );
 
-/** Services of the network that a text may name: they are not accounts. */
+/** Matches host names of the network's services, which a text may contain because they are not accounts. */
 const services = /(?:^|\.)bsky\.network$|^plc\.directory$|^bsky\.(?:app|social)$/;
 
-/** Names of lexicons, which are reversed domain names. */
+/** Matches names of lexicons, which are reversed domain names. */
 const lexicons = /^(?:app\.bsky|chat\.bsky|com\.atproto|network\.bsky|tools\.ozone)\./;
 
 const token = /[a-z0-9._@-]+/gi;
 const domainLabel = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
-/** Returns true if a plain text contains a handle; `hosts` are host names that it may contain. */
+/** Returns true if a plain text contains a handle; `hosts` are host names that the text may contain. */
 export function namesHandle(text: string, hosts: ReadonlySet<string>): boolean {
   if (!text.includes('.')) return false;
   for (const [found] of text.matchAll(token)) {
@@ -47,13 +46,13 @@ function domainName(text: string): string | null {
   const labels = text.replace(/^[.-]+|[.-]+$/g, '').split('.');
   let from = labels.length;
   while (from > 0 && domainLabel.test(labels[from - 1] ?? '')) from -= 1;
-  // An underscore cannot be part of a handle: `_alice` contains one.
+  // `_alice` contains the label `alice`: an underscore cannot be part of a handle.
   const rest = /[a-z0-9-]+$/i.exec(labels[from - 1] ?? '');
   const name = [...(rest ?? []), ...labels.slice(from)];
   return name.length >= 2 && /^[a-z][a-z0-9-]*[a-z0-9]$/i.test(name.at(-1) ?? '') ? name.join('.') : null;
 }
 
-/** Matches `ended.It`: a missing space after a sentence. */
+/** Returns true for a name such as `ended.It`: a missing space after a sentence. */
 function isSentenceEnd(name: string): boolean {
   return /^[a-z0-9-]+\.[A-Z][a-z]*$/.test(name);
 }

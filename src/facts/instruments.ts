@@ -7,7 +7,8 @@ import { type FreshnessBounds, judgeLabels, labelEvidence } from './judge.ts';
 import { weatherTime } from './weather-resource.ts';
 
 /**
- * The instrument index: every instrument with what can be read now. It does not predict whether a fact can be served.
+ * Returns the instrument index: every instrument with the state of its artifact. The index does not predict whether a
+ * fact can be served.
  */
 export function instrumentIndex(
   weather: Reading<WeatherArtifact>,

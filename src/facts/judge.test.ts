@@ -8,7 +8,7 @@ import { judgeLabels, labelEvidence } from './judge.ts';
 const now = Date.parse('2026-11-20T12:00:00.000Z');
 const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
 
-/** Returns a timestamp that is this many seconds before now. */
+/** Returns a timestamp that is the given number of seconds before now. */
 function ago(seconds: number): string {
   return formatTimestamp(now - seconds * 1000);
 }
@@ -42,12 +42,12 @@ describe('the age of the artifact', () => {
     [-299.999, 'fresh by artifact_generated_at'],
     [-300, 'fresh by artifact_generated_at'],
     [-300.001, 'unavailable by artifact_generated_at'],
-  ])('%d seconds is %s', (age, expected) => {
+  ])('at %d seconds makes the artifact %s', (age, expected) => {
     expect(verdict(recent({ generated_at: ago(age) }))).toBe(expected);
     expect(verdict(legacy({ generated_at: ago(age) }))).toBe(expected);
   });
 
-  it('is judged to the microsecond', () => {
+  it('is computed to the microsecond', () => {
     expect(verdict(recent({ generated_at: '2026-11-20T12:05:00.000000Z' }))).toBe('fresh by artifact_generated_at');
     expect(verdict(recent({ generated_at: '2026-11-20T12:05:00.000001Z' }))).toBe(
       'unavailable by artifact_generated_at',
@@ -78,7 +78,7 @@ describe('the age of the collection', () => {
     [7200.001, 'stale by collection_observed_through'],
     [-300, 'fresh by artifact_generated_at'],
     [-300.001, 'unavailable by collection_observed_through'],
-  ])('%d seconds is %s', (age, expected) => {
+  ])('at %d seconds makes the artifact %s', (age, expected) => {
     expect(verdict(recent({ observed_through: ago(age) }))).toBe(expected);
   });
 
@@ -86,7 +86,7 @@ describe('the age of the collection', () => {
     expect(verdict(recent({ observed_through }))).toBe('unavailable by collection_observed_through');
   });
 
-  it('has its own bound', () => {
+  it('has its own maximum', () => {
     const evidence = recent({ observed_through: ago(61) });
     const judged = judgeLabels(evidence, { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 60 }, now);
     expect(judged).toEqual({
@@ -104,33 +104,33 @@ describe('the age of the collection', () => {
   });
 });
 
-describe('the order of the rules', () => {
+describe('the order of the freshness rules', () => {
   const old = ago(9000);
   const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
   const coverage = { ...aRecentOverview().coverage, warmup };
 
-  it('an unusable time is unavailable, even during a hold', () => {
+  it('makes an unusable time unavailable, even during a hold', () => {
     expect(verdict(recent({ generated_at: 'no', hold: true }))).toBe('unavailable by artifact_generated_at');
     expect(verdict(recent({ observed_through: null, hold: true }))).toBe('unavailable by collection_observed_through');
   });
-  it("the artifact's time decides if both times are unusable", () => {
+  it("makes the artifact's time decide if both times are unusable", () => {
     expect(verdict(recent({ generated_at: 'no', observed_through: null }))).toBe(
       'unavailable by artifact_generated_at',
     );
   });
-  it('held precedes stale', () => {
+  it('applies held before stale', () => {
     expect(verdict(recent({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
     expect(verdict(legacy({ generated_at: old, hold: true }))).toBe('held by artifact_generated_at');
   });
-  it("the artifact's age decides if both stale rules apply", () => {
+  it("makes the artifact's age decide if both stale rules apply", () => {
     expect(verdict(recent({ generated_at: old, observed_through: old }))).toBe('stale by artifact_generated_at');
   });
-  it('stale precedes warming up', () => {
+  it('applies stale before warming up', () => {
     expect(verdict(recent({ generated_at: old, coverage }))).toBe('stale by artifact_generated_at');
   });
 });
 
-describe('warming up', () => {
+describe('the warming_up state', () => {
   const { coverage } = aRecentOverview();
   it('applies to an epoch with a warm-up', () => {
     const warmup = { start: ago(86_400), end: ago(3600), reason: 'not_observed' };
@@ -147,7 +147,7 @@ describe('warming up', () => {
   });
 });
 
-it('the legacy producer has no collection clock', () => {
+it('the legacy producer has no collection age', () => {
   expect(judgeLabels(legacy({ generated_at: ago(30) }), bounds, now)).toEqual({
     servable: true,
     ageSeconds: 30,
@@ -155,7 +155,7 @@ it('the legacy producer has no collection clock', () => {
   });
 });
 
-it('a refused time is null, and a future time is the exact negative difference', () => {
+it('an unusable time has no age, and a tolerated future time has a negative age', () => {
   expect(judgeLabels(recent({ generated_at: ago(-12.25) }), bounds, now).freshness.age_seconds).toBe(-12.25);
   expect(judgeLabels(recent({ generated_at: ago(-301) }), bounds, now).freshness.age_seconds).toBeNull();
   expect(judgeLabels(recent({ observed_through: ago(-301) }), bounds, now).freshness.collection_age_seconds).toBeNull();

@@ -5,27 +5,30 @@ import { type Micros, microsFromMillis, parseTimestamp, secondsBetween } from '.
 import type { FreshnessBasis, FreshnessState } from '../contract/vocabulary.ts';
 
 /**
- * Label freshness: a pure function of the artifact and the request's clock. The states are tried in the order of the
- * contract: unavailable, held, stale, warming_up, fresh. The first that applies is the verdict.
+ * Label freshness is a pure function of the artifact and the request's clock. The states are tried in the order of the
+ * contract: unavailable, held, stale, warming_up, fresh. The first state that applies is the result.
  */
 
-/** Bounds set by the operator, in seconds. */
+/** Maximum ages set by the operator, in seconds. */
 export interface FreshnessBounds {
   readonly maxAgeSeconds: number;
   readonly collectionMaxAgeSeconds: number;
 }
 
-/** The parts of a label artifact that freshness depends on: extracted once per artifact, judged at every request. */
+/**
+ * The parts of a label artifact that determine freshness. The parts are extracted once per artifact and evaluated at
+ * every request.
+ */
 export interface LabelEvidence {
-  /** Null if it is absent or not a valid timestamp. */
+  /** Time of the artifact; null if absent or not a valid timestamp. */
   readonly generatedAt: Micros | null;
-  /** Time of the latest accepted page; the legacy producer has no collection clock. */
+  /** Time of the latest accepted page; `not_recorded` for the legacy producer, which has no collection clock. */
   readonly collection: { readonly observedThrough: Micros | null } | 'not_recorded';
   readonly held: boolean;
   readonly warming: boolean;
 }
 
-/** The verdict: whether the fact may be served, and the Freshness object of either response. */
+/** Result of the freshness rules: whether the fact may be served, and the Freshness object of the response. */
 export type Judgement =
   | { readonly servable: true; readonly ageSeconds: number; readonly freshness: LabelFreshness }
   | {
@@ -34,7 +37,7 @@ export type Judgement =
       readonly freshness: LabelFreshness;
     };
 
-/** Extracts the evidence from either label artifact. */
+/** Extracts the parts that determine freshness from either label artifact. */
 export function labelEvidence(artifact: LabelArtifact): LabelEvidence {
   const { overview } = artifact;
   const common = { generatedAt: parseTimestamp(overview.generated_at), held: overview.hold === true };
@@ -47,7 +50,7 @@ export function labelEvidence(artifact: LabelArtifact): LabelEvidence {
   };
 }
 
-/** Judges a readable label artifact at `now` (milliseconds since 1970). */
+/** Computes the freshness of a readable label artifact at `now` (milliseconds since 1970). */
 export function judgeLabels(evidence: LabelEvidence, bounds: FreshnessBounds, now: number): Judgement {
   const age = usableAge(evidence.generatedAt, now);
   const collectionAge =
@@ -68,7 +71,10 @@ export function judgeLabels(evidence: LabelEvidence, bounds: FreshnessBounds, no
   return { servable: false, state: state === 'stale' || state === 'held' ? state : 'unavailable', freshness };
 }
 
-/** Applies the rules in the order of the contract. The collection age is undefined if the producer records none. */
+/**
+ * Returns the first state that applies, in the order of the contract. The collection age is undefined if the producer
+ * records none.
+ */
 function verdict(
   evidence: LabelEvidence,
   bounds: FreshnessBounds,

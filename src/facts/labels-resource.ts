@@ -13,10 +13,13 @@ import { projectRecentLabels, recentLabelProvenance } from './project-recent-lab
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-/** Error codes of the states in which the overview is refused. */
+/** Error codes of the freshness states in which the label overview is refused. */
 export const labelRefusals = { stale: 'source_stale', held: 'source_held', unavailable: 'source_unavailable' } as const;
 
-/** Creates the label overview: judged at every request, and refused before conditional headers are evaluated. */
+/**
+ * Creates the resource of the label overview. Freshness is computed at every request, and a refusal precedes the
+ * evaluation of conditional headers.
+ */
 export function labelsResource(
   source: ArtifactSource<LabelArtifact>,
   bounds: FreshnessBounds,

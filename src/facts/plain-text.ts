@@ -1,15 +1,15 @@
 /**
- * Removes what hides a name from a search: compatibility forms, invisible characters, and nested encodings. For the
- * privacy scan only: the result is never published.
+ * Normalization of text before the privacy scan: removes compatibility forms, invisible characters, and nested
+ * encodings, which could hide a name. The result is used only by the scan and never published.
  */
 
-/** Maximum number of nested encodings that are decoded; an honest text has none or one. */
+/** Maximum number of nested encodings that are decoded; legitimate text has none or one. */
 const maxRounds = 6;
 
-/** Matches text that no round could change: printable ASCII without a character that begins an escape. */
+/** Matches text that decoding cannot change: printable ASCII without a character that begins an escape. */
 const alreadyPlain = /^[\x20-\x24\x27-\x5b\x5d-\x7e]*$/;
 
-/** Invisible characters: format and control characters, variation selectors, joiners and fillers. */
+/** Matches invisible characters: format and control characters, variation selectors, joiners and fillers. */
 const unseen = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
 const percent = /(?:%[0-9a-f]{2})+/gi;
@@ -30,7 +30,7 @@ const entities: Readonly<Record<string, string>> = {
   lowbar: '_',
 };
 
-/** Returns the decoded text; null if it has more nested encodings than an honest text. */
+/** Returns the decoded text; null if the text has more nested encodings than legitimate text. */
 export function plainText(text: string): string | null {
   let current = text;
   for (let round = 0; round < maxRounds; round += 1) {

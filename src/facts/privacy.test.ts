@@ -4,8 +4,8 @@ import { findLeak } from './privacy.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
-describe('findLeak', () => {
-  it("allows labelers' DIDs where the contract names labelers, and nowhere else", () => {
+describe('the privacy scan', () => {
+  it("allows labelers' DIDs only where the contract names labelers", () => {
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler_did: did, count: 1 }] } })).toBeNull();
     expect(findLeak({ facts: { top_labelers_7d: [{ labeler: did }] } })).toEqual({
       pointer: '/facts/top_labelers_7d/0/labeler',
@@ -20,7 +20,7 @@ describe('findLeak', () => {
     ['in capitals', did.toUpperCase()],
     ['of another method', 'did:web:example.com'],
     ['in an address', 'wss://host.example/subscribe?wantedDids=did%3Aplc%3Aewvi7nxzyoun6zhxrhs64oiz'],
-  ])('finds a DID %s', (_where, text) => {
+  ])('finds the DID %s', (_where, text) => {
     expect(findLeak({ caveats: ['fine', text] })).toEqual({ pointer: '/caveats/1', shape: 'did' });
   });
 
@@ -45,12 +45,12 @@ describe('findLeak', () => {
     ['in HTML twice, with names', 'did&amp;colon;plc&colon;abc'],
     ['in escapes of JSON', 'did\\u003aplc\\x3aabc'],
     ['in escapes within escapes', 'did\\\\u003aplc\\u{3a}abc'],
-  ])('finds a DID %s', (_where, text) => {
+  ])('finds the DID %s', (_where, text) => {
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'did' });
     expect(findLeak({ facts: { [text]: 1 } })?.shape).toBe('did');
   });
 
-  it('refuses a text with more nested encodings than it decodes', () => {
+  it('rejects a text with more nested encodings than it decodes', () => {
     let text = 'did:plc:abc';
     for (let i = 0; i < 12; i += 1) text = text.replaceAll('%', '%25').replaceAll(':', '%3A');
     expect(findLeak({ caveats: [text] })).toEqual({ pointer: '/caveats/0', shape: 'encoded' });
@@ -87,11 +87,11 @@ describe('findLeak', () => {
     'No space follows.It is a mistake of spelling...',
     'version 0.1.0 of labels.recent-overview.v1; 100 % of 3.14',
     'Über 90 % – ungefähr &c.',
-  ])('does not report %j', (text) => {
+  ])('reports no identity in %j', (text) => {
     expect(findLeak({ contract: 'atproto.facts.labels.overview/v1', caveats: [text] })).toBeNull();
   });
 
-  it('finds an identity in any text at any position, and nothing in text without one', () => {
+  it('finds an identity at any position of any text, and none in text without an identity', () => {
     const noise = fc.string({ unit: fc.constantFrom(...'abc xyz,;()-09éß'), maxLength: 40 });
     const planted = fc.constantFrom(did, 'at://example.com/x', '@bob.example', 'bob.bsky.social');
     const disguise = fc.constantFrom<(text: string) => string>(
@@ -111,7 +111,7 @@ describe('findLeak', () => {
     );
   });
 
-  it('takes time in proportion to the length of the text, whatever its content', () => {
+  it('takes time proportional to the length of the text, regardless of its content', () => {
     const size = 4 * 1024 * 1024;
     const shapes = ['a', 'a.', 'did:', '%25', '&amp;', '\\u005c', '.-', '@', '\u200b', '\ufdfa', 'a-', 'a.co_'];
     for (const shape of shapes) {
@@ -123,7 +123,7 @@ describe('findLeak', () => {
     }
   });
 
-  it('does not report words that only look similar', () => {
+  it('does not report words that resemble an identity', () => {
     expect(findLeak({ caveats: ['it did: well', 'look at: this', 'did://'] })).toBeNull();
   });
 });

@@ -4,24 +4,29 @@ import { namesHandle } from './handle-scan.ts';
 import { plainText } from './plain-text.ts';
 
 /**
- * The last check that no subject is published in an aggregate. No instrument should ever write one; if it does, the
- * whole fact is refused, and the alarm names the location and never the content.
+ * The privacy scan is the last check that no subject is published in an aggregate. No instrument should ever write a
+ * subject; if one does, the whole fact is refused, and the alarm names the location and never the content.
  */
 
 const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
 const atUri = /at:\/\//i;
 
-/** The location of an identity in a body where none is allowed. */
+/** The location of an identity in a body that must not contain one. */
 export interface Leak {
   /** JSON pointer (RFC 6901) of the value, or of the object with the leaking key. */
   readonly pointer: string;
-  /** `encoded`: more nested encodings than an honest text has. */
+  /** Kind of the identity. `encoded`: the text has more nested encodings than legitimate text. */
   readonly shape: 'did' | 'at-uri' | 'handle' | 'encoded';
 }
 
-/** Describes a leak for an operator; never includes its content. */
+/** Returns a description of a leak for the operator, without the leaked content. */
 export function describeLeak({ shape, pointer }: Leak): string {
-  const what = { did: 'a DID', 'at-uri': 'an AT-URI', handle: 'a handle', encoded: 'a text that hides what it holds' };
+  const what = {
+    did: 'a DID',
+    'at-uri': 'an AT-URI',
+    handle: 'a handle',
+    encoded: 'a text with too many nested encodings',
+  };
   return `${what[shape]} is at ${pointer}`;
 }
 
@@ -31,12 +36,12 @@ export function findLeak(body: object): Leak | null {
 }
 
 const labelerDid = /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/;
-/** Names of contracts and schemas contain dots and are fixed. */
+/** Matches pointers to names of contracts and schemas, which contain dots and are fixed. */
 const identifiers = /^\/(?:contract|provenance\/artifact_schema_version)$/;
 const collections: ReadonlySet<string> = new Set(collectionNames);
 
 interface Allowed {
-  /** Hosts that the body names as its source. */
+  /** Hosts that the body names as its source, which are not handles. */
   readonly hosts: ReadonlySet<string>;
 }
 

@@ -4,7 +4,7 @@ import { aLegacyOverview } from '../../harness/artifacts/overviews.ts';
 import type { LegacyOverview } from '../artifact/legacy-overview.ts';
 import { calmRemoved, legacyLabelProvenance, projectLegacyLabels } from './project-legacy-labels.ts';
 
-it('publishes only the parts that the contract names', () => {
+it('the legacy projection publishes only the parts that the contract names', () => {
   const legacy = fixture('legacy');
   const heartbeats = legacy.heartbeats as JsonObject;
   expect(projectLegacyLabels(aLegacyOverview())).toEqual({
@@ -27,7 +27,7 @@ it('publishes only the parts that the contract names', () => {
   });
 });
 
-it('states its provenance, and lists nothing that the producer does not publish', () => {
+it('the legacy projection states its provenance, and lists nothing that the producer does not publish', () => {
   expect(legacyLabelProvenance()).toEqual({
     instrument: 'labels',
     method: 'legacy_label_poll',
@@ -35,12 +35,12 @@ it('states its provenance, and lists nothing that the producer does not publish'
   });
 });
 
-it('publishes the window if the artifact declares one', () => {
+it('the legacy projection publishes the window if the artifact declares one', () => {
   expect(projectLegacyLabels(aLegacyOverview({ window_days: 30 })).window_days).toBe(30);
 });
 
-describe('alerts by rule', () => {
-  it('an artifact without alerts by rule has no alert count for the window, instead of zero', () => {
+describe('the counts of alerts by rule', () => {
+  it('are null for an artifact without alerts by rule, and never zero', () => {
     const { alerts_by_rule_7d: _7, alerts_by_rule_24h: _24, ...overview } = aLegacyOverview();
     const facts = projectLegacyLabels(overview);
     expect([facts.alert_count_window, facts.alerts_by_rule_7d, facts.alerts_by_rule_24h]).toEqual([
@@ -49,10 +49,10 @@ describe('alerts by rule', () => {
       undefined,
     ]);
   });
-  it('an empty set of rules is a true zero', () => {
+  it('are zero for an empty set of rules', () => {
     expect(projectLegacyLabels(aLegacyOverview({ alerts_by_rule_7d: {} })).alert_count_window).toBe(0);
   });
-  it('names of the wrong shape are dropped, but their alerts count', () => {
+  it('omit invalid rule names, but include their alerts in the sum', () => {
     const rules = { data_gap: 7, 'did:plc:ar7c4by46qjdydhdevvrndac': 5, Upper: 3, ['a'.repeat(65)]: 2, constructor: 1 };
     const facts = projectLegacyLabels(aLegacyOverview({ alerts_by_rule_7d: rules }));
     expect(facts.alerts_by_rule_7d).toEqual({ data_gap: 7, constructor: 1 });
@@ -60,7 +60,7 @@ describe('alerts by rule', () => {
   });
 });
 
-it('census keys outside the vocabulary add to unknown', () => {
+it('census keys outside the vocabulary are added to unknown', () => {
   const { census } = aLegacyOverview();
   const auditability = { high: 1, low: 2, splendid: 3, unknown: 4, __proto__x: 5 };
   expect(projectLegacyLabels(aLegacyOverview({ census: { ...census, auditability } })).census.auditability).toEqual({
@@ -79,7 +79,7 @@ it('an unusable time of a job is null', () => {
   expect(facts.heartbeats).toEqual({ discovery: null, ingest: null, scan: null, report: null });
 });
 
-describe('network weather is calm only if observation was adequate', () => {
+describe('the signals of the legacy producer', () => {
   type Adequacy = NonNullable<LegacyOverview['observation']>['adequacy'] | 'absent';
 
   function weatherOf(adequacy: Adequacy, signals: string[], claim = true) {
@@ -112,11 +112,14 @@ describe('network weather is calm only if observation was adequate', () => {
     ['partial', ['splendid'], ['under-observed'], false],
     ['adequate', ['noisy', 'noisy'], ['noisy'], true],
     ['adequate', ['calm', 'under-observed'], ['under-observed'], false],
-  ])('%s and %j publish %j, negative claim %s', (adequacy, signals, published, claim) => {
-    expect(weather(adequacy, signals)).toEqual([published, claim]);
-  });
+  ])(
+    'with adequacy %s and signals %j are published as %j, negative claim %s',
+    (adequacy, signals, published, claim) => {
+      expect(weather(adequacy, signals)).toEqual([published, claim]);
+    },
+  );
 
-  it('replaces the attribution of a removed calm, and keeps any other', () => {
+  it('replace the attribution of a removed calm, and keep any other attribution', () => {
     const attribution = (adequacy: Adequacy, signals: string[]) => weatherOf(adequacy, signals).attribution;
     expect(attribution('partial', ['noisy', 'calm'])).toBe(calmRemoved);
     expect(attribution('absent', ['calm'])).toBe(calmRemoved);
@@ -124,7 +127,7 @@ describe('network weather is calm only if observation was adequate', () => {
     expect(attribution('partial', ['noisy'])).toBe('because');
   });
 
-  it('adequate observation adds no claim that the artifact does not make', () => {
+  it('contain no claim that the artifact does not make, even with adequate observation', () => {
     expect(weather('adequate', ['calm'], false)).toEqual([['calm'], false]);
   });
 });

@@ -4,7 +4,7 @@ import type { LegacyLabelFacts } from '../contract/labels.ts';
 import { usableTimestamp } from '../contract/timestamp.ts';
 import { type CensusMap, censusKeys, networkSignals, type SignalWord } from '../contract/vocabulary.ts';
 
-/** Projects the legacy label overview (schema 23) to the facts, field by field. */
+/** Projects the legacy label overview (schema 23) to the published facts, field by field. */
 export function projectLegacyLabels(overview: LegacyOverview): LegacyLabelFacts {
   const { alerts_by_rule_24h: rules24h, alerts_by_rule_7d: rules7d, census, heartbeats } = overview;
   return {
@@ -39,9 +39,9 @@ export function legacyLabelProvenance(): LabelProvenance {
 }
 
 /**
- * Publishes calm only with adequate observation. If the observation is absent, partial or unobserved, `calm` is
- * removed, the adequacy word is added, and no negative claim is supported, whatever the artifact stated. Positive
- * signals are kept. An attribution that may explain the removed word is replaced by a fixed sentence.
+ * Returns the published signals. `calm` requires adequate observation: otherwise `calm` is removed, the adequacy word
+ * is added, and no negative claim is supported, whatever the artifact stated. Positive signals are kept. An attribution
+ * that may explain the removed word is replaced by a fixed sentence.
  */
 function networkWeather({
   network_weather: weather,
@@ -49,7 +49,7 @@ function networkWeather({
 }: LegacyOverview): LegacyLabelFacts['network_weather'] {
   const adequacy = observation?.adequacy ?? 'unobserved';
   const adequacyWord: SignalWord = adequacy === 'unobserved' ? 'unobserved' : 'under-observed';
-  // An artifact with an under-observed signal is inadequate, whatever its adequacy field states.
+  // An artifact with an under-observed signal is inadequate, regardless of its adequacy field.
   const standing = adequacy === 'adequate' && !weather.signals.some((word) => adequacySignals.includes(word));
   const known = networkSignals.filter((word) => weather.signals.includes(word));
   const kept = inArtifactOrder(known, weather.signals).filter((word) => standing || word !== 'calm');
@@ -61,7 +61,7 @@ function networkWeather({
   };
 }
 
-/** Attribution of a reading whose `calm` was removed. */
+/** Attribution of a reading from which `calm` was removed. */
 export const calmRemoved =
   'The producer reported calm, but its observation was not adequate for that: too little was observed to say that nothing happened.';
 
@@ -95,7 +95,7 @@ function knownRules(rules: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(rules).filter(([name]) => ruleName.test(name)));
 }
 
-/** Rules with unpublished names still count. */
+/** Returns the number of alerts of all rules, including rules with unpublished names. */
 function sum(rules: Record<string, number>): number {
   return Object.values(rules).reduce((total, count) => total + count, 0);
 }

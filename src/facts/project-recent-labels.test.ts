@@ -10,7 +10,7 @@ function withCoverage(changes: object) {
   return projectRecentLabels({ ...overview, coverage: { ...overview.coverage, ...changes } });
 }
 
-it("publishes the artifact's values under the contract's names", () => {
+it("the projection publishes the artifact's values under the contract's names", () => {
   const { labeler_count, top_labelers_7d, window_days, acquisition, coverage, counts } = fixture('recent');
   expect(projectRecentLabels(aRecentOverview())).toEqual({
     labeler_count,
@@ -25,7 +25,7 @@ it("publishes the artifact's values under the contract's names", () => {
   });
 });
 
-it('states its provenance; an artifact without an origin is live', () => {
+it('the projection states its provenance; an artifact without an origin is live', () => {
   const { origin: _, ...overview } = aRecentOverview();
   expect(recentLabelProvenance(overview)).toEqual({
     instrument: 'labels',
@@ -36,11 +36,11 @@ it('states its provenance; an artifact without an origin is live', () => {
   });
 });
 
-describe('values that the contract does not define', () => {
-  it('an unknown coverage status becomes unknown', () => {
+describe('a value that the contract does not define', () => {
+  it('is published as unknown in the coverage status', () => {
     expect(withCoverage({ status: 'perfect' }).coverage.status).toBe('unknown');
   });
-  it('an unknown reason of a gap or warm-up becomes unknown', () => {
+  it('is published as unknown in the reason of a gap or warm-up', () => {
     const facts = withCoverage({ gaps: [{ ...gap, reason: 'cosmic_rays' }], warmup: { ...gap, reason: 'late' } });
     expect(facts.coverage.gaps).toEqual([{ ...gap, reason: 'unknown' }]);
     expect(facts.coverage.warmup).toEqual({ ...gap, reason: 'unknown' });
@@ -56,7 +56,7 @@ describe('optional source counts', () => {
   });
 });
 
-describe('an inconsistent overview is published with the weaker claim', () => {
+describe('an inconsistent overview', () => {
   const { sources } = aRecentOverview().coverage;
   const known = { ...sources, enrolled: 3, established: 3, unstarted: 0, probing: 0, refused: 0 };
   const quiet = { ...known, cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 };
@@ -73,31 +73,31 @@ describe('an inconsistent overview is published with the weaker claim', () => {
     ['unknown', { status: 'unknown', gaps: [gap] }],
     ['unknown', { status: 'gapped', gaps: [gap], sources: { ...quiet, unstarted: 1 } }],
     ['unknown', { status: 'warming_up', warmup: gap, sources: { ...quiet, probing: 1 } }],
-  ])('%s', (status, changes) => {
+  ])('is published with the weaker claim: %s', (status, changes) => {
     expect(statusOf(changes)).toBe(status);
   });
 
-  it('observed days never exceed the window', () => {
+  it('never has more observed days than the window', () => {
     expect(withCoverage({ observed_days: 31 }).coverage.observed_days).toBe(30);
   });
 });
 
-describe('more gaps than the contract lists', () => {
+describe('the gaps of an overview', () => {
   const whole = [{ start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z', reason: 'unknown' }];
 
-  it('128 gaps are listed', () => {
+  it('are all listed if there are 128 gaps', () => {
     const { coverage } = withCoverage({ gaps: Array.from({ length: 128 }, () => gap) });
     expect([coverage.gaps.length, coverage.gap_overflow]).toEqual([128, false]);
   });
-  it('129 gaps are published as one unknown gap over the whole window', () => {
+  it('become one unknown gap over the whole window if there are 129 gaps', () => {
     const { coverage } = withCoverage({ gaps: Array.from({ length: 129 }, () => gap) });
     expect([coverage.gaps, coverage.gap_overflow, coverage.status]).toEqual([whole, true, 'gapped']);
   });
-  it('a declared overflow has the same effect, however few gaps are listed', () => {
+  it('become one unknown gap if the artifact declares an overflow, however few gaps it lists', () => {
     const { coverage } = withCoverage({ gaps: [gap], gap_overflow: true });
     expect([coverage.gaps, coverage.gap_overflow]).toEqual([whole, true]);
   });
-  it('the status is then never that there are no recorded gaps', () => {
+  it('are never published with the status no_recorded_gaps', () => {
     expect(withCoverage({ gap_overflow: true, status: 'no_recorded_gaps' }).coverage.status).toBe('unknown');
     expect(withCoverage({ gap_overflow: true, status: 'warming_up' }).coverage.status).toBe('warming_up');
   });

@@ -5,10 +5,7 @@ import { maxGaps } from '../contract/limits.ts';
 import { formatTimestamp, parseTimestamp, usableTimestamp } from '../contract/timestamp.ts';
 import { type CoverageStatus, coverageStatuses, type GapReason, gapReasons } from '../contract/vocabulary.ts';
 
-/**
- * Projects `labels.recent-overview.v1` to the facts: every published field is named here, and nothing else is
- * published.
- */
+/** Projects `labels.recent-overview.v1` to the published facts. Only the fields named here are published. */
 export function projectRecentLabels(overview: RecentOverview): RecentLabelFacts {
   const { acquisition, counts } = overview;
   return {
@@ -83,10 +80,10 @@ function gap({ start, end, reason }: { start: string; end: string; reason: strin
   return { start, end, reason: reasonWord(reason) };
 }
 
-/** The first instant that RFC 3339 can represent, in milliseconds: 0001-01-01. */
+/** The earliest instant that RFC 3339 can represent, 0001-01-01, in milliseconds since 1970. */
 const earliest = -62_135_596_800_000;
 
-/** Returns one gap over the whole window, for more gaps than can be listed. */
+/** Returns one gap over the whole window, which replaces more gaps than can be listed. */
 function wholeWindow({ generated_at, window_days }: RecentOverview): Gap {
   const end = parseTimestamp(generated_at);
   if (end === null || typeof generated_at !== 'string') throw new Error('a refused artifact is never projected');
@@ -109,9 +106,9 @@ function hasUnknownCoverage(sources: RecentOverview['coverage']['sources']): boo
 }
 
 /**
- * Returns the artifact's status, or the weaker one that its own fields support. A source of unknown coverage makes the
- * status unknown. `no recorded gaps` is not published together with a gap, a warm-up, more gaps than can be listed, or
- * without any enrolled source.
+ * Returns the artifact's coverage status, or a weaker status that its fields support. A source of unknown coverage
+ * makes the status unknown. `no_recorded_gaps` requires an enrolled source and excludes any gap, warm-up or overflow of
+ * gaps.
  */
 function weakerStatus(coverage: RecentOverview['coverage'], overflow: boolean): CoverageStatus {
   const stated = statusWord(coverage.status);

@@ -8,7 +8,7 @@ const ours = (changes: object = {}) =>
 const theirs = (changes: object = {}) =>
   projectWeather({ schema: 'weatherwatch.summary/v2', summary: aWeatherwatchSummary(changes) });
 
-describe('our summary', () => {
+describe("the projection of Almanac's weather summary", () => {
   const summary = fixture('weather');
 
   it("publishes the artifact's values under the contract's names", () => {
@@ -39,14 +39,14 @@ describe('our summary', () => {
     expect(caveats).toEqual(['a limit']);
   });
 
-  it('drops collections that the contract does not name', () => {
+  it('omits collections that the contract does not name', () => {
     const like = (summary.collections as JsonObject)['like.create'];
     expect(ours({ collections: { 'like.create': like, 'poke.create': like, toString: like } }).collections).toEqual({
       'like.create': like,
     });
   });
 
-  it('a collection or total that was never observed is null, never zero', () => {
+  it('publishes a collection or total that was never observed as null, never zero', () => {
     const never = {
       total: 0,
       mean_rate_per_s: null,
@@ -62,7 +62,7 @@ describe('our summary', () => {
     expect(totalEvents).toEqual({ total: null, mean_rate_per_s: null, observed_seconds: 0 });
   });
 
-  it('the rate of such a collection is null too, whatever the artifact contains', () => {
+  it('publishes the rate of a collection that was never observed as null, whatever the artifact contains', () => {
     const like = { total: 0, mean_rate_per_s: 0, observed_seconds: 5, observed_windows: 0, unobserved_windows: 9 };
     const zero = { total: 0, mean_rate_per_s: 0, observed_seconds: 0 };
     const published = ours({ collections: { 'like.create': like }, total_events: zero });
@@ -93,7 +93,7 @@ describe('our summary', () => {
     expect(ours({ source: { endpoint, method: 'jetstream' } }).provenance).not.toHaveProperty('source_endpoint');
   });
 
-  it('an unusable time outside the window is null', () => {
+  it('publishes an unusable time outside the window as null', () => {
     const published = ours({
       conditions: { ...(summary.conditions as JsonObject), as_of: '2026-11-20T13:00:00+01:00' },
       freshness: { ...(summary.freshness as JsonObject), newest_observation_end: 'soon' },
@@ -110,7 +110,7 @@ describe('our summary', () => {
   });
 });
 
-describe('the weatherwatch summary', () => {
+describe('the projection of the weatherwatch summary', () => {
   const summary = fixture('weatherwatch');
   const conditions = summary.conditions as JsonObject;
 
@@ -153,12 +153,12 @@ describe('the weatherwatch summary', () => {
     });
   });
 
-  it('null conditions stay null, and an empty as_of becomes null', () => {
+  it('publishes null conditions as null, and an empty as_of as null', () => {
     expect(theirs({ conditions: null }).conditions).toBeNull();
     expect(theirs({ conditions: { ...conditions, as_of: '' } }).conditions?.as_of).toBeNull();
   });
 
-  it('a dash becomes null, and so does a window without bounds', () => {
+  it('publishes a dash as null, and a window without bounds as null', () => {
     const published = theirs({
       freshness: {
         state: 'unavailable',

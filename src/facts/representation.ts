@@ -6,10 +6,10 @@ import type { Coding } from '../http/representation/accept-encoding.ts';
 import { encode } from '../http/representation/compress.ts';
 import { describeLeak, findLeak, type Leak } from './privacy.ts';
 
-/** Cache-Control of everything that may be cached (contract, "Limits"). */
+/** Cache-Control of every response that may be cached (contract, "Limits"). */
 export const cacheControl = `public, max-age=${cacheSeconds}`;
 
-/** A fact that must not be served because it contains an identity. */
+/** Error for a fact that must not be served because it contains an identity. */
 export class PrivacyAlarm extends Error {
   readonly leak: Leak;
 
@@ -20,13 +20,13 @@ export class PrivacyAlarm extends Error {
   }
 }
 
-/** The bytes of one fact in one age bucket, built once. */
+/** The bytes of one fact in one age bucket, which are built once. */
 export interface Representation {
-  /** The bytes' content: the page is rendered from it, so that both agree. */
+  /** The envelope as it was serialized, from which the page is rendered, so that the bytes and the page agree. */
   readonly envelope: FactEnvelope;
   readonly etag: string;
   readonly notModified: Reply;
-  /** Returns the 200 response in a content coding, created on the first request. */
+  /** Returns the 200 response in a content coding; the response is created on the first request. */
   ok(coding: Coding): Reply;
 }
 
@@ -38,16 +38,16 @@ export interface RepresentationParts {
   readonly modifiedAt: number;
   /** Build time, in milliseconds since 1970. */
   readonly builtAt: number;
-  /** Headers of every response. */
+  /** Headers of every response of the facts API. */
   readonly common: HeaderList;
 }
 
-/** Replaces unpaired surrogates by U+FFFD: an artifact may contain them, and many clients refuse such a document. */
+/** Replaces unpaired surrogates by U+FFFD: an artifact may contain them, and many clients reject such a document. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** Serializes a fact after the privacy scan. Throws PrivacyAlarm if it must not be served. */
+/** Scans a fact for identities and serializes it. Throws PrivacyAlarm if the fact must not be served. */
 export function represent({ envelope, etag, modifiedAt, builtAt, common }: RepresentationParts): Representation {
   const leak = findLeak(envelope);
   if (leak) throw new PrivacyAlarm(leak);
@@ -55,7 +55,7 @@ export function represent({ envelope, etag, modifiedAt, builtAt, common }: Repre
   const validators: HeaderList = [
     'ETag',
     etag,
-    // Never later than `Date`, whatever the clock of the artifact's writer.
+    // `Last-Modified` is never later than `Date`, even if the clock of the artifact's writer was ahead.
     'Last-Modified',
     httpDate(Math.min(modifiedAt, builtAt)),
     'Cache-Control',

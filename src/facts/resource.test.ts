@@ -5,8 +5,8 @@ import { type FactResource, keepOne, oncePer, refusing } from './resource.ts';
 
 const readable = (artifact: string): Readable<string> => ({ kind: 'readable', artifact, digest: '', modifiedAt: 0 });
 
-describe('keepOne', () => {
-  /** Creates a cache of representations that record their inputs. */
+describe('the cache of one representation', () => {
+  /** Creates a cache with a build function that records its inputs. */
   function keeping() {
     const built: string[] = [];
     const representationOf = keepOne<string>(({ artifact }, bucket, now) => {
@@ -39,7 +39,7 @@ describe('keepOne', () => {
     ]);
   });
 
-  it('a failed build is not repeated for every request', () => {
+  it('does not repeat a failed build for every request', () => {
     const { built, representationOf } = keeping();
     const broken = readable('broken');
     for (let i = 0; i < 3; i++) expect(() => representationOf(broken, 1, 100)).toThrow('broken');

@@ -12,16 +12,13 @@ import { projectWeather } from './project-weather.ts';
 import { represent } from './representation.ts';
 import { type FactResource, keepOne, oncePer } from './resource.ts';
 
-/**
- * `generated_at` of a weather artifact. Null is a valid value of the instrument and is served; an unusable time is
- * refused.
- */
+/** `generated_at` of a weather artifact. Null is a valid value and is served; an unusable time is refused. */
 export type WeatherTime =
   | { readonly kind: 'known'; readonly text: string; readonly at: ReturnType<typeof microsFromMillis> }
   | { readonly kind: 'not_said' }
   | { readonly kind: 'unusable' };
 
-/** Reads `generated_at` of either weather artifact. */
+/** Parses `generated_at` of either weather artifact. */
 export function weatherTime(artifact: WeatherArtifact): WeatherTime {
   const text = artifact.summary.generated_at;
   if (text === null) return { kind: 'not_said' };
@@ -32,8 +29,8 @@ export function weatherTime(artifact: WeatherArtifact): WeatherTime {
 type Fact = 'weatherConditions' | 'weatherMetrics';
 
 /**
- * Creates one of the two weather facts. Weather freshness is copied, never judged, so only an unusable artifact is
- * refused.
+ * Creates the resource of one of the two weather facts. Weather freshness is copied, not recomputed, so only an
+ * unusable artifact is refused.
  */
 export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifact>, common: HeaderList): FactResource {
   const timeOf = oncePer((reading: Readable<WeatherArtifact>) => weatherTime(reading.artifact));
@@ -52,13 +49,13 @@ export function weatherResource(fact: Fact, source: ArtifactSource<WeatherArtifa
     if (reading.kind !== 'readable') return { kind: 'refused', code: 'source_unavailable' };
     const time = timeOf(reading);
     if (time.kind === 'unusable') return { kind: 'refused', code: 'source_unavailable' };
-    // An artifact without a time has no age: its bucket is the minute of the request's clock.
+    // Use the minute of the request's clock as the bucket of an artifact without a time, which has no age.
     const bucket = ageBucket(time.kind === 'known' ? ageSeconds(time.at, now) : now / 1000);
     return { kind: 'served', representation: representationOf(reading, bucket, now) };
   };
 }
 
-/** Returns the envelope of one of the weather facts. */
+/** Returns the envelope of one of the two weather facts. */
 export function weatherEnvelope(
   fact: Fact,
   artifact: WeatherArtifact,

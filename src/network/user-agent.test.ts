@@ -5,7 +5,7 @@ describe('the user agent', () => {
   it('names the program, its version and the contact', () => {
     expect(userAgent('1.2.3', 'mailto@example.org')).toBe('Almanac/1.2.3 (+mailto@example.org)');
   });
-  it('names the program and its version alone where no contact is set', () => {
+  it('names only the program and its version if no contact is set', () => {
     expect(userAgent('1.2.3', null)).toBe('Almanac/1.2.3');
   });
 });
@@ -31,7 +31,7 @@ describe('a contact', () => {
     ['a non-ASCII character', 'https://exämple.org'],
     ['credentials', 'https://user:secret@example.org'],
     ['more than 200 characters', `https://example.org/${'a'.repeat(200)}`],
-  ])('is refused: %s', (_, text) => {
+  ])('is rejected: %s', (_, text) => {
     expect(parseContact(text)).toBeNull();
   });
 });

@@ -26,13 +26,13 @@ import {
   type WindowStore,
 } from './window/window-store.ts';
 
-/** Limits of a connection, in milliseconds. The reader bounds silence itself, because it knows the rate of events. */
+/** Limits of a connection, in milliseconds. Silence is limited by the reader, which uses the rate of events. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
 const pruneMs = 3_600_000;
 /** Timeout of the request for a host's dictionary, in milliseconds. */
 const fetchMs = 10_000;
 
-/** Settings of the instrument. */
+/** Settings of the weather instrument. */
 export interface WeatherSettings {
   /** URLs of one Jetstream host or two, the preferred one first. */
   readonly jetstream: readonly string[];
@@ -43,53 +43,58 @@ export interface WeatherSettings {
   readonly publishSeconds: number;
   readonly backfillHours: number;
   readonly backfillBytes: number;
-  /** The zstd dictionary of a host of the legacy wire; null to read without compression. */
+  /** zstd dictionary of a host of the legacy wire; null to read without compression. */
   readonly dictionary: Buffer | null;
-  /** True to request compressed frames from a host of the present method, with its own dictionary. */
+  /** True to request compressed frames from a host of the present method, with the host's dictionary. */
   readonly compress: boolean;
 }
 
-/** Dependencies of the instrument. */
+/** Dependencies of the weather instrument. */
 export interface WeatherDeps {
   readonly settings: WeatherSettings;
   readonly policy: AddressPolicy;
-  /** Sent with every handshake. */
+  /** `User-Agent` of every handshake. */
   readonly userAgent: string;
-  /** This machine's wall clock, milliseconds since 1970. */
+  /** Returns the time of this machine's wall clock, in milliseconds since 1970. */
   readonly clock: () => number;
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
-  /** Intervals, for tests; in milliseconds. */
+  /** Replacements of the default intervals in milliseconds, for tests. */
   readonly pace?: Partial<Pace>;
   readonly faults?: StoreFaults;
 }
 
-/** Intervals of the instrument, in milliseconds. */
+/** Intervals of the weather instrument, in milliseconds. */
 interface Pace {
-  /** Between commits: the maximum time that is read again after a crash. */
+  /** Interval between commits in milliseconds: the maximum time that is read again after a crash. */
   readonly commitMs: number;
-  /** Between attempts to write while the disk is full. */
+  /** Interval between attempts to write while the disk is full, in milliseconds. */
   readonly probeMs: number;
   readonly backoff: Omit<BackoffOptions, 'random'>;
 }
 
 const defaultPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
 
-/** The weather instrument: one series for each host, one of them published. */
+/** The weather instrument: one series for each host, of which one is published. */
 export interface Weather {
-  /** Resolves when the store is open and an artifact is written. Rejects with OperatorError if it cannot start. */
+  /**
+   * Opens the store, writes an artifact, and starts reading. Rejects with OperatorError if the instrument cannot start.
+   */
   start(): Promise<void>;
   /** Commits the counts, writes the artifact, and closes the store. */
   stop(): Promise<void>;
-  /** Rejects when the instrument cannot continue: a damaged store or an unexpected error. Never resolves. */
+  /**
+   * Promise that rejects when the instrument cannot continue, because of a damaged store or an unexpected error. Never
+   * resolves.
+   */
   readonly failed: Promise<never>;
   /** Writes the artifact now. */
   publish(): Promise<void>;
 }
 
-/** Creates the instrument; nothing runs before `start`. */
+/** Creates the weather instrument; nothing runs before `start`. */
 export function createWeather(deps: WeatherDeps): Weather {
   return new WeatherInstrument(deps);
 }
@@ -104,7 +109,7 @@ class WeatherInstrument implements Weather {
   readonly #publisher: Publisher;
   readonly #stopping = new AbortController();
   readonly #reject: (error: unknown) => void;
-  /** Set by `start`. */
+  /** Store and publication, set by `start`; null before. */
   #opened: { readonly store: WindowStore; readonly publication: Publication } | null = null;
   #working: Promise<void> = Promise.resolve();
   #pruning: NodeJS.Timeout | null = null;
@@ -134,7 +139,7 @@ class WeatherInstrument implements Weather {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.#reject = reject;
-    // If no caller awaits it, `stop` reports the error.
+    // Handle the rejection here: if no caller awaits the promise, `stop` reports the error.
     promise.catch(() => undefined);
   }
 
@@ -176,7 +181,7 @@ class WeatherInstrument implements Weather {
     const { settings, faults, clock, log } = this.#deps;
     const store = openWindowStore(settings.data, faults);
     try {
-      // The store is locked, so no other process writes the artifact.
+      // The store is locked, so no other process writes the artifact and its temporary files can be removed.
       await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
       const publication = createPublication({ store, endpoints: this.#endpoints, startedUs: clock() * 1000, log });
       this.#opened = { store, publication };

@@ -3,10 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { createFactsClient, type FactsClientOptions } from '../../src/client/index.ts';
 
-/** Time of the clients' clock: it advances only when a test advances it, however slow the machine. */
+/** Start time of the clients' clock, in milliseconds since 1970. The clock advances only when a test advances it. */
 const noon = Date.UTC(2026, 10, 20, 12);
 
-/** Responses that no facts service sends by itself: those of a proxy, the headers of a cache, a hanging server. */
+/**
+ * Starts a client of a server that sends responses not from a facts service: those of a proxy, a cache or a hanging
+ * server.
+ */
 async function against(
   answer: (response: ServerResponse, request: IncomingMessage, nth: number) => void,
   options: FactsClientOptions = {},
@@ -38,7 +41,7 @@ describe('Retry-After', () => {
   it.each([
     ['in seconds', () => '30'],
     ['as a date', () => new Date(noon + 30_000).toUTCString()],
-  ])('%s is respected: the refusal stays and no request is sent before that time', async (_how, header) => {
+  ])('%s is respected: the fact stays refused, and no request is sent before that time', async (_how, header) => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 503, refusal, { 'Retry-After': header() }) : give(response, 200, index),
     );
@@ -80,7 +83,7 @@ describe('max-age', () => {
     ['max-age=-5', undefined, 0],
     ['max-age=soon', undefined, 0],
     [undefined, undefined, 0],
-  ])('%s with Age %s is %s seconds', async (control, age, seconds) => {
+  ])('of %s with Age %s results in %s seconds', async (control, age, seconds) => {
     const { client, asked, pass } = await against((response) =>
       give(response, 200, index, { ...(control ? { 'Cache-Control': control } : {}), ...(age ? { Age: age } : {}) }),
     );
@@ -100,7 +103,7 @@ describe('a response outside the contract', () => {
   it.each<[string, number, unknown, string]>([
     ["a proxy's page", 502, '<h1>Bad gateway</h1>', 'the response is not from this service (status 502)'],
     ['an error of another shape', 500, { error: 'no' }, 'the response is not from this service (status 500)'],
-    ['no JSON', 200, '{"contract":', 'the response is not one JSON object (status 200)'],
+    ['a body that is not JSON', 200, '{"contract":', 'the response is not one JSON object (status 200)'],
     ['a list', 200, [], 'the response is not one JSON object (status 200)'],
     [
       'another contract',
@@ -108,8 +111,8 @@ describe('a response outside the contract', () => {
       { contract: 'x/v2' },
       'the response does not conform to atproto.facts.instruments/v1 (status 200)',
     ],
-    ['304 to a question without a validator', 304, '', 'the response is not from this service (status 304)'],
-  ])('%s is an AnswerError', async (_what, status, body, why) => {
+    ['304 to a request without a validator', 304, '', 'the response is not from this service (status 304)'],
+  ])('is an AnswerError: %s', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
       name: 'AnswerError',
@@ -156,14 +159,14 @@ describe('a response outside the contract', () => {
 
 describe('a missing response', () => {
   it.each([
-    ['at all', () => undefined],
-    ['to its end', (response: ServerResponse) => response.write('{"contract":')],
-  ])('%s is a NetworkError after the timeout', async (_what, begin) => {
+    ['the response has no byte', () => undefined],
+    ['the response has no end', (response: ServerResponse) => response.write('{"contract":')],
+  ])('is a NetworkError after the timeout: %s', async (_what, begin) => {
     const { client } = await against((response) => void begin(response), { timeoutMs: 50 });
     await expect(client.instruments()).rejects.toMatchObject({ name: 'NetworkError', reason: 'timeout' });
   });
 
-  it('that breaks off is a NetworkError', async () => {
+  it('is a NetworkError if the response breaks off', async () => {
     const { client } = await against((response) => {
       response.writeHead(200, { 'Content-Length': '100' }).write('{');
       setImmediate(() => response.destroy());
@@ -172,14 +175,14 @@ describe('a missing response', () => {
   });
 });
 
-describe('a signal', () => {
-  it('that is already aborted sends no request', async () => {
+describe('an abort signal', () => {
+  it('that is already aborted prevents the request', async () => {
     const { client, asked } = await against((response) => give(response, 200, index));
     await expect(client.instruments({ signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow('gone');
     expect(asked).toEqual([]);
   });
 
-  it('rejects only its own caller; the others get the response', async () => {
+  it('rejects only its own caller, and the others get the response', async () => {
     const gone = new AbortController();
     const held: ServerResponse[] = [];
     let arrived = (): void => undefined;
@@ -211,7 +214,7 @@ describe('a signal', () => {
     });
     let next: ReturnType<typeof client.instruments> | undefined;
     await expect(client.instruments({ signal: gone.signal })).rejects.toThrow('gone');
-    // It was called in the same turn in which the last caller left.
+    // The next request was made in the same turn in which the last caller aborted.
     expect((await next)?.value).toEqual(index);
     await closed;
   });

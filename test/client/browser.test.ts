@@ -29,7 +29,7 @@ describe.skipIf(!hasBrowser)('the client in a page of another origin', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('reads, caches, revalidates and reports a refusal', async () => {
+  it('reads, caches and revalidates a fact, and reports a refusal', async () => {
     const { port } = await listenForTest(
       createServer((request, response) => {
         const script = request.url === '/client.js';

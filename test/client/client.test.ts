@@ -22,7 +22,7 @@ async function station(args: readonly string[] = []) {
     pass: (seconds: number): void => {
       now += seconds * 1000;
     },
-    /** Returns every request that the program answered, in order, once it has stopped. */
+    /** Returns every request that the program answered, in order, after the program has stopped. */
     async asked(): Promise<string[]> {
       program.child.kill('SIGTERM');
       await program.ended();
@@ -64,7 +64,7 @@ describe('the client', () => {
     expect(await asked()).toEqual([`${overview} 200`, `${overview} 304`]);
   });
 
-  it('does not trust a clock that was set back', async () => {
+  it('requests again if the clock was set back', async () => {
     const { client, pass, asked } = await station();
     await client.labelsOverview();
     pass(-1000);
@@ -117,7 +117,7 @@ describe('the client', () => {
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
   });
 
-  it('lets any reading replace one that is dated ahead of its service', async () => {
+  it('replaces a reading dated ahead of its service by any other reading', async () => {
     const { client, folder, pass } = await station();
     const now = Date.now();
     folder.put(artifactNames.labels, youngArtifact('recent', now + 200_000));
@@ -143,7 +143,7 @@ describe('the client', () => {
     pass(60);
     expect(await client.labelsOverview()).toEqual({ ...first, via: 'kept_newer' });
     expect(await client.labelsOverview()).toEqual({ ...first, via: 'kept_newer' });
-    // A reading that is still sent after a quarter of an hour was published deliberately.
+    // A reading that is still sent after 15 minutes was published deliberately.
     pass(15 * 60);
     const { value, via } = await client.labelsOverview();
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);
@@ -185,7 +185,7 @@ describe('the client', () => {
     await expect(lost.instruments()).rejects.toMatchObject({ name: 'FactsError', status: 404, code: 'not_found' });
   });
 
-  it.each(['ftp://a.example', 'http://user:secret@a.example', 'no address'])('refuses the base address %s', (base) => {
+  it.each(['ftp://a.example', 'http://user:secret@a.example', 'no address'])('rejects the base address %s', (base) => {
     expect(() => createFactsClient(base)).toThrow(TypeError);
   });
 });

@@ -11,7 +11,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 const run = promisify(execFile);
 const tsc = join(root, 'node_modules', '.bin', 'tsc');
 
-/** Another program, which has the packed package and nothing of this checkout. */
+/** Source of another program, which uses only the packed package and nothing of this checkout. */
 const consumer = `
 import { createFactsClient, FactsError, type Reading, type WeatherMetricsEnvelope } from 'almanac/client';
 
@@ -36,7 +36,7 @@ describe('the packed package, installed in another program', () => {
     const installed = join(folder, 'node_modules', 'almanac');
     mkdirSync(installed, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-    // Unpacked as by an installation. The client needs none of the program's dependencies.
+    // Unpack the package as an installation would. The client requires none of the program's dependencies.
     await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', installed, '--strip-components=1']);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(folder, 'consumer.ts'), `declare const process: { argv: string[] };\n${consumer}`);

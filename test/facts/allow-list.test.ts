@@ -9,7 +9,7 @@ const names = Object.keys(artifactFixtures) as ArtifactFixture[];
 
 type Path = (string | number)[];
 
-/** Returns the paths of all objects inside a value, including the value itself. */
+/** Returns the paths of all objects in a value, including the value itself. */
 function objectPaths(value: unknown, path: Path = []): Path[] {
   if (Array.isArray(value)) return value.flatMap((member, index) => objectPaths(member, [...path, index]));
   if (typeof value !== 'object' || value === null) return [];
@@ -22,7 +22,10 @@ function at(value: unknown, path: Path): Record<string, unknown> {
   return found as Record<string, unknown>;
 }
 
-/** Objects whose keys are data: an unknown key there is dropped or counted under `unknown`, by a specific rule. */
+/**
+ * Returns true for an object whose keys are data: an unknown key in it is dropped or counted under `unknown`, by a
+ * specific rule.
+ */
 function isMap(path: Path): boolean {
   const joined = path.join('.');
   return /^(?:alerts_by_rule_\w+|census\.\w+)$/.test(joined);
@@ -80,7 +83,7 @@ describe.each(names)('the %s artifact', (name) => {
       fc.property(fc.constantFrom(...places), poisonKey, poisonValue, (path, key, value) => {
         const artifact = fixture(name);
         const place = at(artifact, path);
-        // An existing name is not an unknown field.
+        // Skip an existing name, which is not an unknown field.
         fc.pre(!Object.hasOwn(place, key));
         Object.defineProperty(place, key, { value, enumerable: true });
         expect(served(name, artifact)).toEqual(clean);

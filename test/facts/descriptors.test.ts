@@ -7,7 +7,7 @@ import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
-/** Runs the real facts process with few descriptors, and clients that connect and send nothing. */
+/** Maximum number of descriptors of the tested facts process; clients occupy them with idle connections. */
 
 const descriptors = 128;
 const clients = 400;
@@ -43,7 +43,7 @@ it('the facts process reads a new artifact while idle clients occupy every descr
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => {
-      // The process closes it if it has no descriptor for it.
+      // The process may close the connection because it has no descriptor for it.
       socket.on('error', () => socket.destroy());
       resolve(socket);
     });

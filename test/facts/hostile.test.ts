@@ -69,14 +69,14 @@ describe('an invalid request', () => {
     ],
     ['two lengths', `GET / HTTP/1.1\r\n${host}Content-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef`],
     ['a negative length', `GET / HTTP/1.1\r\n${host}Content-Length: -1\r\n\r\n`],
-    ['a length that is no number', `GET / HTTP/1.1\r\n${host}Content-Length: 0x5\r\n\r\n`],
+    ['a length that is not a number', `GET / HTTP/1.1\r\n${host}Content-Length: 0x5\r\n\r\n`],
     ['an unknown transfer coding', `GET / HTTP/1.1\r\n${host}Transfer-Encoding: gzip\r\n\r\n`],
     ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a TLS hello', Buffer.from('16030100ca010000c60303', 'hex')],
     ['binary noise', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
     ['an empty target', `GET  HTTP/1.1\r\n${host}\r\n`],
     ['a relative target', `GET health HTTP/1.1\r\n${host}\r\n`],
-  ])('%s: answered with 400 and the Error object, and the connection is closed', async (_what, sent) => {
+  ])('is answered with 400 and the Error object, and the connection is closed: %s', async (_what, sent) => {
     const answers = answersIn(await exchange(port, [sent], false));
     expect(answers.map(({ status, headers, body }) => [status, headers.connection, JSON.parse(body)])).toEqual([
       [400, 'close', errorBody('bad_request')],
@@ -94,11 +94,11 @@ describe('an invalid request', () => {
     ['a field of 100 kB', `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a flood of fields', `GET / HTTP/1.1\r\n${host}${'X: a\r\n'.repeat(200_000)}\r\n`, 431, 'headers_too_large'],
   ])(
-    '%s is refused, and the response arrives although the peer is still sending',
+    'is refused, and the response arrives although the peer is still sending: %s',
     async (_what, sent, status, code) => {
       const [answer, ...more] = answersIn(await exchange(port, [sent], false));
       expect([answer?.status, JSON.parse(answer?.body ?? 'null'), more]).toEqual([status, errorBody(code), []]);
-      // If it arrives in pieces, the parser no longer reports which part was too long.
+      // Send the request in pieces: the parser then no longer reports which part was too long.
       const pieces = Array.from({ length: Math.ceil(sent.length / 4_000) }, (_, n) =>
         sent.slice(n * 4_000, (n + 1) * 4_000),
       );
@@ -122,7 +122,7 @@ describe('an unusual but valid request', () => {
     ['absolute form', `GET http://elsewhere/health HTTP/1.1\r\n${host}\r\n`, [200]],
     ['OPTIONS *', `OPTIONS * HTTP/1.1\r\n${host}\r\n`, [204]],
     ['CONNECT', `CONNECT a:443 HTTP/1.1\r\n${host}\r\n`, [405]],
-    ['CONNECT behind a read', `${plain}CONNECT a:443 HTTP/1.1\r\n${host}\r\n`, [200, 405]],
+    ['CONNECT after a read', `${plain}CONNECT a:443 HTTP/1.1\r\n${host}\r\n`, [200, 405]],
     ['TRACE', `TRACE /health HTTP/1.1\r\n${host}\r\n`, [405]],
     ['an upgrade', `GET /health HTTP/1.1\r\n${host}Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n`, [200]],
     ['HTTP/1.0 without a host', 'GET /health HTTP/1.0\r\n\r\n', [200]],
@@ -130,14 +130,14 @@ describe('an unusual but valid request', () => {
     ['an empty line first', `\r\n${plain}`, [200]],
     ['half a request', 'GET /hea', [400]],
     ['nothing', '', []],
-  ])('%s', async (_what, sent, statuses) => {
+  ])('is answered: %s', async (_what, sent, statuses) => {
     const answers = answersIn(await exchange(port, sent === '' ? [] : [sent]));
     expect(answers.map(({ status }) => status)).toEqual(statuses);
     for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBe('*');
     await stillServes();
   });
 
-  it('HEAD is answered with the headers of GET, without the body, by both parsers', async () => {
+  it('by HEAD is answered with the headers of GET, without the body, by both parsers', async () => {
     for (const more of ['', 'X-Pad: a\r\nConnection: keep-alive, x\r\n']) {
       for (const path of ['/health', '/v1/labels/overview', '/v1/weather/metrics', '/nowhere']) {
         const sent = (method: string) => `${method} ${path} HTTP/1.1\r\n${host}${more}\r\n`;
@@ -153,16 +153,16 @@ describe('an unusual but valid request', () => {
 describe('a request whose body is invalid after its response was sent', () => {
   it.each([
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nXYZ\r\n'],
-    ['a chunk that is longer than it says', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
-  ])('%s: gets no second response', async (_what, rest) => {
+    ['a chunk longer than its declared length', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
+  ])('gets no second response: %s', async (_what, rest) => {
     const answers = answersIn(await exchange(port, [`GET /health HTTP/1.1\r\n${host}${rest}`], false));
     expect(answers.map(({ status }) => status)).toEqual([200]);
     await stillServes();
   });
 });
 
-describe('many connections', () => {
-  it('10,000 idle and 200 slow connections do not block a reader', async () => {
+describe('a server with many connections', () => {
+  it('responds to a reader despite 10,000 idle and 200 slow connections', async () => {
     const sockets: Socket[] = [];
     for (let at = 0; at < 10_200; at += 200) {
       sockets.push(...(await Promise.all(Array.from({ length: 200 }, () => opened(port)))));
@@ -194,17 +194,17 @@ describe('many connections', () => {
     }
   });
 
-  it('an incomplete request is answered with 408', async () => {
+  it('answers an incomplete request with 408', async () => {
     const answers = answersIn(await exchange(port, ['GET /health HTTP/1.1\r\nHost: a'], false));
     expect(answers.map(({ status, body }) => [status, JSON.parse(body)])).toEqual([
       [408, errorBody('request_timeout')],
     ]);
   });
 
-  it('clients that never read their responses use bounded memory', async () => {
+  it('uses bounded memory for clients that never read their responses', async () => {
     const before = residentMb();
     const pieces = Buffer.from(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`);
-    // One by one for the fast path, several at once for the full parser.
+    // Send single requests for the fast path, and several at once for the full parser.
     const sockets = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
     for (const [index, socket] of sockets.entries()) {
       socket.pause().on('error', () => undefined);

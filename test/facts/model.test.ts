@@ -13,7 +13,7 @@ it('the facts API answers as the contract specifies, for any artifacts, clock an
   const run = modelRun<Case>(20_000);
   fc.assert(fc.property(caseOf, check), run);
   if (run.numRuns < enoughCases) return;
-  // A run without some kind of response would not test that kind.
+  // Every kind of response must occur, or the run would not test that kind.
   const kinds = [
     ...['fact', 'not modified', 'index', 'health', 'asset', 'options', 'refused method', 'error not_found'],
     ...['error source_unavailable', 'error source_held', 'error source_stale', 'error internal_error'],

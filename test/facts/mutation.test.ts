@@ -6,12 +6,12 @@ import { factsInMemory, factsOf, fixtureNow } from '../../harness/process/facts.
 import { calmRemoved } from '../../src/facts/project-legacy-labels.ts';
 
 /**
- * Absence is absence: a damaged artifact is refused, or its values are served unchanged. 25,000 mutations of each of
- * the four artifacts: types, ranges, missing parts, truncation, encodings.
+ * Number of random mutations of each of the four artifacts: types, ranges, missing parts, truncation, encodings. A
+ * damaged artifact must be refused, or its values served unchanged.
  */
 
 const mutationsEach = 25_000;
-/** Fixed, so that the test suite is repeatable; `MUTATION_SEED` overrides it. */
+/** Seed of the random mutations: fixed for repeatable runs; `MUTATION_SEED` overrides it. */
 const seed = Number(process.env.MUTATION_SEED ?? 1);
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -45,7 +45,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constant('repeat' as const), pick: fc.nat(), times: fc.integer({ min: 2, max: 140 }) }),
 );
 
-/** Damage to the bytes, after the damage to the values. */
+/** Generates damage to the bytes, which follows the damage to the values. */
 const bytesDamage = fc.oneof(
   { weight: 8, arbitrary: fc.constant({ kind: 'none' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('cut' as const), at: fc.nat() }) },
@@ -116,7 +116,7 @@ function leaves(value: unknown, into = new Set<string>()): Set<string> {
 /** Returns true for a value that publication may add: values for absence, and numbers that the projection computes. */
 function mayAdd(pointer: string, leaf: string): boolean {
   if (leaf === 'null' || leaf === '"unknown"') return true;
-  // The weaker claim of an inconsistent overview.
+  // An inconsistent overview is published with the weaker status.
   if (pointer === '/facts/coverage/status') return /^"(?:gapped|warming_up)"$/.test(leaf);
   if (pointer === '/facts/coverage/observed_days') return true;
   if (/^\/facts\/(?:alert_count_window|census\/\w+\/unknown)$/.test(pointer)) return true;
@@ -181,7 +181,7 @@ describe.each(Object.keys(artifactFixtures) as ArtifactFixture[])('a mutated %s 
       }),
       { numRuns: mutationsEach, seed },
     );
-    // The test requires both refused and served mutations.
+    // Require both refused and served mutations.
     expect(seen.served).toBeGreaterThan(mutationsEach / 20);
     expect(seen.refused).toBeGreaterThan(mutationsEach / 20);
     expect(seen.alarmed).toBeGreaterThan(0);

@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
 
   const live = (page: Page) => page.getByText('This page updates itself.').waitFor();
   const figure = (page: Page, at: string) => page.locator(`[data-at="${at}"]`);
-  /** Returns the visible text. */
+  /** Returns the visible text of an element. */
   const read = async (place: Locator) => (await place.allInnerTexts()).join('\n').replaceAll('\u00a0', ' ');
   const refused = (page: Page, name: string) => read(page.locator(`[data-refused="${name}"]`));
 
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
       const { page, close } = await open();
       await live(page);
       const again = page.waitForResponse((response) => response.url().endsWith(paths.labelsOverview));
-      // Less than a minute of the server's clock passes: the bucket may be the same or the next.
+      // Less than a minute of the server's clock passes, so the age bucket is the same or the next.
       await page.clock.runFor(minute);
       const response = await again;
       expect(response.request().headers()['if-none-match']).toMatch(/^W\/"[\w-]+"$/);
@@ -251,9 +251,9 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
     await close();
   });
 
-  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and its own best practices. */
+  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and axe-core's best practices. */
   async function violations(page: Page): Promise<string[]> {
-    // Injected by the debugger, because the page's policy correctly refuses foreign scripts.
+    // Inject the script through the debugger, because the page's policy rejects foreign scripts.
     await page.evaluate(axe.source);
     return page.evaluate(async () => {
       const { axe } = globalThis as unknown as {

@@ -6,7 +6,10 @@ import { figuresOn, untrueOn } from '../../harness/pages/page-figures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
-/** Every number on the observatory's page is in the JSON of the same instant. */
+/**
+ * Pairs of artifacts and their documents. Every number on the observatory's page must be in the JSON of the same
+ * instant.
+ */
 
 const documentsOf = {
   labels: paths.labelsOverview,
@@ -96,7 +99,7 @@ describe('the page of the fixtures', () => {
     expect(wanted.filter((at) => !shown.has(at))).toEqual([]);
   });
 
-  it('the comparison detects a changed number, and a number without a source', () => {
+  it('fails the comparison with a changed number, or a number without a source', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     expect(untrueOn(html, documents)).toEqual([]);
     expect(untrueOn(html.replace('>1,391,204<', '>1,391,205<'), documents)).toHaveLength(1);

@@ -8,8 +8,8 @@ import { json } from '../../src/http/reply.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 
 /**
- * Two parsers read requests: a fast path for plain ones and node:http for all others. Both servers here respond with
- * their parsed request, so that any disagreement is visible in the bytes.
+ * Headers of both servers. Two parsers read requests: a fast path for plain ones and node:http for all others. Both
+ * servers here respond with their parsed request, so that any disagreement is visible in the bytes.
  */
 const common = commonHeaders('ETag');
 const understood = ({ method, target, ifNoneMatch, acceptEncoding }: ReadRequest) =>
@@ -24,7 +24,7 @@ let parsedInLane = 0;
 beforeAll(async () => {
   const options = { common, clock: () => 0, failed: () => undefined };
   withLane = createHttpServer({ ...options, answer: understood });
-  // A server that needs the client's address uses the full parser for every request.
+  // Use the full parser for every request, as a server that needs the client's address does.
   fullParser = createHttpServer({ ...options, answer: understood, clientOf: () => 'client' });
   lanePort = await withLane.start({ host: '127.0.0.1', port: 0 });
   fullPort = await fullParser.start({ host: '127.0.0.1', port: 0 });
@@ -103,7 +103,7 @@ const request = fc
   .map((r) => `${r.method} ${r.target} ${r.version}\r\n${r.host}${r.fields.map((f) => f.join('')).join('')}\r\n`);
 
 describe('the fast path and the full parser', () => {
-  it('return the same bytes for any input: the fast path accepts nothing that the full parser refuses', async () => {
+  it('return the same bytes for any input: the fast path accepts no input that the full parser rejects', async () => {
     await fc.assert(
       fc.asyncProperty(request, async (sent) => {
         const plain = parsePlainRequest(Buffer.from(sent, 'latin1'));
@@ -115,7 +115,7 @@ describe('the fast path and the full parser', () => {
       }),
       { numRuns: 3000 },
     );
-    // Otherwise the property would not test the fast path.
+    // Require requests on the fast path; otherwise the property would not test it.
     expect(parsedInLane).toBeGreaterThan(200);
   });
 
@@ -136,7 +136,7 @@ describe('the fast path and the full parser', () => {
     }
   });
 
-  it('answer a whole conversation in order, once each, however it is split into pieces', async () => {
+  it('answer a whole conversation in order, each request once, however the bytes are split', async () => {
     const step = fc.constantFrom(
       (n: number) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
       (n: number) => `HEAD /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -163,7 +163,7 @@ describe('the fast path and the full parser', () => {
     );
   });
 
-  it('announce the end of the connection if the rest of the input is not read, after an upgrade', async () => {
+  it('announce the end of the connection if they do not read the rest of the input after an upgrade', async () => {
     const sent =
       'GET /0 HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\nGET /1 HTTP/1.1\r\nHost: a\r\n\r\n';
     const answers = answersIn(await exchange(lanePort, [sent], false));

@@ -39,15 +39,15 @@ function pids(program: Program): number[] {
   return [...new Set(program.log().map(({ pid }) => Number(pid)))];
 }
 
-/** Returns the port of the metrics from the log, which is on another stream than the announced address. */
+/** Returns the port of the metrics from the log, which is on a different output stream than the announced address. */
 async function metricsPort(program: Program): Promise<number> {
   const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
   await until('the port of the metrics', () => announcedPort() !== undefined);
   return Number(announcedPort());
 }
 
-describe('SIGTERM', () => {
-  it('lets requests in flight finish, regardless of idle connections, and exits with 0 within 10 s', async () => {
+describe('a program that receives SIGTERM', () => {
+  it('completes pending requests, regardless of idle connections, and exits with 0 within 10 s', async () => {
     const program = startFacts();
     const { port } = await program.listening();
     const idle = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
@@ -56,7 +56,7 @@ describe('SIGTERM', () => {
     for (const socket of [...idle, ...slow, inFlight]) socket.on('error', () => undefined);
     for (const socket of slow) socket.resume().write('GET /hea');
     inFlight.write(plain.slice(0, 20));
-    // A response on another connection proves that the server has received those bytes.
+    // Wait for a response on another connection, which proves that the server has received those bytes.
     await exchange(port, [plain]);
     const started = performance.now();
     program.child.kill('SIGTERM');
@@ -72,7 +72,7 @@ describe('SIGTERM', () => {
     for (const socket of [...idle, ...slow, inFlight]) socket.destroy();
   });
 
-  it('ends an idle program immediately', async () => {
+  it('exits immediately if it is idle', async () => {
     const program = startFacts();
     await program.listening();
     const started = performance.now();
@@ -83,7 +83,7 @@ describe('SIGTERM', () => {
   });
 });
 
-describe('--workers 2', () => {
+describe('the processes of --workers 2', () => {
   it('share one port and their validators, replace a dead worker, and stop together', async () => {
     const program = startFacts(['--workers', '2', '--access-log']);
     const { port } = await program.listening();
@@ -96,7 +96,7 @@ describe('--workers 2', () => {
       etags.add(answer?.headers.etag ?? '');
       return answering().size === 2;
     });
-    // Two if the age passed a whole minute in between.
+    // Allow two validators, because the age may have passed a whole minute in between.
     expect(etags.size).toBeLessThanOrEqual(2);
     expect([...etags].every((etag) => /^W\/"[^"]+"$/.test(etag))).toBe(true);
 
@@ -114,7 +114,7 @@ describe('--workers 2', () => {
     expect(all.filter(isAlive)).toEqual([]);
   });
 
-  it('end with the process that started them, however it ends', async () => {
+  it('end together with the process that started them, however that process ends', async () => {
     const program = startFacts(['--workers', '2']);
     const { port } = await program.listening();
     await until('the log of both workers', () => pids(program).length > 1);
@@ -163,7 +163,7 @@ describe.skipIf(!existsSync(machineNode))("a program started by the machine's ow
   });
 });
 
-describe('metrics', () => {
+describe('the metrics of the facts process', () => {
   it('are off by default, and served on loopback only', async () => {
     const without = startFacts();
     await without.listening();
@@ -211,12 +211,12 @@ describe('the access log', () => {
       ['--access-log-clients', '--trust-proxy', '2'],
       [{ client: '127.0.0.1' }, { client: '198.51.100.7' }],
     ],
-  ])('with %j', async (args, wanted) => {
+  ])('contains the expected lines for %j', async (args, wanted) => {
     expect(await logged(args)).toEqual(wanted.map((client) => ({ route: '/health', status: 200, ...client })));
   });
 });
 
-describe('metrics of several workers', () => {
+describe('the metrics of several workers', () => {
   it('are added up on one listener', async () => {
     const program = startProgramInTest([
       'facts',
@@ -251,7 +251,12 @@ describe('the running facts process', () => {
 
 describe('an artifact that cannot be published', () => {
   it.each([
-    ['labels', 'half of one', '{"schema":', { reading: 'malformed', why: 'it is not one JSON value', pointer: '' }],
+    [
+      'labels',
+      'half of one',
+      '{"schema":',
+      { reading: 'malformed', why: 'the artifact is not one JSON value', pointer: '' },
+    ],
     ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
     ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
   ])('is answered with 503, and the log states the problem: %s, %s', async (instrument, _what, text, said) => {

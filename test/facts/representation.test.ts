@@ -3,7 +3,9 @@ import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import type { Reply } from '../../src/http/reply.ts';
 
-/** One representation per artifact and age bucket; the verdict is computed at every request. */
+/**
+ * Path of the tested fact. Each artifact and age bucket has one representation; freshness is computed at every request.
+ */
 
 const overview = '/v1/labels/overview';
 const generatedAt = Date.parse('2026-11-20T12:00:00.000Z');
@@ -58,7 +60,7 @@ describe('a representation', () => {
     expect(body(facts.get(overview, generatedAt + 70_000)).retrieved_at).toBe('2026-11-20T12:01:10.000Z');
   });
 
-  it('is refused as soon as it is too old, within its bucket', () => {
+  it('is refused as soon as the artifact is too old, within the same bucket', () => {
     const facts = over('recent', {
       coverage: { ...(fixture('recent').coverage as object), observed_through: '2026-11-20T12:00:00Z' },
     });
@@ -76,7 +78,7 @@ describe('a representation', () => {
     expect(Date.parse(header(late, 'Last-Modified') ?? '')).toBe(fixtureNow.recent);
   });
 
-  it('of an artifact dated in the future has a negative bucket', () => {
+  it('has a negative bucket if its artifact is dated in the future', () => {
     const facts = over('recent');
     const ahead = facts.get(overview, generatedAt - 1);
     expect([ahead.status, body(ahead).age_seconds]).toEqual([200, -0.001]);

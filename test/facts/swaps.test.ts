@@ -9,7 +9,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 
 const swaps = 400;
 
-/** Returns version n of the artifact, with n in five places; the larger versions are longer than one read. */
+/** Returns version n of the artifact, with n in five places; large versions are longer than one read. */
 function version(n: number): string {
   const artifact = fixture('recent') as Record<string, unknown> & { counts: object; coverage: { sources: object } };
   const now = new Date().toISOString();
@@ -56,7 +56,7 @@ it('artifacts that are replaced under load are never mixed, and a validator iden
   async function swap(): Promise<void> {
     for (let n = 2; n <= swaps; n++) {
       put(n);
-      // The next request already returns the new version.
+      // Require that the next request returns the new version.
       const { text } = await fetched(program.url, agent);
       expect(JSON.parse(text).facts.labeler_count).toBe(n);
     }

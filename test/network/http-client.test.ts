@@ -37,7 +37,7 @@ async function serveBytes(bytes: string | Buffer, then: (socket: Socket) => void
   return { url: `http://127.0.0.1:${port}/`, seen };
 }
 
-/** Writes without end, as fast as the client reads. */
+/** Writes to a socket without end, as fast as the client reads. */
 function flood(socket: Socket, piece: string): void {
   const more = (): void => {
     while (socket.writable && socket.write(piece));
@@ -46,7 +46,7 @@ function flood(socket: Socket, piece: string): void {
   more();
 }
 
-/** Writes one byte at intervals without end. */
+/** Writes one byte at intervals to a socket without end. */
 function drip(socket: Socket, byte: string): void {
   const timer = setInterval(() => socket.write(byte), 5);
   socket.on('close', () => clearInterval(timer));
@@ -67,11 +67,11 @@ describe('a JSON response', () => {
   });
 
   it.each(['', '<!doctype html><html></html>', '{"a":', '{} {}', '{}{}', "{'a':1}", 'NaN', '[1,]'])(
-    'is invalid if it is %j',
+    'is rejected if it is %j',
     async (body) => expect(await bodyAnswer(body)).toEqual({ kind: 'not_json' }),
   );
 
-  it('is invalid if it is not UTF-8', async () => {
+  it('is rejected if it is not UTF-8', async () => {
     expect(await bodyAnswer(Buffer.from('"\xff"', 'latin1'))).toEqual({ kind: 'not_json' });
     expect(await bodyAnswer(Buffer.from('"a"', 'utf16le'))).toEqual({ kind: 'not_json' });
   });
@@ -140,7 +140,7 @@ describe('an error status', () => {
       answered(429, '', { 'retry-after': text, date });
     expect(await waitOf('30')).toEqual(status(429, { retryAfterMs: 30_000 }));
     expect(await waitOf('Thu, 01 Jan 2026 00:01:00 GMT')).toEqual(status(429, { retryAfterMs: 60_000 }));
-    // Relative to the peer's clock, which may differ from ours.
+    // The delay is relative to the peer's clock, which may differ from that of this machine.
     expect(await waitOf('Thu, 01 Jan 2026 00:01:00 GMT', 'Thu, 01 Jan 2026 00:00:50 GMT')).toEqual(
       status(429, { retryAfterMs: 10_000 }),
     );
@@ -149,7 +149,7 @@ describe('an error status', () => {
   });
 });
 
-describe('an endless response', () => {
+describe('a large response', () => {
   const head = 'HTTP/1.1 200 OK\r\n';
   const tooLarge = { kind: 'too_large' };
 
@@ -161,7 +161,7 @@ describe('an endless response', () => {
     const piece = ' '.repeat(65_536);
     const plain = await serveBytes(`${head}\r\n`, (socket) => flood(socket, piece));
     expect(await clientFor().getJson(plain.url, limits)).toEqual(tooLarge);
-    // Only what fits into the system's buffers was sent.
+    // Only bytes that fit into the system's buffers were sent.
     expect(plain.seen[0]?.bytesWritten).toBeLessThan(20_000_000);
     const chunked = await serveBytes(`${head}Transfer-Encoding: chunked\r\n\r\n`, (socket) =>
       flood(socket, `10000\r\n${piece}\r\n`),
@@ -169,7 +169,7 @@ describe('an endless response', () => {
     expect(await clientFor().getJson(chunked.url, limits)).toEqual(tooLarge);
   });
 
-  it('is not read from headers, nor from an error', async () => {
+  it('is not read from the headers or body of an error', async () => {
     const headers = await serveBytes(head, (socket) => flood(socket, `X: ${'x'.repeat(1000)}\r\n`));
     expect(await clientFor().getJson(headers.url, limits)).toEqual(tooLarge);
     const error = await serveBytes('HTTP/1.1 500 No\r\n\r\n', (socket) => flood(socket, 'x'.repeat(1000)));
@@ -198,7 +198,7 @@ describe('an endless response', () => {
 
   it.each([
     ['3.9 million empty arrays, 11 kB of gzip', gzipSync(`[${'[],'.repeat(3_900_000)}0]`)],
-    ['as many in a body that is small once it is decoded', gzipSync(`[${'[],'.repeat(300_000)}0]`)],
+    ['300,000 empty arrays, in a body that is small after decoding', gzipSync(`[${'[],'.repeat(300_000)}0]`)],
     ['5,000 levels', gzipSync(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
   ])('is not parsed if its objects would take far more memory than its bytes: %s', async (_what, bomb) => {
     const { url } = await serve((_request, response) =>
@@ -218,14 +218,14 @@ describe('an endless response', () => {
     };
     expect(await clientFor().getJson(url, { ...limits, admit: admit(outcome) })).toEqual({ kind: outcome });
     expect(await clientFor().getJson(url, { ...limits, admit: admit('taken') })).toMatchObject({ kind: 'json' });
-    // Two bytes per character, and an object, a key, an array and three numbers.
+    // The expected memory is two bytes per character, an object, a key, an array and three numbers.
     expect(asked).toEqual([
       [2 * 13 + 6 * 128, 13],
       [2 * 13 + 6 * 128, 13],
     ]);
   });
 
-  it('of exactly the limit is accepted, and one byte more is refused', async () => {
+  it('is accepted at exactly the limit, and rejected with one byte more', async () => {
     const exact = { ...limits, maxBytes: 10 };
     const { url } = await serve(({ url: path }, response) =>
       response.end('"'.padEnd(path === '/more' ? 10 : 9, 'x').concat('"')),
@@ -235,8 +235,8 @@ describe('an endless response', () => {
   });
 });
 
-describe('a timeout', () => {
-  // Long enough to establish the connection, also on a busy machine.
+describe('the timeout of a request', () => {
+  // Limits with a timeout in milliseconds that suffices to establish the connection, even on a busy machine.
   const quick = { ...limits, timeoutMs: 2_000 };
   const late = { kind: 'timeout', phase: 'answer' };
 
@@ -249,7 +249,7 @@ describe('a timeout', () => {
     expect(await Promise.all(asked)).toEqual([late, late, late, late]);
   });
 
-  it('applies to name resolution and handshake too, and states which of them was pending', async () => {
+  it('applies to name resolution and handshake too, and the failure states the pending phase', async () => {
     const unresolved = clientFor({ resolve: () => undefined });
     const { port } = await listenForTest(createServer(() => undefined));
     const asked = [
@@ -262,7 +262,7 @@ describe('a timeout', () => {
     ]);
   });
 
-  it("is preceded by the caller's abort, before and during the request", async () => {
+  it("does not delay the caller's abort, before and during the request", async () => {
     const stop = new AbortController();
     const { url, seen } = await serve(() => stop.abort());
     const client = clientFor();
@@ -273,16 +273,16 @@ describe('a timeout', () => {
 });
 
 describe('a connection', () => {
-  it('that cannot be established has a reason', async () => {
+  it('reports the reason if it cannot be established', async () => {
     const client = clientFor({
       resolve: (name, _options, done) => done(Object.assign(new Error(name), { code: 'ENOTFOUND' }), []),
     });
     expect(await client.getJson('https://labeler.example/', limits)).toEqual({ kind: 'dns', code: 'ENOTFOUND' });
-    // Below the range of ephemeral ports: no process will listen there.
+    // Use a port below the range of ephemeral ports, on which no process will listen.
     expect(await client.getJson('http://127.0.0.1:1/', limits)).toEqual({ kind: 'connect', code: 'ECONNREFUSED' });
   });
 
-  it('that breaks off, or does not speak HTTP, is a failed connection', async () => {
+  it('fails if it breaks off or the peer does not speak HTTP', async () => {
     const cut = await serveBytes('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n123', (socket) => socket.end());
     expect(await clientFor().getJson(cut.url, limits)).toEqual({ kind: 'connect', code: 'ECONNRESET' });
     const nothing = await serveBytes('', (socket) => socket.end());
@@ -298,7 +298,7 @@ describe('a connection', () => {
     const client = clientFor();
     for (let time = 0; time < 20; time += 1) await client.getJson(url, limits);
     expect(seen).toHaveLength(1);
-    // Closed at the moment of its reuse.
+    // Close the connection at the moment of its reuse.
     seen[0]?.destroy();
     expect(await client.getJson(url, limits)).toMatchObject({ kind: 'json' });
     expect(seen).toHaveLength(2);
@@ -328,7 +328,7 @@ describe('a connection', () => {
     expect(most).toBe(5);
   });
 
-  it('to a slow host does not block others; a request that waits too long reports that the limit is ours', async () => {
+  it("to a slow host does not block others, and a request that waits too long fails with the client's own limit", async () => {
     const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
     const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
     const stop = new AbortController();
@@ -344,10 +344,10 @@ describe('a connection', () => {
     expect(hung.seen).toHaveLength(1);
   });
 
-  it('with a large body waits for a permit, half of which are for privileged peers; small bodies need none', async () => {
+  it('with a large body waits for a permit; half of the permits are reserved for privileged peers, and small bodies need none', async () => {
     const body = JSON.stringify('x'.repeat(400_000));
     let held = 0;
-    // Sends more than is allowed without a permit, and the rest when resolved.
+    // Functions that send the rest of a body; more than is allowed without a permit is sent first.
     const rest: (() => void)[] = [];
     const large = () =>
       serve((_request, response) => {
@@ -372,7 +372,7 @@ describe('a connection', () => {
     expect([await first, await privileged].map(({ kind }) => kind)).toEqual(['json', 'json']);
   });
 
-  it('without a request counts against a limit over all hosts, and the oldest is closed first', async () => {
+  it('without a request counts against a limit over all hosts, and the oldest such connection is closed first', async () => {
     const hosts = await Promise.all(Array.from({ length: 4 }, () => serve((_request, response) => response.end('1'))));
     const client = clientFor({ maxIdle: 2 });
     for (const { url } of hosts) await client.getJson(url, limits);

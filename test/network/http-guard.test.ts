@@ -27,7 +27,7 @@ const resolvesTo =
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     );
 
-/** Listens on every address of this machine, including loopback, and records any connection. */
+/** Listens on every address of this machine, including loopback, and records all connections. */
 async function watcher() {
   return listenForTest(
     createServer((socket) => socket.end()),
@@ -109,7 +109,7 @@ describe('the guard makes no connection to', () => {
     expect(seen).toHaveLength(0);
   });
 
-  it('plain http to a public name, though loopback is allowed', async () => {
+  it('plain http to a public name, even if loopback is allowed', async () => {
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('8.8.8.8') });
     expect(await client.getJson('http://labeler.example/', limits)).toEqual({
       kind: 'refused_address',
@@ -118,7 +118,7 @@ describe('the guard makes no connection to', () => {
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   it('that resolves differently the next time is contacted at the checked address', async () => {
     const [good, bad] = [await json('"good"', '127.0.0.1'), await watcher()];
     let asked = 0;
@@ -135,7 +135,7 @@ describe('a name', () => {
     });
   });
 
-  it('with permitted and forbidden addresses is contacted at a permitted one', async () => {
+  it('with allowed and forbidden addresses is contacted at an allowed one', async () => {
     const { port, seen } = await json('"good"', '127.0.0.1');
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('10.0.0.1', '127.0.0.1') });
     expect(await client.getJson(`http://labeler.example:${port}/`, limits)).toMatchObject({ value: 'good' });
@@ -143,28 +143,25 @@ describe('a name', () => {
   });
 });
 
-describe('redirects and proxies', () => {
-  it.each([301, 302, 303, 307, 308])(
-    'a response with %i is returned, and its redirect is not followed',
-    async (status) => {
-      const target = await watcher();
-      const { port } = await listenForTest(
-        createHttpServer((_request, response) => {
-          response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
-        }),
-      );
-      const client = clientFor({ policy: { allowLoopback: true } });
-      expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
-        kind: 'status',
-        status,
-        retryAfterMs: null,
-        error: null,
-      });
-      expect(target.seen).toHaveLength(0);
-    },
-  );
+describe('the HTTP client', () => {
+  it.each([301, 302, 303, 307, 308])('returns a response with %i and does not follow its redirect', async (status) => {
+    const target = await watcher();
+    const { port } = await listenForTest(
+      createHttpServer((_request, response) => {
+        response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
+      }),
+    );
+    const client = clientFor({ policy: { allowLoopback: true } });
+    expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
+      kind: 'status',
+      status,
+      retryAfterMs: null,
+      error: null,
+    });
+    expect(target.seen).toHaveLength(0);
+  });
 
-  it('a proxy in the environment is not contacted', async () => {
+  it('does not contact a proxy in the environment', async () => {
     const proxy = await watcher();
     const { port } = await json('"direct"', '127.0.0.1');
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'NODE_USE_ENV_PROXY'];
@@ -183,7 +180,7 @@ describe('redirects and proxies', () => {
 });
 
 describe('TLS', () => {
-  it('requires a trusted certificate for that name', async () => {
+  it('requires a trusted certificate for the requested name', async () => {
     const server = createHttpsServer(certificate(), (_request, response) => response.end('1'));
     const { port } = await listenForTest(server);
     const policy = { allowLoopback: true };

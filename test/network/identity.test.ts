@@ -51,7 +51,7 @@ describe('a did:plc', () => {
     });
   });
 
-  it('that was never registered or was deactivated is not found; a failing directory is not a response', async () => {
+  it('that was never registered or was deactivated is not found, and a failing directory is reported as a failure', async () => {
     const [buried, broken, html, other] = ['2', '3', '4', '5'].map((digit) => `did:plc:${digit.repeat(24)}`);
     const directory = await startDirectory({
       [`/${buried}`]: { status: 410, body: '{"message":"DID not available"}' },
@@ -71,7 +71,7 @@ describe('a did:plc', () => {
     expect(await ask(other)).toEqual({ kind: 'invalid_document', reason: 'other_id' });
   });
 
-  it('and a did:web are the only accepted texts; others cause no request', async () => {
+  it('and a did:web are the only accepted texts, and other texts cause no request', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory);
     for (const did of [
@@ -93,7 +93,7 @@ describe('a did:plc', () => {
 
 describe('a replica of the directory', () => {
   const shape = labelerDocument as { verificationMethod: object[]; service: { id: string }[] };
-  /** The same document as replicas serve it: without a context, and with the full DID in the names of services. */
+  /** The same document in the form of a replica: without a context, and with the full DID in the ids of services. */
   const replicated = {
     ...shape,
     '@context': undefined,
@@ -102,7 +102,7 @@ describe('a replica of the directory', () => {
   const atPrimary = `/${moderation}`;
   const unavailable = { status: 503 };
 
-  it('answers while the primary does not, in its own shape of the document; while it does, no replica is asked', async () => {
+  it('is requested only while the primary does not respond, and may use its own form of the document', async () => {
     const primary = await startDirectory({ [atPrimary]: { document: labelerDocument } });
     const [broken, replica] = [await startDirectory({ [atPrimary]: unavailable }), await startDirectory()];
     replica.entries.set(atPrimary, { document: replicated });
@@ -115,7 +115,7 @@ describe('a replica of the directory', () => {
     primary.entries.set(atPrimary, unavailable);
     expect(await ask(true)).toEqual({ ...whole, replica: true });
     expect([broken.asked, replica.asked]).toEqual([[atPrimary], [atPrimary]]);
-    // The primary may know a newer document, so that of a replica is kept for a minute only.
+    // The document of a replica is cached for only one minute, because the primary may have a newer one.
     primary.entries.set(atPrimary, { document: labelerDocument });
     now = 59_999;
     expect(await ask()).toEqual({ ...whole, replica: true });
@@ -123,7 +123,7 @@ describe('a replica of the directory', () => {
     expect(await ask()).toEqual(whole);
   });
 
-  it('is behind: only the primary can say that a DID does not exist, or that its document is invalid', async () => {
+  it('may be outdated: only the primary can prove that a DID does not exist, or that its document is invalid', async () => {
     const [primary, replica] = [await startDirectory({ [atPrimary]: unavailable }), await startDirectory()];
     const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
     const failed = { kind: 'failed', answer: { kind: 'status', status: 503, retryAfterMs: null, error: null } };
@@ -135,7 +135,7 @@ describe('a replica of the directory', () => {
     expect(await resolver.resolve(moderation, { signal: never })).toEqual({ kind: 'not_found', status: 404 });
   });
 
-  it('is asked for the audit log where the primary gives none', async () => {
+  it('is requested for the audit log if the primary sends none', async () => {
     const log = `${atPrimary}/log/audit`;
     const [primary, replica] = [await startDirectory({ [log]: unavailable }), await startDirectory()];
     const resolver = resolverFor(primary, { plcReplicas: [replica.url] });
@@ -145,7 +145,7 @@ describe('a replica of the directory', () => {
     expect(await keys()).toEqual([]);
   });
 
-  it('is not asked about a did:web', async () => {
+  it('is never requested for a did:web', async () => {
     const replica = await startDirectory();
     const host = await startDirectory({ '/.well-known/did.json': { status: 503 } });
     const resolver = resolverFor(null, { plcReplicas: [replica.url] });
@@ -174,7 +174,7 @@ describe('a did:web', () => {
     expect(host.asked).toEqual(['/.well-known/did.json']);
   });
 
-  it('on an address that is not public is refused without a connection', async () => {
+  it('on an address that is not public is rejected without a connection', async () => {
     const host = await startDirectory();
     const http = clientFor(false, (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
     const resolver = createIdentityResolver({ http, policy: { allowLoopback: false }, clock: () => 0 });
@@ -188,8 +188,8 @@ describe('a did:web', () => {
   });
 });
 
-describe('a response', () => {
-  it('is cached for its lifetime; a failed one is not cached, and a fresh one may be requested', async () => {
+describe('the response of a directory', () => {
+  it('is cached for its lifetime; a failure is not cached, and a caller may request a fresh document', async () => {
     let now = 0;
     const directory = await startDirectory({ [`/${moderation}`]: { status: 503 } });
     const resolver = resolverFor(directory, { ttlMs: 1000, clock: () => now });
@@ -211,7 +211,7 @@ describe('a response', () => {
     expect(directory.asked).toHaveLength(5);
   });
 
-  it('is cached with a limit on the number: the oldest is dropped', async () => {
+  it('is cached up to a maximum number of documents, of which the oldest is dropped', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory, { maxEntries: 2 });
     const dids = ['2', '3', '4'].map((digit) => `did:plc:${digit.repeat(24)}`);
@@ -279,7 +279,7 @@ describe('a handle', () => {
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
-  it('with several DIDs, or none, is not found; a failed query leaves it unknown', async () => {
+  it('with several DIDs, or none, is not found, and a failed query is reported as a failure', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });
     const none = await world(missing);
@@ -314,7 +314,7 @@ describe('a handle', () => {
   it('is requested from its host if DNS has no record', async () => {
     const host = await startDirectory();
     const http = clientFor(true);
-    // The host of a handle is contacted at its https address; here a loopback server represents all of them.
+    // Send requests for the https address of a handle's host to a loopback server, which represents all hosts.
     const rerouted: HttpClient = {
       getJson: (url, get) => http.getJson(url, get),
       close: () => http.close(),

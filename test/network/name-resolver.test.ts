@@ -52,7 +52,7 @@ function hostsFile(text: string): string {
   return path;
 }
 
-describe('a name', () => {
+describe('a resolved name', () => {
   it('has the addresses of both families, at most eight of each', async () => {
     const many = Array.from({ length: 20 }, (_, i) => a(`203.0.113.${i}`));
     const { resolver } = await world((name) =>
@@ -62,7 +62,7 @@ describe('a name', () => {
     expect(await find(resolver, 'many.example')).toHaveLength(8);
   });
 
-  it('that does not exist, or has no address, is unknown; a failing server is reported', async () => {
+  it('that does not exist or has no address has no result, and a failing server is reported', async () => {
     const { resolver } = await world((name) =>
       name === 'gone.example' ? 'none' : name === 'broken.example' ? 'failure' : [],
     );
@@ -72,7 +72,7 @@ describe('a name', () => {
     expect(await find(resolver, 'broken.example')).toBe('ESERVFAIL');
   });
 
-  it('without a response for one family is resolved by the other', async () => {
+  it('without a response for one address family is resolved by the other', async () => {
     const { resolver } = await world((_, type) => (type === 'A' ? [a('203.0.113.7')] : 'silence'));
     expect(await find(resolver, 'half.example')).toEqual(['203.0.113.7']);
   });
@@ -82,7 +82,7 @@ describe('a name', () => {
     expect(await find(resolver, 'silent.example')).toBe('ETIMEOUT');
   });
 
-  it('under localhost is this machine, without a query', async () => {
+  it('under localhost is resolved to this machine, without a query', async () => {
     const { dns, resolver } = await world(() => 'none');
     expect(await find(resolver, 'localhost')).toEqual(['127.0.0.1', '::1']);
     expect(await find(resolver, 'l1.d1.localhost')).toEqual(['127.0.0.1', '::1']);
@@ -90,7 +90,7 @@ describe('a name', () => {
   });
 });
 
-describe('a response', () => {
+describe('a DNS response', () => {
   it('is cached for its own lifetime, within bounds', async () => {
     let ttl = 0;
     const { dns, time, resolver } = await world(() => [a('203.0.113.7', ttl)]);
@@ -110,7 +110,7 @@ describe('a response', () => {
     expect(await questions(300_000, 3_899_999, 3_900_000)).toEqual([5, 5, 6]);
   });
 
-  it('without a record is cached for a minute, a failure for seconds', async () => {
+  it('without a record is cached for a minute, and a failure for seconds', async () => {
     const { dns, time, resolver } = await world((name) => (name === 'gone.example' ? 'none' : 'failure'));
     const questions = async (name: string, ms: number) => {
       time.ms = ms;
@@ -124,7 +124,7 @@ describe('a response', () => {
     expect(await questions('broken.example', 5_000)).toBeGreaterThan(failed);
   });
 
-  it('is shared by concurrent callers, and the cache is bounded', async () => {
+  it('is shared by concurrent callers, and the cache has a maximum size', async () => {
     const { dns, resolver } = await world(() => [a('203.0.113.7')], { maxEntries: 2 });
     await Promise.all(Array.from({ length: 10 }, () => find(resolver, 'one.example')));
     expect(dns.asked.sort()).toEqual(['one.example A', 'one.example AAAA']);
@@ -146,7 +146,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ECANCELLED']));
   });
 
-  it('of one domain use only their share; beyond the limits, the resolver reports that it is busy', async () => {
+  it('of one domain use only their share, and beyond the limits the resolver reports that it is busy', async () => {
     const { dns, resolver } = await world(silentUnder('.hostile.example'), { total: 4, perDomain: 2, deadlineMs: 300 });
     const hanging = Array.from({ length: 6 }, (_, i) => find(resolver, `l${i}.hostile.example`));
     expect(await find(resolver, 'honest.example')).toEqual(['203.0.113.7']);
@@ -174,7 +174,7 @@ describe('many names without a response', () => {
 });
 
 describe('a request to a name that was not resolved', () => {
-  it('is busy if our limit was the reason', async () => {
+  it('fails as busy if a limit of the resolver was the reason', async () => {
     const { url } = await listening();
     const client = createHttpClient({
       policy: { allowLoopback: true },
@@ -204,14 +204,14 @@ describe('the hosts file', () => {
     expect(await find(resolver, 'relay.example')).toEqual(['203.0.113.9']);
   });
 
-  it('is not used for names that strangers choose', async () => {
+  it('is not used for names that other parties choose', async () => {
     hostsFile('203.0.113.1 relay.example\n');
     const { resolver } = await world(() => [a('203.0.113.9')]);
     expect(await find(resolver, 'relay.example')).toEqual(['203.0.113.9']);
   });
 });
 
-describe('TXT records of a name', () => {
+describe('the TXT records of a name', () => {
   it('are returned unchanged', async () => {
     const { resolver } = await world(() => [{ type: 'TXT', ttl: 60, value: 'did=did:plc:a' }]);
     expect(await resolver.resolveTxt('_atproto.one.example', new AbortController().signal)).toEqual([
@@ -219,7 +219,7 @@ describe('TXT records of a name', () => {
     ]);
   });
 
-  it('without a response end with the caller', async () => {
+  it("without a response end the query with the caller's abort", async () => {
     const { dns, resolver } = await world(() => 'silence');
     const stop = new AbortController();
     const texts = resolver.resolveTxt('_atproto.one.example', stop.signal).catch(({ code }: { code: string }) => code);

@@ -68,7 +68,8 @@ async function serve(onConnection: (peer: WebSocket) => void, options = {}): Pro
 }
 
 /**
- * Starts a TCP server that keeps its sockets; `connected` is the first of them, `arrived` resolves with its first byte.
+ * Starts a TCP server that keeps its sockets; `connected` resolves with the first socket, `arrived` with its first
+ * byte.
  */
 async function serveTcp(onSocket: (socket: Socket) => void, host = '127.0.0.1') {
   const sockets: Socket[] = [];
@@ -93,7 +94,7 @@ const resolvesTo =
     done(null, [{ address, family: 4 }]);
 
 describe('the guard of connections', () => {
-  it('refuses literal private addresses in every notation, and plain ws, without a connection', async () => {
+  it('rejects literal private addresses in every notation, and plain ws, without a connection', async () => {
     const { port, sockets } = await serveTcp(() => undefined);
     const policy = { allowLoopback: false };
     for (const host of ['127.0.0.1', '2130706433', '0x7f.1', '0177.1', '127.1']) {
@@ -113,7 +114,7 @@ describe('the guard of connections', () => {
     expect(sockets).toHaveLength(0);
   });
 
-  it('refuses a name that resolves to a private address, without a connection', async () => {
+  it('rejects a name that resolves to a private address, without a connection', async () => {
     const { port, sockets } = await serveTcp(() => undefined, '127.0.0.2');
     const policy = { allowLoopback: false };
     const url = `wss://jetstream.example:${port}/subscribe`;
@@ -126,7 +127,7 @@ describe('the guard of connections', () => {
     expect(sockets).toHaveLength(0);
   });
 
-  it('connects to the checked address, though the name resolves differently the next time', async () => {
+  it('connects to the checked address, even if the name resolves differently the next time', async () => {
     const elsewhere = await serveTcp(() => undefined, '127.0.0.2');
     const url = await serve((peer) => peer.close(4000));
     let asked = 0;
@@ -158,7 +159,7 @@ describe('the guard of connections', () => {
     });
   });
 
-  it('refuses an invalid websocket address, and its error contains neither credentials nor query', async () => {
+  it('rejects an invalid websocket address with an error that contains neither credentials nor query', async () => {
     const badUrl = { kind: 'bad_url', status: null, retryable: false };
     expect(await refusal('not a url ?secret')).toEqual({ ...badUrl, message: 'cannot connect: not a URL' });
     expect(await refusal('https://me:secret@host.example/x?secret')).toEqual({
@@ -172,8 +173,8 @@ describe('the guard of connections', () => {
   });
 });
 
-describe('a connection that cannot be established', () => {
-  it('reports an unknown name', async () => {
+describe('the opening of a websocket', () => {
+  it('fails with an unknown name', async () => {
     const resolve: Resolve = (_hostname, _options, done) =>
       done(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }), []);
     expect(await refusal('wss://host.example/', { resolve })).toEqual({
@@ -184,8 +185,8 @@ describe('a connection that cannot be established', () => {
     });
   });
 
-  it('reports that no server is listening', async () => {
-    // Below the range of ephemeral ports: no process will listen there.
+  it('fails if no server is listening', async () => {
+    // Use a port below the range of ephemeral ports, on which no process will listen.
     expect(await refusal('ws://127.0.0.1:1/')).toEqual({
       kind: 'connect',
       message: 'cannot connect to ws://127.0.0.1:1/: the connection was refused (ECONNREFUSED)',
@@ -194,7 +195,7 @@ describe('a connection that cannot be established', () => {
     });
   });
 
-  it('reports an untrusted certificate', async () => {
+  it('fails with an untrusted certificate', async () => {
     const server = createHttpsServer(certificate());
     const port = await listen(server);
     expect(await refusal(`wss://localhost:${port}/`)).toEqual({
@@ -227,7 +228,7 @@ describe('a connection that cannot be established', () => {
     [400, false],
     [404, false],
     [200, false],
-  ])('reports the status %i of a refused handshake; retryable: %s', async (status, retryable) => {
+  ])('reports the status %i of a refused handshake, with retryable %s', async (status, retryable) => {
     const port = await listen(createHttpServer((_request, response) => response.writeHead(status).end('no')));
     expect(await refusal(`ws://127.0.0.1:${port}/subscribe?cursor=1`)).toEqual({
       kind: 'handshake_status',
@@ -245,7 +246,7 @@ describe('a connection that cannot be established', () => {
     expect(elsewhere.sockets).toHaveLength(0);
   });
 
-  it('reports a peer that does not speak websocket', async () => {
+  it('fails if the peer does not speak websocket', async () => {
     const { port } = await serveTcp((socket) => socket.once('data', () => socket.end('SSH-2.0-x\r\n')));
     expect(await refusal(`ws://127.0.0.1:${port}/`)).toMatchObject({ kind: 'handshake', retryable: true });
   });
@@ -273,7 +274,7 @@ describe('an open connection', () => {
       peer.send('one');
       peer.send(Buffer.from('two'), { binary: true });
       peer.send('', { binary: false });
-      // The reader of the frames handles bytes that are not UTF-8.
+      // The bytes are not UTF-8, which the reader of the frames must handle.
       peer.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
       peer.close(1000);
     });
@@ -382,7 +383,7 @@ describe('an open connection', () => {
     expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4002 });
   });
 
-  it("does not count time in which this process was busy as the peer's silence", async () => {
+  it('does not count time in which this process was busy as silence of the peer', async () => {
     let frames = 0;
     const url = await serve((peer) => {
       const timer = setInterval(() => peer.send('x'), 10);
@@ -398,7 +399,7 @@ describe('an open connection', () => {
     expect(await socket.closed).toEqual({ reason: 'remote_close', code: 4003 });
   });
 
-  it('makes the peer wait while it is paused, does not count that as silence, and loses nothing', async () => {
+  it('makes the peer wait while it is paused, does not count that time as silence, and loses no message', async () => {
     const total = 20_000;
     const payload = Buffer.alloc(1024);
     const paused = Promise.withResolvers<void>();
@@ -420,7 +421,7 @@ describe('an open connection', () => {
     });
     await paused.promise;
     socket.pause();
-    // Several deadlines; messages that were already read may still arrive.
+    // Wait for several deadlines; messages that were already read may still arrive.
     await new Promise((resolve) => setTimeout(resolve, 300));
     const whilePaused = frames;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -432,18 +433,18 @@ describe('an open connection', () => {
     expect(frames).toBe(total);
   });
 
-  it('closes from this side with a handshake, passes on no further message, and ignores a second close', async () => {
+  it('closes from this side with a handshake, delivers no further message, and ignores a second close', async () => {
     const code = Promise.withResolvers<number>();
     const url = await serve((peer) => {
       peer.once('pong', () => {
         for (let i = 0; i < 100; i += 1) peer.send('x');
       });
-      // The response proves that the client is open.
+      // Wait for the response, which proves that the client is open.
       peer.ping();
       peer.on('close', code.resolve);
     });
     let frames = 0;
-    // Far longer than the test: the peer's response must be read although the socket was paused.
+    // The closing timeout is far longer than the test: the peer's response must be read although the socket was paused.
     const socket = await open(url, { closeMs: 120_000, onFrame });
     function onFrame(): void {
       frames += 1;
@@ -457,7 +458,7 @@ describe('an open connection', () => {
     expect(frames).toBe(50);
   });
 
-  it('is cut off if the peer does not answer the closing handshake', async () => {
+  it('is terminated if the peer does not answer the closing handshake', async () => {
     const url = await serve((peer) => peer.pause());
     const socket = await open(url, { closeMs: 50 });
     socket.close();
@@ -488,7 +489,7 @@ async function ended(socket: Socket | undefined): Promise<void> {
 }
 
 describe('a message that arrives in parts', () => {
-  /** Sends all but the last byte of a message, and that byte on request. */
+  /** Starts a peer that sends all but the last byte of a message, and that byte on request. */
   async function partialMessage(length: number, options: Partial<SocketOptions>) {
     const header = Buffer.from([0x82, 0x7e, length >> 8, length & 0xff]);
     const peers: Socket[] = [];
@@ -525,7 +526,7 @@ describe('a message that arrives in parts', () => {
     expect(sizes.at(-1)).toBe(0);
   });
 
-  it('is not read further while there is no memory for it, even if the caller resumes', async () => {
+  it('is not read further while no memory is available for it, even if the caller resumes', async () => {
     let isOver = true;
     let seen = 0;
     const { socket, frames, finish } = await partialMessage(50_000, {
@@ -538,7 +539,7 @@ describe('a message that arrives in parts', () => {
     finish();
     socket.pause();
     socket.resume();
-    // Longer than the interval between two checks of the memory.
+    // Wait longer than the interval between two checks of the memory.
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(frames).toEqual([]);
     isOver = false;

@@ -15,8 +15,8 @@ import {
 const production = recorded('production_v1.jsonl');
 const golden = recorded('golden_v1.jsonl');
 
-describe('recorded events', () => {
-  it('are counted exactly, as a production Jetstream served them', () => {
+describe('the recorded events', () => {
+  it('are counted exactly as a production Jetstream served them', () => {
     const { outcomes, metrics, firstUs, lastUs } = total(production);
     expect({ outcomes, firstUs, lastUs }).toEqual({
       outcomes: { counted: 152 },
@@ -26,7 +26,7 @@ describe('recorded events', () => {
     expect(metrics).toEqual(productionCounts);
   });
 
-  it('of each kind are counted', () => {
+  it('are counted for each kind', () => {
     const { outcomes, metrics } = total(golden);
     expect(outcomes).toEqual({ counted: 10 });
     expect(metrics).toEqual({
@@ -44,12 +44,12 @@ describe('recorded events', () => {
     });
   });
 
-  it('mean to one pass what they mean to a full parse', () => {
+  it('have the same result in one pass as in a full parse', () => {
     const read = createReader();
     for (const frame of [...production, ...golden]) expect(read(frame)).toEqual(meaningOf(frame));
   });
 
-  it('mean the same wherever their bytes lie', () => {
+  it('have the same result at any offset of their bytes', () => {
     const read = createReader();
     const all = Buffer.concat(production);
     let at = 0;
@@ -59,7 +59,7 @@ describe('recorded events', () => {
     }
   });
 
-  it('are parse errors when they are cut anywhere', () => {
+  it('are parse errors when they are truncated at any byte', () => {
     const read = createReader();
     const nothing: Meaning = { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
     for (const frame of [...production.slice(0, 20), ...production.slice(-10), ...golden]) {
@@ -69,7 +69,7 @@ describe('recorded events', () => {
     }
   });
 
-  it('with any one byte changed are judged as a full parse judges them', () => {
+  it('have the same result as in a full parse with any one byte changed', () => {
     const read = createReader();
     const bytes = [
       0x00, 0x09, 0x0a, 0x20, 0x22, 0x2c, 0x2d, 0x30, 0x3a, 0x5b, 0x5c, 0x5d, 0x65, 0x75, 0x7b, 0x7d, 0x7f, 0xff,
@@ -86,7 +86,7 @@ describe('recorded events', () => {
   });
 });
 
-it('has a frame for every name of the alphabet', () => {
+it('the recorded events include a frame for every metric name', () => {
   const read = createReader();
   const commits = [...trackedCollections.map(([, nsid]) => nsid), 'com.example.thing', ''].flatMap((collection) =>
     [...operations, 'upsert'].map((operation) => ({ kind: 'commit', commit: { operation, collection } })),
@@ -117,7 +117,7 @@ it('has a frame for every name of the alphabet', () => {
 });
 
 describe('generated frames', () => {
-  it('mean to one pass what they mean to a full parse', () => {
+  it('have the same result in one pass as in a full parse', () => {
     const read = createReader();
     let counted = 0;
     fc.assert(
@@ -129,7 +129,7 @@ describe('generated frames', () => {
     expect(counted).toBeGreaterThan(5000);
   });
 
-  it('are judged alike when they are damaged', () => {
+  it('have the same result as in a full parse when they are damaged', () => {
     const read = createReader();
     let refused = 0;
     let accepted = 0;
@@ -146,7 +146,7 @@ describe('generated frames', () => {
     expect(accepted).toBeGreaterThan(1000);
   });
 
-  it('have a meaning whatever the bytes', () => {
+  it('have a result for any bytes', () => {
     const read = createReader();
     const jsonBytes = fc.array(fc.constantFrom(...Buffer.from('{}[]",:\\u0e1-+.truefalsn \n')), { maxLength: 40 });
     const bytes = fc.oneof(
@@ -162,7 +162,7 @@ describe('generated frames', () => {
   });
 });
 
-/** Puts a byte in, takes one out, or changes one. */
+/** Returns a frame with one byte inserted, removed or changed. */
 function damagedBy(frame: Buffer, [place, how, byte]: [number, number, number]): Buffer {
   const at = place % (frame.length + 1);
   const put = how === 1 ? [] : [byte];

@@ -36,9 +36,9 @@ describe('almanac weather', () => {
     ['wss://10.0.0.1/subscribe', 'almanac: --jetstream wss://10.0.0.1/subscribe: no public address (private)'],
     [
       'ws://127.0.0.1:1/subscribe',
-      'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is for loopback, with --allow-loopback',
+      'almanac: --jetstream ws://127.0.0.1:1/subscribe: use wss:; ws: is allowed only for loopback, with --allow-loopback',
     ],
-  ])('refuses to begin with %s, in one line', async (jetstream, line) => {
+  ])('rejects %s at the start, with one line', async (jetstream, line) => {
     const { code, stderr } = await runProgram(['weather', '--jetstream', jetstream, '--data', folder()]);
     expect([code, stderr]).toEqual([1, [line]]);
   });
@@ -55,7 +55,7 @@ describe('almanac weather', () => {
     expect(await command.stop()).toBe(0);
   });
 
-  test('turns a second start on the same data away, in one line', async () => {
+  test('rejects a second start on the same data, with one line', async () => {
     const sim = createSim();
     const { jetstream } = await sim.start();
     const data = folder();
@@ -71,14 +71,14 @@ describe('almanac weather', () => {
     ['golden_v1.jsonl', 'not a zstd dictionary'],
     ['no-such-file', 'no such file or directory (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
-  ])('refuses a file that is not a dictionary, in one line: %s', async (name, why) => {
+  ])('rejects a file that is not a dictionary, with one line: %s', async (name, why) => {
     const path = join(import.meta.dirname, '..', 'fixtures', 'jetstream', name);
     const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
     expect(code).toBe(1);
     expect(stderr).toEqual([`almanac: cannot use the dictionary ${path}: ${why}`]);
   });
 
-  test('feeds the facts API: a client sees rates by collection, coverage and conditions', async () => {
+  test('feeds the facts API: a client gets rates by collection, coverage and conditions', async () => {
     const data = folder();
     const sim = startProgramInTest(['sim', '--seed', '3', '--rate', '50']);
     const { jetstream } = JSON.parse(await sim.line(/^\{/)) as { jetstream: string };
@@ -91,8 +91,8 @@ describe('almanac weather', () => {
     const facts = startProgramInTest(['facts', '--artifacts', join(data, 'artifacts'), '--port', '0']);
     const { url: base } = await facts.listening();
     await until('the backfill is over', () => says(weather, 'the backfill is over'));
-    // An artifact of before the backfill was over may be as fresh.
-    await until('the artifact tells of it', () => {
+    // Wait for the backfill's data, because an artifact from before the end of the backfill may be equally fresh.
+    await until('the artifact contains the backfill', () => {
       const { window, freshness } = readArtifact(data);
       return window.observed_windows > 55 && /current|partial/.test(freshness.state);
     });
@@ -101,7 +101,7 @@ describe('almanac weather', () => {
       window: { bucket_seconds: 60, span_seconds: 86_400, coverage_ratio: expect.closeTo(0.0413, 2) },
     });
     const { collections } = metrics.facts as { collections: Record<string, { mean_rate_per_s: number }> };
-    // About two thirds of 50 events a second, by the hour of the day.
+    // The expected rate is about two thirds of 50 events a second, depending on the hour of the day.
     expect(collections['like.create']?.mean_rate_per_s).toBeGreaterThan(15);
     expect(collections['like.create']?.mean_rate_per_s).toBeLessThan(50);
     const conditions = (await (await fetch(`${base}/v1/weather/conditions`)).json()) as Record<string, unknown>;

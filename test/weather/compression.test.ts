@@ -9,7 +9,7 @@ afterEach(async () => {
 });
 
 const dictionary = readFileSync(new URL('../fixtures/jetstream/dictionary.zstd', import.meta.url));
-/** The same with another number: frames name the dictionary that they need. */
+/** The same dictionary with another id; frames contain the id of the dictionary that they need. */
 const another = Buffer.from(dictionary);
 another.writeUInt32LE(2002, 4);
 
@@ -26,7 +26,7 @@ function said({ lines }: Station, words: string): number {
 }
 
 describe('a host that compresses', () => {
-  test('is read compressed live and plainly in what came before, and nothing is lost', async () => {
+  test('is read with compression live and without it in the backfill, and no event is lost', async () => {
     const one = await observe(dictionary, dictionary);
     await compareWithTruth(one);
     expect(said(one, '"reader":"live","endpoint"')).toBe(1);
@@ -35,7 +35,7 @@ describe('a host that compresses', () => {
     expect(one.told.outcomes.parse_error).toBe(0);
   });
 
-  test('with another dictionary is read plainly, and nothing is lost', async () => {
+  test('is read without compression if its dictionary differs, and no event is lost', async () => {
     const one = await observe(dictionary, another);
     await compareWithTruth(one);
     expect(said(one, "the dictionary does not match the host's")).toBe(1);
@@ -43,7 +43,7 @@ describe('a host that compresses', () => {
 });
 
 describe('a host that does not compress', () => {
-  test('is read plainly, and nothing is lost', async () => {
+  test('is read without compression, and no event is lost', async () => {
     const one = await observe(dictionary, undefined);
     await compareWithTruth(one);
     expect(said(one, "the dictionary does not match the host's")).toBe(1);

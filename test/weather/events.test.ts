@@ -20,7 +20,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.end();
 });
 
-/** A station over the method, past its backfill. */
+/** Starts a station over the subscribeEvents method and waits for the end of its backfill. */
 async function station(options: StationOptions = {}): Promise<Station> {
   const one = await startStation({ wire: 'jetstream.subscribeEvents', ...options });
   open.push(one);
@@ -33,7 +33,7 @@ async function station(options: StationOptions = {}): Promise<Station> {
   return one;
 }
 
-/** Waits until what has just happened is committed. */
+/** Waits until all events up to this call are committed. */
 async function settled({ told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
   await until('later events are committed', () => told.committedToUs > nowUs);
@@ -53,8 +53,8 @@ function leftOut({ rows }: ReturnType<typeof readStore>): number {
   return rows.reduce((sum, row) => sum + row.leftOut, 0);
 }
 
-describe('the method: counts and observed time are what the host delivered', () => {
-  test.each([1, 2, 3])('over drops, repeats, refusals and frames that cannot be read (seed %i)', async (seed) => {
+describe('over the subscribeEvents method, counts and observed time match the deliveries of the host', () => {
+  test.each([1, 2, 3])('with drops, repeats, refusals and unreadable frames (seed %i)', async (seed) => {
     const one = await station({ sim: { seed, variedKeys: seed === 3 } });
     const { faults } = one.sim;
     for (const how of ['end', 'reset', 'mid_frame'] as const) await reconnected(one, () => faults.drop({ how }));
@@ -74,7 +74,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     expect(summary.source.wire).toBe('jetstream.subscribeEvents');
   });
 
-  test('over a re-sync, whose rows are no acts, and a restart in the middle of them', async () => {
+  test('with a re-sync, whose rows are not counted, and a restart during it', async () => {
     const one = await station();
     one.sim.faults.resync({ rows: 400 });
     await until('some rows came', () => (one.told.outcomes.resync ?? 0) > 100);
@@ -87,7 +87,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     expect(summary.caveats).toContainEqual(expect.stringMatching(/^400 rows that repeat records/));
   });
 
-  test('over numbers that are left out, which are told', async () => {
+  test('with omitted numbers, which are reported', async () => {
     const one = await station();
     one.sim.faults.skip({ events: 37 });
     await settled(one);
@@ -97,7 +97,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     expect(kept.summary.caveats).toContainEqual(expect.stringMatching(/left out 37 of its event numbers/));
   });
 
-  test('over a position that lies in the future of the host: it is given up, with a gap', async () => {
+  test('with a position in the future of the host, which is abandoned with a recorded gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.futureCursor();
@@ -109,7 +109,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('over a position that is too old: what the host still has is read, and the rest is a gap', async () => {
+  test('with a position that is too old: the remaining history is read, and the rest is recorded as a gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.clampCursor({ seconds: 0.5 });
@@ -120,10 +120,10 @@ describe('the method: counts and observed time are what the host delivered', () 
     await compareWithTruth(one);
   });
 
-  test('over a history that was compacted, whose share is told', async () => {
+  test('with a compacted history, whose share is reported', async () => {
     const one = await station({ speed: 1, backfillHours: 4.2, sim: { rate: 5, compactedShare: 0.3 } });
     await one.weather().stop();
-    // Compaction takes events, not observed time.
+    // Compaction removes events, but not observed time.
     const kept = readStore(one.folder, one.artifact().source.endpoint);
     expect(minutesOf(kept)).toEqual(deliveredMinutes(one.sim, kept));
     expect(kept.summary.caveats).toContainEqual(
@@ -131,7 +131,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     );
   });
 
-  test('with compressed frames, by the dictionary of the host, stored next to the store', async () => {
+  test("with compressed frames and the host's dictionary, which is stored next to the store", async () => {
     const one = await station({ compress: true, sim: { rate: 20, zstdDictionary: dictionary } });
     await settled(one);
     expect(readFileSync(join(one.folder, dictionaryFile)).equals(dictionary)).toBe(true);
@@ -140,7 +140,7 @@ describe('the method: counts and observed time are what the host delivered', () 
     await one.restart();
     await until('it reads on', () => one.lines.filter((line) => line.includes('"compressed":true')).length === 2);
     await settled(one);
-    // The host's own bytes, which may hold anything.
+    // Delete the dictionary, because its bytes come from the host and may contain anything.
     rmSync(join(one.folder, dictionaryFile));
     await compareWithTruth(one);
     expect(one.told.outcomes.parse_error).toBe(0);
@@ -148,22 +148,22 @@ describe('the method: counts and observed time are what the host delivered', () 
 });
 
 describe('a host that does not serve the method', () => {
-  test('is named with its legacy address in one line', async () => {
+  test('is named with its legacy address in one line of the log', async () => {
     const one = await startStation({ wire: 'jetstream.subscribeEvents', sim: { hasMethod: false } });
     open.push(one);
     await until('it is refused', () => one.told.causes.length > 0);
-    expect(one.lines.join('\n')).toMatch(/answers 404: .* name it as ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
+    expect(one.lines.join('\n')).toMatch(/responds with 404: .* specify ws:\/\/127\.0\.0\.1:\d+\/subscribe"/);
   });
 
   test('without a dictionary is read without compression', async () => {
     const one = await station({ compress: true });
-    expect(one.lines.some((line) => line.includes('the host gives no dictionary'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the host provides no dictionary'))).toBe(true);
     await compareWithTruth(one);
   });
 });
 
 describe('a store of the legacy wire', () => {
-  test('stays published while both wires of its host are observed', async () => {
+  test('remains published while both wires of its host are observed', async () => {
     const one = await station({ wire: 'jetstream.legacy' });
     await one.weather().stop();
     const before = one.artifact();

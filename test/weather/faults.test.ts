@@ -6,10 +6,10 @@ import type { FaultName } from '../../sim/jetstream/faults.ts';
 import { windowFlag } from '../../src/weather/window/window.ts';
 
 const seeds = Array.from({ length: 10 }, (_, i) => i + 1);
-/** Every other seed's host numbers its frames. */
+/** Returns true if the host of a seed numbers its frames, which is every other host. */
 const withSeq = (seed: number): boolean => seed % 2 === 0;
 
-/** Runs a station through its backfill, then through the fault, and on until live events are counted again. */
+/** Runs a station through its backfill and then the fault, until live events are counted again. */
 async function through(
   seed: number,
   fault: FaultName,
@@ -18,7 +18,7 @@ async function through(
   const station = await startStation({ sim: { seed, seqCursors: withSeq(seed), variedKeys: seed % 3 === 0 } });
   const { sim } = station;
   await until('the backfill is over', () => station.lines.some((line) => line.includes('the backfill is over')));
-  // What the host still gave the backfill behind its end, the live reader must have been given too.
+  // Events after the end of the backfill that the host still sent to it must have reached the live reader too.
   await until(
     'one reader is left',
     () => sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
@@ -30,7 +30,10 @@ async function through(
   return station;
 }
 
-/** Waits until the instrument has committed what has just happened: frames come in order, and a later event is committed. */
+/**
+ * Waits until the instrument has committed all events up to this call: frames arrive in order, and a later event is
+ * committed.
+ */
 async function settled({ told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
   await until('later events are committed', () => told.committedToUs > nowUs);
@@ -129,7 +132,7 @@ const cases: readonly Case[] = [
       sim.faults.refuse({ status: 503, times: 4 });
       await reconnected(station, () => {
         sim.faults.clampCursor({ seconds: 0 });
-        // Not a drop: what lay in the socket then would be lost, and nothing would send it again.
+        // Silence the host instead of dropping the connection, which would lose events in the socket.
         sim.faults.silence();
       });
     },
@@ -207,7 +210,7 @@ const cases: readonly Case[] = [
         station.sim.faults.drop();
       }),
     judge: async (station) => {
-      // The window in which the replay meets live is the one that says that something may be lost.
+      // Wait for the window in which the replay reaches the present, which is flagged for possible loss.
       await until('the replay has met live', () => station.told.lagSeconds < 2);
       await station.weather().stop();
       const kept = readStore(station.folder, station.artifact().source.endpoint);
@@ -224,9 +227,9 @@ const cases: readonly Case[] = [
 ];
 
 describe.each(cases)(
-  '$fault: the instrument counts what was delivered, once, and claims no more time',
+  'during $fault, the instrument counts each delivered event once and claims no additional time',
   ({ fault, act, judge }) => {
-    test.concurrent.each(seeds)('seed %i', async (seed) => {
+    test.concurrent.each(seeds)('with seed %i', async (seed) => {
       const station = await through(seed, fault, act);
       try {
         await judge(station);

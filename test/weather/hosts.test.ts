@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.end();
 });
 
-test('a second host is read all the time, and published entirely once the first has been gone for 15 minutes', async () => {
+test('the weather instrument reads a second host continuously, and publishes only that host once the first has been absent for 15 minutes', async () => {
   const one = await startStation({ speed: 60, backfillHours: 0.5 });
   open.push(one);
   await one.weather().stop();

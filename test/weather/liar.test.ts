@@ -4,13 +4,16 @@ import { minutesOf, readStore } from '../../harness/weather/weather-kept.ts';
 import { type Station, startMs, startStation } from '../../harness/weather/weather-station.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
-/** A weather host that lies in every field, on a clock that stops where the lies do: what follows is exact. */
+/**
+ * Length of a minute, in microseconds. In these tests a weather host sends false values in every field, on a clock that
+ * stops when the false values stop; later counts must be exact.
+ */
 
 const minuteUs = 60_000_000;
 const ending: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(ending.splice(0).map((end) => end())));
 
-/** A clock that runs at a speed until it is stopped, and is then moved by hand; it never runs backwards. */
+/** A clock with a speed that can be stopped and then advanced by hand; it never runs backwards. */
 interface StoppableClock {
   now(): number;
   run(speed: number): void;
@@ -34,10 +37,10 @@ function stoppableClock(speed: number): StoppableClock {
 const seen = ({ told }: Station): number => Object.values(told.outcomes).reduce((sum, n) => sum + n, 0);
 const sent = ({ sim }: Station): number => sim.truth.deliveries.reduce((sum, { frames }) => sum + frames, 0);
 
-/** Turns of the event loop, host and instrument in it, after which nothing was under way. */
+/** Number of turns of the event loop without activity after which host and instrument are idle. */
 const quietTurns = 60;
 
-/** Waits until the host has sent, and the instrument has taken, all that happened before the clock stopped. */
+/** Waits until the host has sent, and the instrument has read, all events from before the clock stopped. */
 async function settled(station: Station): Promise<void> {
   let last = -1;
   let turns = 0;
@@ -53,7 +56,7 @@ async function settled(station: Station): Promise<void> {
   );
 }
 
-/** Starts the instrument again on a stopped clock. */
+/** Restarts the instrument on a stopped clock. */
 async function restarted(station: Station): Promise<void> {
   const { live } = station.told.connections;
   await station.restart();
@@ -61,7 +64,7 @@ async function restarted(station: Station): Promise<void> {
   await settled(station);
 }
 
-/** Lets time pass on a stopped clock, second by second, each once the events of the last one are committed. */
+/** Advances a stopped clock second by second, each after the events of the previous second are committed. */
 async function passes(station: Station, clock: StoppableClock, seconds: number): Promise<void> {
   const before = { seen: seen(station), sent: sent(station) };
   const fromUs = clock.now() * 1000;
@@ -77,7 +80,7 @@ async function passes(station: Station, clock: StoppableClock, seconds: number):
   }
 }
 
-/** Every whole minute that begins a minute after the instant or later, as it was kept and as the host delivered it. */
+/** Returns every whole minute from a minute after the instant, as stored and as delivered by the host. */
 function minutesAfter(station: Station, instantUs: number) {
   const kept = readStore(station.folder, station.artifact().source.endpoint);
   const from = Math.ceil((instantUs + minuteUs) / minuteUs) * minuteUs;
@@ -95,13 +98,13 @@ function minutesAfter(station: Station, instantUs: number) {
   };
 }
 
-describe.concurrent('a host that lies in every field for an hour', () => {
+describe.concurrent('a host that sends false values in every field for an hour', () => {
   test.each([
     { seqs: false, again: false },
     { seqs: true, again: false },
     { seqs: true, again: true },
   ])(
-    'is counted again within a minute after it stops (seqs: $seqs, restarted: $again)',
+    'is counted correctly within a minute after the false values stop (seqs: $seqs, restarted: $again)',
     async ({ seqs, again }) => {
       const clock = stoppableClock(20);
       const station = await startStation({ clock: clock.now, sim: { seed: 3, rate: 10, seqCursors: seqs } });
@@ -125,7 +128,7 @@ describe.concurrent('a host that lies in every field for an hour', () => {
       expect(delivered.length).toBeGreaterThanOrEqual(2);
       expect(kept).toEqual(delivered);
       expect(watchedFromUs).toBeLessThanOrEqual(stoppedUs + minuteUs);
-      // A day of minutes, and what is within the clock's tolerance: the lies made nothing that outgrows it.
+      // Allow a day of minutes and the tolerance of the clock: false values must not create more rows.
       expect(rows).toBeLessThan(1440 + 120);
       expect(spans).toBeLessThan(rows * 17);
       expect(station.lines.length).toBeLessThan(20_000);
@@ -134,15 +137,15 @@ describe.concurrent('a host that lies in every field for an hour', () => {
   );
 });
 
-describe.concurrent('a stored position that no host can have given', () => {
+describe.concurrent('a stored position that no host can have sent', () => {
   const later = Date.parse('2135-01-01T00:00:00Z') * 1000;
 
   test.each([
-    ['a number beyond all others', { kind: 'seq', value: Number.MAX_SAFE_INTEGER, timeUs: startMs * 1000 }],
+    ['a number greater than all others', { kind: 'seq', value: Number.MAX_SAFE_INTEGER, timeUs: startMs * 1000 }],
     ['a number far ahead of the stream', { kind: 'seq', value: 900_000_000_000_000, timeUs: startMs * 1000 }],
     ['a time in 2135', { kind: 'time', value: later, timeUs: later }],
   ] as const)(
-    '%s: counting resumes within a minute, with a gap',
+    'is abandoned with a recorded gap, and counting resumes within a minute: %s',
     async (_, position) => {
       const clock = stoppableClock(20);
       const sim = { rate: 10, seqCursors: position.kind === 'seq' };

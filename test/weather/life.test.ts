@@ -24,7 +24,7 @@ function counted({ told }: Station): number {
   return told.outcomes.counted ?? 0;
 }
 
-/** Waits for the backfill of the instrument that wrote the lines from `from` on. */
+/** Waits for the backfill of the instrument whose log begins at line `from`. */
 async function filledIn({ lines }: Station, from = 0): Promise<void> {
   await until('the backfill is over', () => lines.slice(from).some((line) => line.includes('the backfill is over')));
 }
@@ -35,8 +35,8 @@ async function more(one: Station): Promise<void> {
 }
 
 /**
- * Silences the host until everything that it sent is committed: a minute that ends with uncommitted events would count as
- * growth later, and frames under way are lost when the host stops. A connection that is opened meanwhile sends again.
+ * Silences the host until all its events are committed: uncommitted events would count as growth later, and frames in
+ * transit are lost when the host stops. A connection opened during this time makes the host send again.
  */
 async function commitAll({ sim, told }: Station): Promise<void> {
   const newest = (): number => sim.truth.delivered().at(-1)?.toUs ?? 0;
@@ -48,8 +48,8 @@ async function commitAll({ sim, told }: Station): Promise<void> {
   }
 }
 
-describe('a host that falls silent for good', () => {
-  test('is stale and less covered within four minutes, and no number grows', async () => {
+describe('a host that becomes silent permanently', () => {
+  test('is published as stale with reduced coverage within four minutes, and no count grows', async () => {
     const one = await station({ speed: 60, backfillHours: 0.2 });
     await filledIn(one);
     await more(one);
@@ -75,14 +75,14 @@ describe('a host that falls silent for good', () => {
   });
 });
 
-describe('a host that sends nothing but what cannot be read', () => {
-  test('is as good as silent: the connection is given up and resumed', async () => {
+describe('a host that sends only unreadable frames', () => {
+  test('is treated as silent: the connection is closed and resumed', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
     one.sim.faults.malformed({ events: 3000 });
     await until('it is given up', () => one.told.causes.includes('silence'));
-    await until('events are counted behind it', () => one.told.gapSeconds > 15, 60_000);
+    await until('events after the gap are counted', () => one.told.gapSeconds > 15, 60_000);
     await more(one);
     expect(one.sim.faults.fired.malformed).toBe(1);
   });
@@ -107,8 +107,8 @@ describe('an observation that has not begun', () => {
   });
 });
 
-describe('a disk without room', () => {
-  test('stops the commits, keeps the last artifact, and loses nothing that was committed', async () => {
+describe('a full disk', () => {
+  test('stops the commits, keeps the last artifact, and loses no committed data', async () => {
     let full = false;
     const one = await station({
       deps: {
@@ -138,15 +138,15 @@ describe('a disk without room', () => {
   });
 });
 
-describe('an artifact folder that goes away', () => {
-  test('is said, ends nothing, and is written again when it is back', async () => {
+describe('a removed artifact directory', () => {
+  test('is logged without ending the instrument, and the artifact is written again when the directory exists again', async () => {
     const one = await station();
     await filledIn(one);
-    // Again where one is being written at that moment.
+    // Retry the removal, because an artifact may be written at that moment.
     rmSync(join(one.folder, 'artifacts'), { recursive: true, maxRetries: 10 });
     await one.weather().publish();
     expect(one.told.notWritten).toBeGreaterThan(0);
-    expect(one.lines.some((line) => line.includes('the last one stays'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the last one remains'))).toBe(true);
     mkdirSync(join(one.folder, 'artifacts'));
     await one.weather().publish();
     expect(one.artifact().total_events.total).toBeGreaterThan(0);
@@ -156,7 +156,7 @@ describe('an artifact folder that goes away', () => {
 });
 
 describe('a damaged store', () => {
-  test('stops the instrument at once and loudly', async () => {
+  test('stops the instrument immediately with an error', async () => {
     let broken = false;
     const one = await station({
       deps: {
@@ -175,7 +175,7 @@ describe('a damaged store', () => {
     expect(one.lines.some((line) => line.includes('the instrument stopped'))).toBe(true);
   });
 
-  test('is refused at the start', async () => {
+  test('is rejected at the start', async () => {
     const one = await station();
     await more(one);
     await one.weather().stop();
@@ -187,8 +187,8 @@ describe('a damaged store', () => {
   });
 });
 
-describe('one writer', () => {
-  test('a second instrument on the same folder is turned away in one line', async () => {
+describe('a data directory with a writer', () => {
+  test('is refused to a second instrument, with one line', async () => {
     const one = await station();
     await expect(one.restart()).rejects.toThrow(
       /^another almanac weather writes to .*; stop it, or choose another --data$/,
@@ -196,8 +196,8 @@ describe('one writer', () => {
   });
 });
 
-describe('two hosts', () => {
-  test('are two series: a summary speaks of one, and they never sum', async () => {
+describe('two observed hosts', () => {
+  test('have two series, and a summary is of one of them and never of their sum', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -231,8 +231,8 @@ describe('two hosts', () => {
   });
 });
 
-describe('a long stop', () => {
-  test('is filled in as far as the backfill reaches; the rest is a gap', async () => {
+describe('the time of a long stop', () => {
+  test('is filled in up to the length of the backfill, and the rest is a gap', async () => {
     const one = await station({ speed: 60, backfillHours: 0.3 });
     await filledIn(one);
     await more(one);
@@ -242,9 +242,7 @@ describe('a long stop', () => {
     const before = one.lines.length;
     const startedMs = one.clock();
     await one.restart();
-    await until('it fills in', () =>
-      one.lines.slice(before).some((line) => line.includes('filling in the time before')),
-    );
+    await until('it fills in', () => one.lines.slice(before).some((line) => line.includes('the backfill has started')));
     const begunMs = one.clock();
     await filledIn(one, before);
     await more(one);
@@ -256,7 +254,7 @@ describe('a long stop', () => {
     const [first, second] = observed;
     const gapMinutes = ((second?.from ?? 0) - (first?.to ?? 0)) / 60e6;
     expect(gapMinutes).toBeGreaterThan(5);
-    // Eighteen minutes before the filling in began, and the moment until the first event there.
+    // The gap is eighteen minutes before the backfill, plus the time until its first event.
     const reachMs = 0.3 * 3_600_000;
     expect((second?.from ?? 0) / 1000).toBeGreaterThanOrEqual(Math.floor(startedMs - reachMs));
     expect((second?.from ?? 0) / 1000).toBeLessThan(begunMs - reachMs + 1_000);

@@ -9,7 +9,10 @@ afterEach(async () => {
   for (const one of open.splice(0)) await one.end();
 });
 
-/** Time of the first event of a metric that was delivered at or after an instant; none within ten minutes is an error. */
+/**
+ * Returns the time of the first event of a metric delivered at or after an instant; fails if there is none within ten
+ * minutes.
+ */
 function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: number): number {
   let [low, high] = [fromUs, fromUs + 600_000_000];
   if (truth.deliveredBetween(low, high).metrics[metric] === 0) throw new Error(`no ${metric} within ten minutes`);
@@ -21,7 +24,7 @@ function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: 
   return low;
 }
 
-/** Time of the last one before an instant. */
+/** Returns the time of the last event of a metric delivered before an instant. */
 function lastBefore(truth: Truth, metric: 'like.create' | 'like.delete', toUs: number): number {
   let [low, high] = [toUs - 600_000_000, toUs];
   while (high - low > 1) {
@@ -32,7 +35,7 @@ function lastBefore(truth: Truth, metric: 'like.create' | 'like.delete', toUs: n
   return low;
 }
 
-test('a collection that a host drops is observed to the microsecond of its last event, and from its next one on', async () => {
+test('a collection that a host stops sending is observed to the microsecond of its last event, and again from its next event', async () => {
   const one = await startStation({ speed: 60, backfillHours: 1.2 });
   open.push(one);
   const { sim } = one;
@@ -47,7 +50,7 @@ test('a collection that a host drops is observed to the microsecond of its last 
   const during = one.artifact();
   expect(Date.parse(during.window.end) * 1000).toBeLessThan(toUs);
   expect(during.conditions.state).toBe('unavailable');
-  await until('it is over', () => one.told.committedToUs > toUs + 150_000_000, 60_000);
+  await until('events after the silence are committed', () => one.told.committedToUs > toUs + 150_000_000, 60_000);
   await one.weather().stop();
 
   const kept = readStore(one.folder, one.artifact().source.endpoint);

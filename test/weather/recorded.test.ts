@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end();
 });
 
-/** Lets an instrument follow frames that happen one after the other, all of them after it has connected. */
+/** Starts an instrument that reads frames delivered one after the other, all after it has connected. */
 async function follow(frames: readonly string[], beginMs = startMs): Promise<Station> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-frames-'));
   ending.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -40,11 +40,11 @@ async function follow(frames: readonly string[], beginMs = startMs): Promise<Sta
 }
 
 const timeOf = (line: string): number => (JSON.parse(line) as { time_us: number }).time_us;
-/** Time of the recording: a live host sends no events of another day. */
+/** Time of the recording, in milliseconds: a live host sends no events of another day. */
 const recordedMs = Math.max(...recorded.map(timeOf)) / 1000;
 
-describe('events as a production host served them', () => {
-  test('in the order of their times, each is counted', async () => {
+describe('the recorded events of a production host', () => {
+  test('are all counted in the order of their times', async () => {
     const station = await follow(
       recorded.toSorted((a, b) => timeOf(a) - timeOf(b)),
       recordedMs,
@@ -58,13 +58,13 @@ describe('events as a production host served them', () => {
     expect(Object.fromEntries(sums.filter(([, n]) => n > 0))).toEqual(productionCounts);
   });
 
-  test('in the order of the file, each is counted or said to have come from behind', async () => {
+  test('are counted, or reported as out of order, in the order of the file', async () => {
     const station = await follow(recorded, recordedMs);
     expect(station.told.outcomes).toMatchObject({ counted: 152 - 77, late_or_repeat: 77 });
   });
 });
 
-describe('what is kept', () => {
+describe('the stored data of a run', () => {
   const planted = {
     did: 'did:plc:plantedplantedplanted2345',
     web: 'did:web:planted-host.example',
@@ -110,7 +110,7 @@ describe('what is kept', () => {
   ].map((frame) => JSON.stringify(frame));
   const values = Object.values(planted);
 
-  test('is no identity, no record and no text, whatever the frames hold', async () => {
+  test('contains no identity, record or text, whatever the frames contain', async () => {
     const station = await follow([...frames, `{"did":"${planted.did}","text":"${planted.text}`]);
     station.sim.faults.drop();
     await until('it connects again', () => station.told.connections.live === 2);
@@ -126,7 +126,7 @@ describe('what is kept', () => {
     expect(leaks([...running, ...everythingKept(station)], values)).toEqual([]);
   });
 
-  test('is scanned by something that finds each planted value', () => {
+  test('is scanned by a function that finds each planted value', () => {
     for (const value of values) expect(leaks([{ name: value, text: `… ${value} …` }], values)).toEqual([value]);
     for (const line of recorded) expect(leaks([{ name: 'line', text: line }])).toEqual(['line']);
   });

@@ -13,16 +13,16 @@ import { windowUs } from '../../src/weather/window/window.ts';
 const day = 1440;
 
 describe('thirty days of traffic with storms, lulls, bulk operations, pauses and interruptions', () => {
-  test('have no silence, with a baseline and before there is one', () => {
+  test('contain no silence, with or without a baseline', () => {
     const { found, minutes } = watch(makeTraffic(7, 30));
-    // The traffic would raise alarms if pauses alone were silences.
+    // Require traffic with long pauses, which would be false alarms if every pause were a silence.
     const pauses = collectionNames.map((_, place) => longestPause(minutes.map(({ counts }) => counts[place] ?? 0)));
     expect(pauses.filter((windows) => windows > 60).length).toBeGreaterThan(1);
     expect([...found.keys()]).toEqual([]);
   });
 });
 
-describe('a collection that the host drops for ten hours', () => {
+describe('a collection that the host stops sending for ten hours', () => {
   let traffic: Traffic;
   beforeAll(() => {
     traffic = makeTraffic(3, 16);
@@ -31,7 +31,7 @@ describe('a collection that the host drops for ten hours', () => {
   test.each([
     ['at night', 14 * day + 120],
     ['by day', 14 * day + 840],
-  ])('%s is found within ten minutes if it is frequent, as its rate allows if it is rare', (_, from) => {
+  ])('is found within ten minutes if it is frequent, and as its rate allows if it is rare: %s', (_, from) => {
     const late: [CollectionName, number][] = [];
     for (const collection of collectionNames) {
       const dropped = readTraffic(withoutCollection(traffic, collection, from, from + 600));
@@ -39,7 +39,7 @@ describe('a collection that the host drops for ten hours', () => {
       const most = p05 >= 10 ? 8 : 590;
       const atUs = dropped.minutes[from + most]?.startUs ?? 0;
       const found = lookAt(dropped, from + most).find((one) => one.collection === collection && one.to === atUs);
-      // Its last event came in the minute before, or some minutes earlier where it is rare.
+      // The last event is in the minute before, or some minutes earlier for a rare collection.
       const begun = (dropped.minutes[from]?.startUs ?? 0) - (found?.from ?? 0);
       if (!found || begun < 0 || begun > (p05 > 0 ? 0 : 180 * windowUs)) late.push([collection, p05]);
     }

@@ -41,7 +41,7 @@ function commitOf(series: number, after: number, windows: WindowDelta[], from = 
 }
 
 describe('the window store', () => {
-  test('keeps counts, observed spans and positions of one commit together, over a restart', () => {
+  test('keeps counts, observed spans and positions of one commit together across a restart', () => {
     const { id, revision } = store.series(host);
     const backfill = {
       position: { kind: 'seq', value: 7, counted: 1, timeUs: minute } as const,
@@ -65,7 +65,7 @@ describe('the window store', () => {
     expect(store.observed(id, everything)).toEqual([{ from: minute, to: minute + 9 }]);
   });
 
-  test('adds a commit once, however often it is made', () => {
+  test('adds a commit once, however often it is repeated', () => {
     const { id, revision } = store.series(host);
     const commit = commitOf(id, revision, [delta(minute, 5)]);
     store.commit(commit);
@@ -74,7 +74,7 @@ describe('the window store', () => {
     expect(() => store.commit({ ...commit, after: revision + 7 })).toThrow(/does not follow/);
   });
 
-  test('keeps nothing of a commit that fails at its last step', () => {
+  test('keeps no part of a commit that fails at its last step', () => {
     store.close();
     let full = false;
     store = openWindowStore(folder, {
@@ -93,7 +93,7 @@ describe('the window store', () => {
     );
   });
 
-  test('joins observed spans as a union does, in whatever order they come', () => {
+  test('joins observed spans like a union, in any order', () => {
     const span = fc.tuple(fc.nat(300), fc.integer({ min: 1, max: 40 })).map(([from, n]) => ({ from, to: from + n }));
     let hosts = 0;
     fc.assert(
@@ -107,7 +107,7 @@ describe('the window store', () => {
     );
   });
 
-  test('keeps two hosts apart', () => {
+  test('separates two hosts', () => {
     const one = store.series(host);
     const other = store.series('wss://other.example/subscribe');
     store.commit(commitOf(one.id, 0, [delta(minute, 5)]));
@@ -116,7 +116,7 @@ describe('the window store', () => {
     expect(other.live).toBeNull();
   });
 
-  test('drops what is older than it keeps, and nothing else', () => {
+  test('deletes only data that is older than its retention', () => {
     const { id } = store.series(host);
     store.commit(commitOf(id, 0, [delta(minute, 5), delta(minute + windowUs, 6)], minute, minute + 2 * windowUs));
     store.prune(id, minute + windowUs);
@@ -124,7 +124,7 @@ describe('the window store', () => {
     expect(store.observed(id, everything)).toEqual([{ from: minute, to: minute + 2 * windowUs }]);
   });
 
-  test('keeps when the first and the last event of a collection came in a window', () => {
+  test('stores the times of the first and last event of a collection in a window', () => {
     const { id } = store.series(host);
     const at = (...seconds: number[]): WindowDelta => {
       const made = emptyDelta(minute);
@@ -144,7 +144,7 @@ describe('the window store', () => {
     expect(store.edges(id, minute + windowUs, 'like.create')).toEqual({ firstUs: null, lastUs: null });
   });
 
-  test('replaces the silences of a span, and drops the old ones', () => {
+  test('replaces the silences of a span, and deletes old silences', () => {
     const { id } = store.series(host);
     const silence = (collection: 'like.create' | 'post.delete', from: number, to: number) => ({ collection, from, to });
     store.keepSilences(id, { from: 0, to: 100 }, [silence('like.create', 10, 20), silence('post.delete', 50, 100)]);
@@ -155,18 +155,18 @@ describe('the window store', () => {
     expect(store.silences(id, everything)).toEqual([silence('post.delete', 50, 150)]);
   });
 
-  test('knows the recent rate, and says nothing of what was not watched', () => {
+  test('returns the recent rate, excluding unobserved time', () => {
     const { id } = store.series(host);
     expect(store.recentRate(id, minute)).toBeNull();
     store.commit(commitOf(id, 0, [delta(minute, 300)], minute, minute + 30_000_000));
     expect(store.recentRate(id, minute + 30_000_000)).toBe(10);
   });
 
-  test('belongs to one writer', () => {
+  test('accepts only one writer', () => {
     expect(() => openWindowStore(folder)).toThrow(/^another almanac weather writes to/);
   });
 
-  test('of another version is left alone', () => {
+  test('is left unchanged if it has another version', () => {
     store.close();
     const db = new Sqlite(join(folder, storeFile));
     db.pragma('user_version = 99');
@@ -178,7 +178,7 @@ describe('the window store', () => {
     store = openWindowStore(folder);
   });
 
-  test.each([1, 2])('of version %i opens, and keeps its series, baseline and position', (version) => {
+  test.each([1, 2])('opens a store of version %i, and keeps its series, baseline and position', (version) => {
     const { id, revision } = store.series(host);
     store.commit(commitOf(id, revision, [delta(minute, 5, 1)]));
     const before = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
@@ -186,7 +186,7 @@ describe('the window store', () => {
     toVersion(version, join(folder, storeFile));
     store = openWindowStore(folder);
     const found = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
-    // What version 1 had no column for was zero then.
+    // A metric without a column in version 1 has the count zero.
     const counts = metricNames.map((name, i) => (name === 'sync.event' && version === 1 ? 0 : i === 0 ? 5 : 1));
     expect(found).toEqual([
       before[0],
@@ -198,7 +198,7 @@ describe('the window store', () => {
     expect(store.edges(id, minute, 'like.create')).toEqual({ firstUs: null, lastUs: null });
   });
 
-  test('holds integers only, but for the address of the host', () => {
+  test('contains only integers, except the address of the host', () => {
     store.close();
     const db = new Sqlite(join(folder, storeFile), { readonly: true });
     const tables = db.prepare<[], { name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
@@ -215,7 +215,7 @@ describe('the window store', () => {
   });
 });
 
-/** Takes back what later versions added. */
+/** Removes the additions of later versions from a store. */
 function toVersion(version: number, path: string): void {
   const db = new Sqlite(path);
   const edges = collectionNames.flatMap((name) => [`"${name} first"`, `"${name} last"`]);

@@ -12,18 +12,18 @@ const described: readonly (readonly [path: string, status: number, name: string,
   ['/health', 200, 'ok', examples.health.ok],
 ];
 
-describe('the examples of the account-view surface', () => {
-  it.each(described)('%s %i: %s matches the document', (path, status, _name, value) => {
+describe('the document of the account-view surface', () => {
+  it.each(described)('matches the example %s %i: %s', (path, status, _name, value) => {
     expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 
-  it('a page of an export without a cursor must be the last one', () => {
+  it('describes a page of an export without a cursor as the last one', () => {
     const { next } = examples.exports;
     expect(accountOpenApi.faults('get', '/exports', 200, { ...next, next_cursor: null })).not.toEqual([]);
   });
 });
 
-describe('the page of an account', () => {
+describe('the documented page of an account', () => {
   const { paths, components } = accountOpenApi.document as unknown as {
     paths: Record<string, { get: { parameters: { $ref: string }[]; responses: Record<string, { $ref: string }> } }>;
     components: Record<string, Record<string, { name?: string; schema?: object; headers?: object }>>;
@@ -31,12 +31,12 @@ describe('the page of an account', () => {
   const named = ({ $ref }: { $ref: string }) => components[$ref.split('/')[2] ?? '']?.[$ref.split('/')[3] ?? ''];
   const of = (path: string) => (paths[path]?.get.parameters ?? []).map((one) => named(one));
 
-  it('accepts the parameters of an export, and the instant at which a list continues', () => {
+  it('has the parameters of an export, and the instant at which a list continues', () => {
     const exported = of('/exports').map((one) => one?.name);
     expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), 'before']);
   });
 
-  it('accepts a handle, unlike an export, and redirects to its DID', () => {
+  it('accepts a handle, unlike an export, and describes the redirect to its DID', () => {
     expect(of('/account')[0]).toMatchObject({ name: 'did', schema: { type: 'string' } });
     expect(of('/account')[0]?.schema).not.toHaveProperty('pattern');
     expect(of('/exports')[0]?.schema).toHaveProperty('pattern');
@@ -46,7 +46,7 @@ describe('the page of an account', () => {
   });
 });
 
-describe('the errors of the account-view surface', () => {
+describe('the documented errors of the account-view surface', () => {
   it('have the statuses that the contract names', () => {
     const by = Map.groupBy(accountErrorCodes, (code) => accountErrorTable[code].status as number);
     expect(Object.fromEntries([...by].filter(([status]) => [409, 410, 503].includes(status)))).toEqual({

@@ -36,7 +36,7 @@ These are observed applications and removals in a rolling window of 30 days. The
 
 No key, no account, no cookies. Nothing is stored by caches. An unknown query parameter is refused. A client may ask for a number of distinct accounts a day.`;
 
-/** Builds the document. `version` is the package's. */
+/** Builds the OpenAPI document. `version` is the package's version. */
 export function accountOpenApiDocument(version: string): object {
   return openApiFrame({
     title: 'Almanac: labels observed on an account',

@@ -1,7 +1,7 @@
 import { type AccountDownload, accountExportSchema, type ExportCreated, type ExportPage } from '../account.ts';
 import { type AccountErrorBody, accountErrorBody } from '../account-errors.ts';
 
-/** Examples of responses; the tests validate them against the schemas. */
+/** Examples of responses; tests validate the examples against the schemas. */
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
@@ -87,7 +87,7 @@ const refused = {
   ]),
 } satisfies Record<string, AccountErrorBody>;
 
-/** All examples, by the place where the document shows them. */
+/** Examples of the OpenAPI document, by the place where the document shows them. */
 export const accountExamples = {
   exports: { created, next, last },
   download: { whole: download },

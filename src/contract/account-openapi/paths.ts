@@ -5,7 +5,7 @@ import { labelActions, targetKinds } from '../vocabulary.ts';
 import { accountExamples as examples } from './examples.ts';
 import { headers, htmlContent, jsonContent, pageHeaders, response } from './responses.ts';
 
-/** The paths of the account-view surface. */
+/** Paths and parameters of the account-view surface. */
 
 const did = { type: 'string', pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength };
 const instant = { type: 'string', format: 'date-time' };
@@ -14,7 +14,7 @@ function query(name: string, description: string, schema: object, example?: stri
   return { name, in: 'query', required: false, description, schema, ...(example === undefined ? {} : { example }) };
 }
 
-/** Components of the kind `parameters`. */
+/** Parameter components of the OpenAPI document. */
 export const parameterComponents = {
   Did: query(
     'did',
@@ -50,7 +50,7 @@ export const parameterComponents = {
     'Continues the list of one target kind: only observations accepted before this instant. Requires `target_kind`.',
     instant,
   ),
-  Cursor: query('cursor', 'A cursor, unchanged. No other parameter is allowed with it.', {
+  Cursor: query('cursor', 'A cursor, unchanged, as the only parameter.', {
     type: 'string',
     maxLength: 1024,
   }),
@@ -62,7 +62,7 @@ function parameters(...names: (keyof typeof parameterComponents)[]) {
 
 const filters = ['Labeler', 'Value', 'Action', 'TargetKind'] as const;
 
-/** A path with its specific responses; the common ones are added. */
+/** A path with its specific responses, to which the common responses are added. */
 type OwnResource = Omit<Resource, 'more'> & Partial<Pick<Resource, 'more'>>;
 
 const below = {
@@ -148,7 +148,7 @@ const resources: Record<string, OwnResource> = {
   },
 };
 
-/** The path items of the document. */
+/** Path items of the OpenAPI document of the account-view surface. */
 export const pathItems = pathItemsOf(
   Object.fromEntries(
     Object.entries(resources).map(([path, { more, ...rest }]) => [path, { ...rest, more: { ...below, ...more } }]),

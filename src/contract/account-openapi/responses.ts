@@ -2,9 +2,9 @@ import { commonHeaderNames, commonHeaders, textHeader } from '../openapi/frame.t
 import { named } from '../openapi/named.ts';
 import { accountExamples as examples } from './examples.ts';
 
-/** Headers and responses that the operations share. */
+/** Headers and responses shared by the operations of the account-view surface. */
 
-/** Components of the kind `headers`. */
+/** Header components of the OpenAPI document. */
 export const headerComponents = {
   ...commonHeaders,
   AccessControlExposeHeaders: textHeader(
@@ -35,7 +35,7 @@ const names: Record<keyof typeof headerComponents, string> = {
   ReferrerPolicy: 'Referrer-Policy',
 };
 
-/** Returns references to headers, after those of every response. */
+/** Returns references to the headers of every response and to further headers. */
 export function headers(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
   const all: (keyof typeof headerComponents)[] = [
     'AccessControlAllowOrigin',
@@ -51,13 +51,13 @@ export function headers(...more: (keyof typeof headerComponents)[]): Record<stri
   return Object.fromEntries(all.map((name) => [names[name], { $ref: `#/components/headers/${name}` }]));
 }
 
-/** Returns references to headers of a page: scripts of other origins cannot read it. */
+/** Returns references to the headers of a page, which scripts of other origins cannot read. */
 export function pageHeaders(...more: (keyof typeof headerComponents)[]): Record<string, { $ref: string }> {
   const { [names.AccessControlAllowOrigin]: _, [names.AccessControlExposeHeaders]: __, ...own } = headers(...more);
   return own;
 }
 
-/** Returns JSON content of a schema component. */
+/** Returns JSON content that refers to a schema component. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) } };
 }
@@ -66,14 +66,14 @@ function error(description: string, values: Readonly<Record<string, unknown>>, .
   return { description, headers: headers('ContentLength', ...more), content: jsonContent('Error', values) };
 }
 
-/** HTML content: a page for people. */
+/** HTML content of a response that is a page. */
 export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for people.' } } };
 
 function errorPage(description: string, ...more: 'RetryAfter'[]) {
   return { description: `${description} As a page.`, headers: pageHeaders(...more), content: htmlContent };
 }
 
-/** Components of the kind `responses`. */
+/** Response components of the OpenAPI document. */
 export const responseComponents = {
   Refused: error(
     'Refused, with the reason. If the export is too large, the response lists intervals that fit.',
@@ -107,7 +107,7 @@ export const responseComponents = {
   },
 } as const;
 
-/** Returns a reference to a shared response. */
+/** Returns a reference to a shared response component. */
 export function response(name: keyof typeof responseComponents): { $ref: string } {
   return { $ref: `#/components/responses/${name}` };
 }

@@ -3,7 +3,7 @@ import { type ErrorBody, errorBody } from '../errors.ts';
 import { contractIds } from '../identifiers.ts';
 import type { InstrumentIndex } from '../instruments.ts';
 
-/** Examples of every possible response; the tests validate them against the schemas. */
+/** Examples of every possible response; tests validate the examples against the schemas. */
 
 const sources = {
   enrolled: 121,
@@ -199,7 +199,7 @@ const weatherWindow = {
 const totalEvents = { total: 28484197, mean_rate_per_s: 330.4, observed_seconds: 86211.25 };
 
 const weatherTail: Pick<WeatherMetricsEnvelope, 'caveats' | 'provenance' | 'freshness'> = {
-  caveats: ['Rates divide by observed time; time that was not watched is omitted, never interpolated.'],
+  caveats: ['Rates divide by observed time; unobserved time is omitted, never interpolated.'],
   provenance: {
     instrument: 'weather',
     method: 'jetstream_windows',
@@ -313,7 +313,7 @@ const refusals = {
   missing: errorBody('source_unavailable'),
 } satisfies Record<string, ErrorBody>;
 
-/** All examples, by the place where the document shows them. */
+/** Examples of the OpenAPI document, by the place where the document shows them. */
 export const examples = {
   instruments: { instruments },
   labelsOverview: { fresh: labelsFresh, warming_up: labelsWarmingUp, legacy: labelsLegacy },

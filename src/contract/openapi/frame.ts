@@ -1,7 +1,7 @@
 import type Type from 'typebox';
 import { schemaComponents } from './references.ts';
 
-/** Parts that the OpenAPI documents of both surfaces share. */
+/** Parts of the OpenAPI documents that both surfaces share. */
 
 /** A readable path, with its description in the document. */
 export interface Resource {
@@ -11,11 +11,11 @@ export interface Resource {
   readonly description: string;
   readonly parameters?: readonly object[];
   readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
-  /** All other responses to GET, by status. */
+  /** All responses to GET except 200, by status. */
   readonly more: Readonly<Record<string, Reference>>;
 }
 
-/** A reference to a component. */
+/** A reference to a component of the document. */
 export interface Reference {
   readonly $ref: string;
 }
@@ -48,14 +48,14 @@ function pathItem(resource: Resource, preflight: PreflightResponses) {
     options: {
       operationId: `options${id}`,
       summary: `Preflight: ${summary}`,
-      description: 'The same on every path.',
+      description: 'The preflight response is the same on every path.',
       tags: [tag],
       responses: preflight,
     },
   };
 }
 
-/** The parts in which the documents differ. */
+/** The parts in which the documents of the two surfaces differ. */
 export interface DocumentParts {
   readonly title: string;
   /** Version of the package. */
@@ -84,7 +84,7 @@ export function openApiFrame(parts: DocumentParts): object {
   };
 }
 
-/** Returns a header with a string value. */
+/** Returns a header component with a string value. */
 export const textHeader = (description: string, example: string) => ({
   description,
   schema: { type: 'string' },

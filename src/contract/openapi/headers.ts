@@ -1,8 +1,8 @@
 import { commonHeaderNames, commonHeaders, textHeader } from './frame.ts';
 
-/** Response headers of the document, each described once and referenced. */
+/** Response headers of the facts API, each described once and referenced. */
 
-/** Components of the kind `headers`. */
+/** Header components of the OpenAPI document. */
 export const headerComponents = {
   ...commonHeaders,
   AccessControlExposeHeaders: textHeader(
@@ -35,7 +35,7 @@ const names: Record<HeaderName, string> = {
   Vary: 'Vary',
 };
 
-/** Returns references to headers, after those of every response. */
+/** Returns references to the headers of every response and to further headers. */
 export function headers(...components: HeaderName[]): Record<string, { $ref: string }> {
   const all: HeaderName[] = [
     'AccessControlAllowOrigin',

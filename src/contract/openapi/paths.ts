@@ -9,7 +9,7 @@ import { jsonContent, response } from './responses.ts';
 const ifNoneMatch = { $ref: '#/components/parameters/IfNoneMatch' };
 const acceptEncoding = { $ref: '#/components/parameters/AcceptEncoding' };
 
-/** Components of the kind `parameters`. */
+/** Parameter components of the OpenAPI document. */
 export const parameterComponents = {
   IfNoneMatch: {
     name: 'If-None-Match',
@@ -30,7 +30,7 @@ export const parameterComponents = {
   },
 } as const;
 
-/** Errors that can occur for any request before its path is looked up, or for an unknown path. */
+/** Error responses that can occur for any request before its path is looked up, or for an unknown path. */
 const below = {
   '400': response('BadRequest'),
   '404': response('NotFound'),
@@ -77,9 +77,9 @@ const resources: Record<string, Resource> = {
       tag: 'facts',
       summary: 'Observed label events, with coverage and freshness',
       description:
-        'Observed label application and removal events in a rolling epoch, or the reading of the legacy producer. It never says which labels are active.',
+        'Observed label application and removal events in a rolling epoch, or the reading of the legacy producer. The overview never states which labels are active.',
       ok: {
-        description: 'A fresh reading, or one of an epoch that is younger than its window (warming_up).',
+        description: 'A fresh reading, or one of an epoch that began after the start of its window (warming_up).',
         headers: factHeaders,
         content: jsonContent('LabelsOverview', examples.labelsOverview),
       },
@@ -92,7 +92,7 @@ const resources: Record<string, Resource> = {
       tag: 'facts',
       summary: 'Network conditions now, in words',
       description:
-        'Conditions of aggregate network activity, the interval that they rest on, and how much of it was watched. Unavailable is never calm.',
+        'Conditions of aggregate network activity, the interval on which they are based, and the observed part of that interval. Unavailable is never calm.',
       ok: {
         description: 'The conditions.',
         headers: factHeaders,
@@ -143,5 +143,5 @@ const resources: Record<string, Resource> = {
   },
 };
 
-/** The path items of the document. */
+/** Path items of the OpenAPI document of the facts API. */
 export const pathItems = pathItemsOf(resources, { '204': response('Preflight'), '405': response('MethodNotAllowed') });

@@ -3,7 +3,7 @@ import type Type from 'typebox';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Returns components of the kind `schemas`: a nested schema with a title becomes a reference. Published objects are
+ * Returns the schema components of a document: a nested schema with a title becomes a reference. Published objects are
  * open, because a later version may add a field (compatibility policy); the schemas of the types close what this
  * version publishes.
  */

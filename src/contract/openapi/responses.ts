@@ -2,16 +2,16 @@ import { examples } from './examples.ts';
 import { headers } from './headers.ts';
 import { named } from './named.ts';
 
-/** Responses that several operations share. */
+/** Responses shared by several operations of the facts API. */
 
-/** Returns JSON content of a schema component. */
+/** Returns JSON content that refers to a schema component. */
 export function jsonContent(schema: string, values: Readonly<Record<string, unknown>>) {
   return {
     'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples: named(values) },
   };
 }
 
-/** Components of the kind `responses`. */
+/** Response components of the OpenAPI document. */
 export const responseComponents = {
   NotModified: {
     description: 'The validator matches: the representation that the client holds is still current. No body.',
@@ -75,7 +75,7 @@ export const responseComponents = {
   },
 } as const;
 
-/** Returns a reference to a shared response. */
+/** Returns a reference to a shared response component. */
 export function response(name: keyof typeof responseComponents): { $ref: string } {
   return { $ref: `#/components/responses/${name}` };
 }

@@ -1,12 +1,12 @@
 /** Links to the account-view surface, which has another address. */
 export interface AccountLinks {
-  /** Address of the surface, without a trailing slash. */
+  /** Address of the account-view surface, without a trailing slash. */
   readonly url: string;
-  /** Sample accounts, only of a simulated network, never of real people. */
+  /** Sample accounts of a simulated network; never accounts of real people. */
   readonly samples: readonly { readonly did: string; readonly shows: string | null }[];
 }
 
-/** Link to the account-view surface. The links are also in an attribute, from which the script reads them. */
+/** Shows the link to the account-view surface. An attribute repeats the link data for the page's script. */
 export function Accounts({ links }: { links: AccountLinks | null }) {
   if (!links) return null;
   const page = `${links.url}/account`;
@@ -33,7 +33,7 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
   );
 }
 
-/** Returns the links of a page that the server rendered; null if it rendered none. */
+/** Returns the account links of a page that the server rendered; null if the page has none. */
 export function accountLinksOf(page: ParentNode): AccountLinks | null {
   const text = page.querySelector('[data-accounts]')?.getAttribute('data-accounts');
   return typeof text === 'string' ? (JSON.parse(text) as AccountLinks) : null;

@@ -1,9 +1,9 @@
 import type { ObservatoryFacts, Shown } from './model.ts';
 import { Quote } from './pieces.tsx';
 
-/** Shows the caveats of each fact completely and verbatim: they are part of it. */
+/** Shows the caveats of each fact completely and verbatim, because they are part of the fact. */
 export function Caveats({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
-  // Both weather facts have the same caveats.
+  // Both weather facts have the same caveats, so one list is enough.
   const weather = conditions.kind === 'served' ? conditions : metrics;
   const weatherName = conditions.kind === 'served' ? 'conditions' : 'metrics';
   return (

@@ -6,7 +6,10 @@ const names = {
   labels: 'The label overview',
 } as const;
 
-/** Announces the changes between two states of the page: facts that were removed, and facts that returned. */
+/**
+ * Describes the changes between two states of the page for an announcement: facts that were removed, and facts that
+ * returned.
+ */
 export function describeChanges(before: ObservatoryFacts | null, now: ObservatoryFacts): string {
   if (!before) return '';
   return (['conditions', 'metrics', 'labels'] as const)

@@ -11,18 +11,18 @@ const then: WeatherFreshness = {
   basis: null,
 };
 
-describe('currencyOf', () => {
+describe('the currency of a weather fact', () => {
   it.each([
-    ['young enough with what has passed since', 120, then, 'current'],
-    ['older than its limit by now', 120.001, then, 'old'],
-    ['partial stays partial', 0, { ...then, state: 'partial' }, 'partial'],
-    ['partial and too old', 500, { ...then, state: 'partial' }, 'old'],
-    ['stale when it was made', 0, { ...then, state: 'stale' }, 'old'],
-    ['unavailable when it was made', 0, { ...then, state: 'unavailable' }, 'unavailable'],
-    ['no time of its own', null, then, 'not_said'],
-    ['no age', 0, { ...then, age_seconds: null }, 'not_said'],
-    ['no limit', 0, { ...then, max_age_seconds: null }, 'not_said'],
-  ] as const)('%s', (_name, age, freshness, expected) => {
+    ['current if its age and the time since then are within the limit', 120, then, 'current'],
+    ['old if its age and the time since then exceed the limit', 120.001, then, 'old'],
+    ['partial if it was partial', 0, { ...then, state: 'partial' }, 'partial'],
+    ['old if it was partial and its age exceeds the limit', 500, { ...then, state: 'partial' }, 'old'],
+    ['old if it was stale', 0, { ...then, state: 'stale' }, 'old'],
+    ['unavailable if it was unavailable', 0, { ...then, state: 'unavailable' }, 'unavailable'],
+    ['not stated without a time', null, then, 'not_said'],
+    ['not stated without an age', 0, { ...then, age_seconds: null }, 'not_said'],
+    ['not stated without a limit', 0, { ...then, max_age_seconds: null }, 'not_said'],
+  ] as const)('is %s', (_name, age, freshness, expected) => {
     expect(currencyOf({ age_seconds: age, freshness })).toBe(expected);
   });
 });

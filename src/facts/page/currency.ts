@@ -1,8 +1,8 @@
 import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../contract/envelope.ts';
 
 /**
- * Currency of a weather fact. The API serves the freshness that its instrument judged, regardless of the artifact's
- * age, and clients must add the age. This type is the result of that addition.
+ * Currency of a weather fact. The API serves the freshness that the instrument computed when it wrote the artifact, and
+ * clients must add the artifact's age. This type is the result of that addition.
  */
 export type Currency = 'current' | 'partial' | 'old' | 'unavailable' | 'not_said';
 
@@ -18,7 +18,7 @@ export function currencyOf({
   return age + ageThen > most ? 'old' : state;
 }
 
-/** Reasons why data is not current. */
+/** Reasons why a weather fact is not current, by currency. */
 export const notNow: Readonly<Record<Exclude<Currency, 'current' | 'partial'>, string>> = {
   old: 'The newest artifact is older than its instrument allows, so it does not describe the present.',
   unavailable: 'The instrument itself reports its newest data as unavailable.',

@@ -9,7 +9,7 @@ import { Age, Quote, RefusalReason } from './pieces.tsx';
 export function Freshness({ facts: { conditions, metrics, labels } }: { facts: ObservatoryFacts }) {
   return (
     <section aria-labelledby="freshness">
-      <h2 id="freshness">How fresh this is</h2>
+      <h2 id="freshness">Freshness of the data</h2>
       <div class="cards">
         <div class="panel">
           <h3>Weather</h3>
@@ -57,15 +57,15 @@ const currencyText: Readonly<Record<Currency, string>> = {
   not_said: 'not known',
 };
 
-/** Status of an instrument, in one word. */
+/** Status of an instrument, as one word with its meaning for the reader. */
 export interface InstrumentStatus {
   readonly instrument: string;
   readonly word: string;
-  /** True if its facts may be taken as current. */
+  /** True if the instrument's facts may be presented as current. */
   readonly good: boolean;
 }
 
-/** Status of the weather instrument. */
+/** Returns the status of the weather instrument. */
 export function weatherStatus({ conditions, metrics }: ObservatoryFacts): InstrumentStatus {
   const fact = conditions.kind === 'served' ? conditions : metrics;
   if (fact.kind !== 'served') return { instrument: 'Weather', ...refusedStatus(fact) };
@@ -73,7 +73,7 @@ export function weatherStatus({ conditions, metrics }: ObservatoryFacts): Instru
   return { instrument: 'Weather', word: currencyText[currency], good: currency === 'current' };
 }
 
-/** Status of the label instrument. */
+/** Returns the status of the label instrument. */
 export function labelStatus({ labels }: ObservatoryFacts): InstrumentStatus {
   if (labels.kind !== 'served') return { instrument: 'Labels', ...refusedStatus(labels) };
   const warming = labels.envelope.freshness.state === 'warming_up';
@@ -108,7 +108,7 @@ function Weather({
             Made on <Instant value={made} at={`${name}/generated_at`} precision="second" />
             {age === null ? null : (
               <>
-                , <Age value={age} at={`${name}/age_seconds`} /> when this was answered
+                , <Age value={age} at={`${name}/age_seconds`} /> at the time of the response
               </>
             )}
             .
@@ -120,19 +120,20 @@ function Weather({
           'The age of its newest observation at that time is not stated.'
         ) : (
           <>
-            Its newest observation was then <Age value={freshness.age_seconds} at={`${name}/freshness/age_seconds`} />.
+            The newest observation at that time was{' '}
+            <Age value={freshness.age_seconds} at={`${name}/freshness/age_seconds`} />.
             {freshness.max_age_seconds === null ? null : (
               <>
                 {' '}
-                Both ages together may be{' '}
-                <Span value={freshness.max_age_seconds} at={`${name}/freshness/max_age_seconds`} /> at most.
+                The sum of both ages must not exceed{' '}
+                <Span value={freshness.max_age_seconds} at={`${name}/freshness/max_age_seconds`} />.
               </>
             )}
           </>
         )}
       </p>
       <p class="soft">
-        The instrument judged itself {freshness.state}.
+        The instrument reported its state as {freshness.state}.
         {freshness.basis === null ? null : (
           <>
             {' '}
@@ -157,8 +158,8 @@ function Labels({ envelope }: { envelope: LabelsOverview }) {
             Made on <Instant value={made} at="labels/generated_at" precision="second" />,{' '}
           </>
         )}
-        {age === null ? null : <Age value={age} at="labels/age_seconds" />} when this was answered; refused when older
-        than <Span value={most} at="labels/freshness/max_age_seconds" />.
+        {age === null ? null : <Age value={age} at="labels/age_seconds" />} at the time of the response; refused when
+        older than <Span value={most} at="labels/freshness/max_age_seconds" />.
       </p>
       {collectionAge === null || collectionAge === undefined || collectionMost === undefined ? null : (
         <p>
@@ -168,10 +169,10 @@ function Labels({ envelope }: { envelope: LabelsOverview }) {
       )}
       {state === 'warming_up' && isRecent(envelope) ? (
         <p>
-          The observation is younger than its window:{' '}
+          The observation began after the start of its window:{' '}
           <Count value={envelope.facts.coverage.observed_days} at="labels/facts/coverage/observed_days" /> of{' '}
           <Count value={envelope.facts.window_days} at="labels/facts/window_days" /> days{' '}
-          {agreeing(envelope.facts.coverage.observed_days, 'is', 'are')} entirely after its beginning. Counts of longer
+          {agreeing(envelope.facts.coverage.observed_days, 'is', 'are')} entirely after that beginning. Counts of longer
           spans cover only the observed part.
         </p>
       ) : null}

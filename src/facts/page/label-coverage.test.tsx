@@ -16,7 +16,8 @@ function pictureOf(coverage: CoverageChange): string {
 }
 
 /**
- * Renders the strip of the fixture's window, 21 Oct to 20 Nov at noon, with changed coverage; returns its drawn pieces.
+ * Renders the coverage strip of the fixture's window (21 October to 20 November, noon) with changed coverage, and
+ * returns its drawn pieces.
  */
 function strip(coverage: CoverageChange): string[] {
   const drawn = /<rect class="chart-([\w-]+)" x="([\d.]+)%" width="([\d.]+)%"/g;
@@ -44,7 +45,7 @@ describe('the coverage strip', () => {
     ]);
   });
 
-  it('begins with the warm-up, and is marked uncertain while coverage is unknown', () => {
+  it('begins with the warm-up, and is marked uncertain if coverage is unknown', () => {
     const warmup = { start: '2026-10-21T12:00:00Z', end: '2026-11-17T12:00:00Z', reason: 'not_observed' };
     expect(strip({ observed_through: through, warmup, status: 'unknown' })).toEqual([
       'unsure 90+10',
@@ -61,8 +62,8 @@ describe('the coverage strip', () => {
   });
 });
 
-describe('the number of followed labelers', () => {
-  /** Returns the picture's text as a screen reader reads it. */
+describe('the text about followed labelers', () => {
+  /** Returns the text of the coverage picture as a screen reader reads it. */
   function said(sources: object): string {
     const picture = pictureOf({
       observed_days: 1,
@@ -80,13 +81,13 @@ describe('the number of followed labelers', () => {
     provider_rejects: 0,
   };
 
-  it('agrees grammatically with the noun', () => {
+  it('uses the singular or plural that fits the number', () => {
     expect(said({ enrolled: 1, established: 1 })).toContain('1 of 1 labeler that Almanac follows is being read.');
     expect(said({ enrolled: 11, established: 10, unavailable: 1 })).toContain(
-      '10 of 11 labelers that Almanac follows are being read. The activity of the others meanwhile is unknown: 1 failing at the moment.',
+      '10 of 11 labelers that Almanac follows are being read. The activity of the others is unknown: 1 currently failing.',
     );
     expect(said({ enrolled: 4, established: 1, refused: 1, probing: 2 })).toContain(
-      '1 of 4 labelers that Almanac follows is being read. The activity of the others meanwhile is unknown: 2 being tried, 1 refusing to be read.',
+      '1 of 4 labelers that Almanac follows is being read. The activity of the others is unknown: 2 being tried, 1 refusing requests.',
     );
     expect(said({ enrolled: 1, established: 1 })).toContain(
       '1 of these 30 days lies entirely after the observation began',
@@ -94,7 +95,7 @@ describe('the number of followed labelers', () => {
   });
 });
 
-it('shows the progress of the window until all of its days are observed', () => {
+it('the coverage text shows the progress of the window until all of its days are observed', () => {
   const textOf = (warmup: unknown) =>
     pictureOf({ observed_through: through, observed_days: 2, warmup } as Parameters<typeof pictureOf>[0])
       .replace(/<[^>]*>/g, '')
@@ -105,7 +106,7 @@ it('shows the progress of the window until all of its days are observed', () => 
 });
 
 describe('the list of gaps', () => {
-  /** Returns the text of each gap. */
+  /** Returns the text of each listed gap. */
   function gaps(...listed: { start: string; end: string; reason: string }[]): string[] {
     const items = pictureOf({ observed_through: through, gaps: listed }).split('<ul class="gaps">')[1] ?? '';
     return [...items.matchAll(/<li>(.*?)<\/li>/g)].map(([, item = '']) => item.replace(/<[^>]+>/g, ''));

@@ -12,7 +12,7 @@ import { coverageText, gapText } from './words.ts';
 
 const at = 'labels/facts/coverage';
 
-/** Shows the coverage of the window: a strip that is interrupted where it was not observed, and the same as text. */
+/** Shows the coverage of the window as text and as a strip that is interrupted where the window was not observed. */
 export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
   const { coverage, window_days: days } = envelope.facts;
   return (
@@ -59,7 +59,7 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
 
 type Part = Stretch & { readonly kind: 'gap' | 'warmup' | 'pending' };
 
-/** Parses a timestamp that the projection has validated, to milliseconds. */
+/** Converts a timestamp that the projection has validated to milliseconds since 1970. */
 function millis(timestamp: string): number {
   return (parseTimestamp(timestamp) ?? Number.NaN) / 1000;
 }
@@ -86,7 +86,7 @@ function Strip({ envelope }: { envelope: RecentEnvelope }) {
   const known = unobservedParts(envelope);
   if (!known || envelope.generated_at === null) return null;
   const { window, parts } = known;
-  // Time that is not collected yet is not a gap: it is drawn at its true length.
+  // Uncollected time is not a gap: draw it at its true length.
   const pendingFrom = Math.min(window.end, ...parts.filter(({ kind }) => kind === 'pending').map(({ start }) => start));
   const drawn = layTimeline(
     window,
@@ -153,12 +153,15 @@ function placed(from: number, to: number) {
   return { x: percent(from * share), width: percent((to - from) * share) };
 }
 
-/** Number of gaps that are always visible; the others are collapsed, but equally accessible to a screen reader. */
+/**
+ * Maximum number of gaps that are visible without expanding the list; the collapsed gaps are equally accessible to a
+ * screen reader.
+ */
 const openGaps = 6;
 
 function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage: Coverage }) {
   if (gaps.length === 0 && !warmup) return null;
-  // Newest first: recent gaps matter most for a page about the present.
+  // Show the newest gaps first: they matter most for a page about the present.
   const listed = gaps
     .map((gap, index) => <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />)
     .toReversed();
@@ -182,7 +185,7 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
 }
 
 function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
-  // For a gap within one minute, only seconds show that it has a length.
+  // Show seconds for a gap within one minute; otherwise both ends would look equal.
   const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>
@@ -193,12 +196,12 @@ function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
 }
 
 const unsettled = [
-  ['unstarted', 'not asked yet'],
+  ['unstarted', 'not requested yet'],
   ['probing', 'being tried'],
-  ['refused', 'refusing to be read'],
-  ['unavailable', 'failing at the moment'],
+  ['refused', 'refusing requests'],
+  ['unavailable', 'currently failing'],
   ['cursor_order_unverified', 'with pages whose order could not be verified'],
-  ['undated_only', 'giving only labels without a date'],
+  ['undated_only', 'with only labels without a date'],
   ['provider_rejects', 'rejected by the provider'],
 ] as const satisfies readonly (readonly [keyof CoverageSources, string])[];
 
@@ -210,7 +213,7 @@ function Sources({ sources }: { sources: CoverageSources }) {
       <Count value={sources.enrolled} at={`${at}/sources/enrolled`} />{' '}
       {agreeing(sources.enrolled, 'labeler', 'labelers')} that Almanac follows{' '}
       {agreeing(sources.established, 'is', 'are')} being read
-      {open.length === 0 ? '.' : '. The activity of the others meanwhile is unknown: '}
+      {open.length === 0 ? '.' : '. The activity of the others is unknown: '}
       {open.map(([key, word], index) => (
         <span key={key}>
           {index === 0 ? '' : ', '}

@@ -52,7 +52,7 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
         </dl>
         <p>
           <Count value={counts.labelers_active_7d} at={`${at}/counts/labelers_active_7d`} />{' '}
-          {agreeing(counts.labelers_active_7d, 'labeler was', 'labelers were')} seen at work in the last 7 days,{' '}
+          {agreeing(counts.labelers_active_7d, 'labeler was', 'labelers were')} active in the last 7 days,{' '}
           <Count value={labelers} at={`${at}/labeler_count`} /> in the window.
         </p>
       </Picture>

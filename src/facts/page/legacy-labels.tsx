@@ -21,7 +21,7 @@ export function LegacyLabels({ envelope }: { envelope: LegacyEnvelope }) {
         notShown={
           <p>
             Label events and the gaps of the observation: this producer does not record them. A quiet result without
-            adequate observation means that too little was observed to say.
+            adequate observation means that too little was observed for a conclusion.
           </p>
         }
       >

@@ -39,7 +39,7 @@ function keepLive(context: WatchContext): void {
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);
     } catch {
-      // If the page cannot be rendered, no old number may stay visible; the script stops here.
+      // If the page cannot be rendered, remove every old number and stop the script.
       document.body.textContent = 'The facts have a format that this page does not support. Reload the page.';
       return;
     }
@@ -47,7 +47,7 @@ function keepLive(context: WatchContext): void {
     timer = setTimeout(() => void ask(), Math.max(0, due() - context.clock()));
   }
 
-  /** After sleep or a return from the history, removes data that is overdue for longer than a request takes. */
+  /** Removes overdue data after sleep or a return from the history. */
   function awake(): void {
     if (document.visibilityState === 'visible' && context.clock() >= due()) void ask();
   }

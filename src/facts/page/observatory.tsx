@@ -9,12 +9,12 @@ import { type ObservatoryFacts, originsShown } from './model.ts';
 import { WeatherNow } from './weather-now.tsx';
 import { WeatherRates } from './weather-rates.tsx';
 
-/** Update mode of the page: static, or updated by its script, which announces changes to screen readers. */
+/** Update mode of the page: static, or updated by the page's script, which announces changes to screen readers. */
 export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; readonly said: string };
 
 /**
- * Renders the observatory's page from the three facts: on the server, and in the browser from the API's responses.
- * Links are relative, so that the page works behind any prefix.
+ * Renders the observatory's page from the three facts, on the server and in the browser. Links are relative, so that
+ * the page works under any path prefix.
  */
 export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts: AccountLinks | null): PageParts {
   const origins = originsShown(facts);
@@ -25,7 +25,7 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
     ].join(''),
     description: 'Observations of the AT Protocol network, with their limits.',
     base: '.',
-    // Search engines must not index simulated data as if it were live.
+    // Exclude simulated data from search engines, which could present it as live.
     indexed: origins.length === 0,
     scripts: ['/assets/observatory.js'],
     styles: ['/assets/observatory.css'],

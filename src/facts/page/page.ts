@@ -12,14 +12,17 @@ import type { AccountLinks } from './accounts.tsx';
 import type { Shown } from './model.ts';
 import { observatory } from './observatory.tsx';
 
-/** The outcomes of the three facts at one instant. */
+/** Outcomes of the three fact endpoints at one instant. */
 export interface PageOutcomes {
   readonly conditions: Outcome;
   readonly metrics: Outcome;
   readonly labels: Outcome;
 }
 
-/** Everything comes from this origin, nothing is inline; no cached page outlives the facts on it. */
+/**
+ * Headers of the page. All content comes from this origin, none is inline, and a cached page expires with the facts on
+ * it.
+ */
 const headers: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -32,8 +35,9 @@ const headers: HeaderList = [
 ];
 
 /**
- * The observatory's page, rendered from the current facts. It is rendered once for each set of representations, which
- * change once per artifact and age bucket; a refusal is rendered again with each minute of its ages.
+ * Creates the resource of the observatory's page. The page is rendered once for each set of representations, which
+ * change once per artifact and age bucket; a page with a refusal is rendered again once a minute, when the ages in it
+ * change.
  */
 export function observatoryPage(common: HeaderList, accounts: AccountLinks | null) {
   let kept: { marks: readonly unknown[]; builtAt: number; html: Buffer; replies: Map<Coding, Reply> } | undefined;
@@ -41,7 +45,7 @@ export function observatoryPage(common: HeaderList, accounts: AccountLinks | nul
   function pageAt(outcomes: PageOutcomes, now: number) {
     const marks = [outcomes.conditions, outcomes.metrics, outcomes.labels].map(markOf);
     const known = kept;
-    // After the clock was set back, a response must not contain future times.
+    // Render again if the clock was set back: a response must not contain future times.
     if (known && now >= known.builtAt && marks.every((mark, at) => mark === known.marks[at])) return known;
     const html = Buffer.from(renderPage(observatory(shownFacts(outcomes), { kind: 'loaded' }, accounts)));
     kept = { marks, builtAt: now, html, replies: new Map() };
@@ -63,7 +67,7 @@ export function observatoryPage(common: HeaderList, accounts: AccountLinks | nul
   };
 }
 
-/** Returns an identifier of an outcome's content: equal marks render equally. */
+/** Returns an identifier of an outcome's content: outcomes with equal identifiers render equally. */
 function markOf(outcome: Outcome): unknown {
   if (outcome.kind === 'served') return outcome.representation;
   const { state, basis, age_seconds: age, collection_age_seconds: collectionAge } = outcome.freshness ?? {};
@@ -85,7 +89,7 @@ function shownFacts({ conditions, metrics, labels }: PageOutcomes) {
 function shown<C extends FactContractId>(outcome: Outcome, contract: C): Shown<Extract<FactEnvelope, { contract: C }>> {
   if (outcome.kind === 'refused') return { kind: 'refused', error: errorBody(outcome.code, outcome.freshness).error };
   const { envelope } = outcome.representation;
-  if (!isOf(envelope, contract)) throw new Error('a fact stands in the place of another');
+  if (!isOf(envelope, contract)) throw new Error('a fact is in the place of another');
   return { kind: 'served', envelope };
 }
 

@@ -5,7 +5,7 @@ import { Span } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
 import type { Shown } from './model.ts';
 
-/** Components that the sections of the page share. */
+/** Components shared by the sections of the page. */
 
 /** Shows a text of the facts verbatim. */
 export function Quote({ text, at }: { text: string; at: string }) {
@@ -16,7 +16,7 @@ export function Quote({ text, at }: { text: string; at: string }) {
   );
 }
 
-/** Shows one figure and its unit: the number large, the text small. */
+/** Shows one figure and its unit, with the number in large type. */
 export function Stat({ figure, children }: { figure: ComponentChildren; children: ComponentChildren }) {
   return (
     <div class="stat">
@@ -26,12 +26,12 @@ export function Stat({ figure, children }: { figure: ComponentChildren; children
   );
 }
 
-/** Replaces an unknown number: text, never a zero. */
+/** Shows a text in place of an unknown number, never a zero. */
 export function Unknown({ children }: { children: ComponentChildren }) {
   return <span class="unknown">{children}</span>;
 }
 
-/** Shows a picture, followed by a list of what it does not show. */
+/** Shows a picture, followed by a list of what the picture does not show. */
 export function Picture({
   title,
   id,
@@ -71,7 +71,7 @@ export function NotMeasured({ items, at }: { items: readonly string[] | undefine
   );
 }
 
-/** A fact that is not shown: refused, with the service's reason, or without a response. Shows no numbers. */
+/** Shows why a fact is missing: the service's reason for a refusal, or the lack of a response. Shows no numbers. */
 export function Refused({
   what,
   name,
@@ -100,7 +100,7 @@ export function Refused({
   );
 }
 
-/** Shows why a fact is refused: the service's message, and the age that decided, if any. */
+/** Shows why a fact is refused: the service's message, and the age that caused the refusal, if any. */
 export function RefusalReason({ error: { message, freshness }, name }: { error: ErrorBody['error']; name: string }) {
   return (
     <>
@@ -134,7 +134,7 @@ function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
   );
 }
 
-/** Shows an age, with wording that also fits a future time. */
+/** Shows an age; a future time is shown as ahead of this service's clock. */
 export function Age({ value, at }: { value: number; at: string }) {
   return value < 0 ? (
     <>

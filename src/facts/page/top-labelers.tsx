@@ -2,7 +2,7 @@ import type { LabelsOverview } from '../../contract/envelope.ts';
 import { Bar } from '../../web/bar.tsx';
 import { Count } from '../../web/figures.tsx';
 
-/** Lists the most active labelers. A labeler is a public service, so its DID may be shown. */
+/** Lists the most active labelers by DID. A DID of a labeler may be shown because a labeler is a public service. */
 export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit: string }) {
   const top = envelope.facts.top_labelers_7d;
   if (top.length === 0) return <p>No labeler is listed. That does not mean that no labeler was active.</p>;

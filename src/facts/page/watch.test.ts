@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contractIds } from '../../contract/identifiers.ts';
 import { watchFact } from './watch.ts';
 
-/** A service that returns the given responses in order and records the requests. */
+/** Starts a service that returns the given responses in order and records the requests. */
 function service(answers: readonly (() => Response)[]) {
   let now = 1_000_000;
   const asked: (string | undefined)[] = [];
@@ -42,7 +42,7 @@ function refusal(): Response {
 const unchanged = () => new Response(null, { status: 304, headers: { 'Cache-Control': 'public, max-age=60' } });
 
 describe('a watched fact', () => {
-  it('sends its validator and keeps the fact after a 304', async () => {
+  it('sends its validator and remains cached after a 304', async () => {
     const { ask, asked } = service([ok(1), unchanged, ok(2)]);
     expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
     expect(await ask()).toEqual({ kind: 'served', envelope: fact(1) });
@@ -79,14 +79,14 @@ describe('a watched fact', () => {
   });
 
   it.each([
-    ['nothing at all', []],
-    ['a page of something else', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
+    ['empty', []],
+    ['a page of another service', [() => new Response('<h1>Bad gateway</h1>', { status: 502 })]],
     ['another contract', [() => Response.json({ contract: 'atproto.facts.weather.metrics/v2', facts: {} })]],
     ['an error outside the contract', [() => Response.json({ error: 'down' }, { status: 500 })]],
     ['a 304 to a request that was not sent', [unchanged]],
     ['null', [() => Response.json(null)]],
-    ['larger than an artifact may be', [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))]],
-  ])('is unreached if the response is %s, and is requested again soon', async (_name, answers) => {
+    ['larger than the maximum of an artifact', [() => new Response(new Uint8Array(4 * 1024 * 1024 + 1).fill(0x20))]],
+  ])('is unavailable if the response is %s, and is requested again soon', async (_name, answers) => {
     const { ask, usableFor, asked } = service(answers);
     expect(await ask()).toEqual({ kind: 'unreached' });
     expect(usableFor()).toBe(15_000);

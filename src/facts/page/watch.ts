@@ -7,37 +7,36 @@ import { cacheSeconds } from '../../contract/limits.ts';
 import { isObject } from '../../input/json-object.ts';
 import type { Shown } from './model.ts';
 
-/** One fact of the API, cached as the contract requires of clients. */
+/** A watch of one fact: requests the fact from the API and caches it as the contract requires of clients. */
 export interface FactWatch<E> {
   /** Requests the fact again with the validator of the cached response; never rejects. */
   ask(): Promise<Shown<E>>;
-  /** Time at which the response expires, in milliseconds of the given clock. */
+  /** Returns the time at which the response expires, in milliseconds of the given clock. */
   dueAt(): number;
 }
 
-/** Dependencies of a watch: the browser's, or a test's. */
+/** Dependencies of a watch: functions of the browser, or of a test. */
 export interface WatchContext {
   readonly fetch: typeof globalThis.fetch;
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Timeout of a request, in milliseconds. */
+/** Timeout of a request for a fact, in milliseconds. */
 const timeoutMs = 10_000;
 
-/** Maximum size of a response, in bytes. */
+/** Maximum size of the response to a request for a fact, in bytes. */
 const maxBytes = 4 * 1024 * 1024;
 
-/** Delay before a retry without a response, in milliseconds. */
+/** Delay before the next request after a missing response, in milliseconds. */
 const retryMs = 15_000;
 
-/** Minimum interval between requests, whatever a response states about its age, in milliseconds. */
+/** Minimum interval between requests in milliseconds, regardless of the response's lifetime. */
 const minIntervalMs = 5_000;
 
 /**
- * Watches one fact, with the requests of the client but without its cache, which keeps a reading after a failure. Sends
- * the validator back, uses a response until it expires, and discards it after the first
- * refusal or failure. Discarded data is never shown again without a new response.
+ * Creates a watch of one fact. Unlike the client's cache, which keeps a reading after a failure, the watch discards its
+ * fact after the first refusal or failure and shows it again only after a new response.
  */
 export function watchFact<C extends FactContractId>(
   url: string,
@@ -45,7 +44,7 @@ export function watchFact<C extends FactContractId>(
   { fetch, clock }: WatchContext,
 ): FactWatch<Extract<FactEnvelope, { contract: C }>> {
   type E = Extract<FactEnvelope, { contract: C }>;
-  // The page sends the credentials of a proxy in front of it, as the browser did for the page itself.
+  // Send the credentials of a proxy in front of the page, as the browser did for the page itself.
   const request = { fetch, base: '', path: url, timeoutMs, maxBytes, credentials: 'same-origin' } as const;
   let kept: { readonly etag: string; readonly envelope: E } | null = null;
   let due = Number.NEGATIVE_INFINITY;
@@ -78,7 +77,7 @@ export function watchFact<C extends FactContractId>(
       try {
         return await answer();
       } catch {
-        // No network, a timeout, or a response that is not from this service: the fact is unknown.
+        // Discard the fact: no network, a timeout, or a response that is not from this service.
         kept = null;
         due = clock() + retryMs;
         return { kind: 'unreached' };
@@ -88,12 +87,15 @@ export function watchFact<C extends FactContractId>(
   };
 }
 
-/** Time for which a response may be used after its request, in milliseconds. */
+/** Returns the time for which a response may be used after its request, in milliseconds. */
 function usableFor(headers: Headers): number {
   return Math.max(minIntervalMs, maxAgeMs(headers));
 }
 
-/** The contract's id contains its major version: an envelope with this id has the shape that this page supports. */
+/**
+ * Returns true if a body is an envelope of a contract. The contract id contains the major version, so the envelope has
+ * a shape that this page supports.
+ */
 function isEnvelope(body: unknown, contract: FactContractId): boolean {
   return isObject(body) && body.contract === contract && isObject(body.facts);
 }

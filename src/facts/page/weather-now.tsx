@@ -7,7 +7,7 @@ import type { Shown } from './model.ts';
 import { NotMeasured, Quote, Refused } from './pieces.tsx';
 import { confidenceText, scale } from './words.ts';
 
-/** Describes the conditions: the first section of the page. */
+/** Shows the network conditions, the first section of the page. */
 export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> }) {
   return (
     <section class="now" aria-labelledby="now">
@@ -36,14 +36,11 @@ function NoReading({ fact }: { fact: Exclude<Shown<never>, { kind: 'served' }> }
   );
 }
 
-/**
- * The origin appears directly above the headline, so that a screenshot of the headline alone is not mistaken for live
- * weather.
- */
+/** Text above the headline, by origin: a screenshot of the headline alone must not be mistaken for live weather. */
 const eyebrows: Readonly<Record<Origin, string>> = {
   live: 'Weather of the network',
   simulated: 'Weather of a simulated network',
-  sample: 'A sample, not the weather of now,',
+  sample: 'A sample, not current weather,',
 };
 
 function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
@@ -119,7 +116,7 @@ function OldReading({
 }
 
 function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }) {
-  if (asOf === null) return <> (no window was read)</>;
+  if (asOf === null) return <> (no window was compared)</>;
   return (
     <>
       {' as of '}
@@ -139,7 +136,7 @@ function State({ conditions: { label, confidence } }: { conditions: WeatherCondi
   );
 }
 
-/** Shows the position of the state on the scale from less to more; a state without a measurement has no position. */
+/** Shows the position of the state on a scale from quiet to busy; a state without a measurement has no position. */
 function Scale({ state }: { state: WeatherConditions['state'] }) {
   if (!scale.some((step) => step.state === state)) return null;
   return (

@@ -7,9 +7,9 @@ import type {
   SignalWord,
 } from '../../contract/vocabulary.ts';
 
-/** The contract's vocabulary in plain English. The texts contain no numbers: numbers come only from the facts. */
+/** Plain English texts for the contract's vocabulary. The texts contain no numbers: all numbers come from the facts. */
 
-/** The states on the scale from less to more; the others have no measurement. */
+/** Condition states in order from quiet to busy; states without a measurement are not listed. */
 export const scale: readonly { readonly state: ConditionState; readonly word: string }[] = [
   { state: 'lull', word: 'Lull' },
   { state: 'calm', word: 'Calm' },
@@ -20,23 +20,23 @@ export const scale: readonly { readonly state: ConditionState; readonly word: st
   { state: 'severe_storm', word: 'Severe storm' },
 ];
 
-/** Describes the amount of history behind a condition. */
+/** Descriptions of the amount of history that supports a condition. */
 export const confidenceText: Readonly<Record<Confidence, string>> = {
   supported: 'well supported: there are enough earlier days to compare with',
   thin: 'thin: there are few earlier days to compare with',
   unsupported: 'unsupported: there is not enough history to compare with',
 };
 
-/** Collections, in the order of the contract. */
+/** Names of collections for readers, in the order of the contract. */
 export const collectionWords: Readonly<Record<CollectionName, string>> = {
   'post.create': 'Posts',
   'post.create.reply': 'of these, replies',
   'post.create.quote': 'of these, quotes',
   'post.delete': 'Posts deleted',
   'like.create': 'Likes',
-  'like.delete': 'Likes taken back',
+  'like.delete': 'Likes removed',
   'repost.create': 'Reposts',
-  'repost.delete': 'Reposts taken back',
+  'repost.delete': 'Reposts removed',
   'follow.create': 'Follows',
   'follow.delete': 'Unfollows',
   'block.create': 'Blocks',
@@ -48,26 +48,26 @@ export const collectionWords: Readonly<Record<CollectionName, string>> = {
   'account.event': 'Account events',
 };
 
-/** Describes the coverage status of the window. */
+/** Descriptions of the coverage states of the window. */
 export const coverageText: Readonly<Record<CoverageStatus, string>> = {
-  warming_up: 'The observation is younger than the window: earlier events were not observed.',
+  warming_up: 'The observation began after the start of the window: earlier events were not observed.',
   gapped: 'There are recorded gaps, in which not everything was observed.',
   no_recorded_gaps: 'No gap is recorded. That does not prove that everything was observed.',
   unknown: 'The coverage of at least one labeler is unknown.',
 };
 
-/** Reasons of gaps. */
+/** Descriptions of the reasons for gaps. */
 export const gapText: Readonly<Record<GapReason, string>> = {
   not_observed: 'before the observation began',
   source_unavailable: 'a labeler could not be reached',
   ingest_paused: 'collection was paused',
-  cursor_reset: 'our position in a labeler’s stream was lost',
+  cursor_reset: 'the position in a labeler’s stream was lost',
   maintenance: 'maintenance',
   warmup: 'warm-up',
   unknown: 'reason unknown',
 };
 
-/** Signals of the legacy producer. */
+/** Descriptions of the legacy producer's signals. */
 export const signalPhrases: Readonly<Record<SignalWord, string>> = {
   noisy: 'Noisy',
   conflicted: 'Conflicted',

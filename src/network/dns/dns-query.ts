@@ -2,34 +2,35 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemCode } from '../../ops/errors.ts';
 
-/** Options of one query; all times in milliseconds. */
+/** Options of one DNS query; all times in milliseconds. */
 export interface QueryOptions {
-  /** Addresses of DNS servers, with a port where it is not 53; the system's unless given. */
+  /** Addresses of DNS servers, with a port unless it is 53; default: the system's servers. */
   readonly servers?: readonly string[] | undefined;
-  /** Wait for one server's first answer; further tries take longer. */
+  /** Timeout of the first attempt at one server, in milliseconds; further attempts take longer. */
   readonly timeoutMs: number;
   readonly tries: number;
-  /** For the whole query, all tries and both families. */
+  /** Timeout of the whole query in milliseconds, including all attempts and both address families. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
 
-/** DNS answer for a name. */
+/** DNS answer for the addresses of a name. */
 export type AddressAnswer =
   | { readonly kind: 'addresses'; readonly addresses: readonly LookupAddress[]; readonly ttlMs: number }
-  /** There is no such name, or it has no address. */
+  /** The name does not exist or has no address. */
   | { readonly kind: 'none' }
-  /** No server responded; `code` is that of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
+  /** No server responded; `code` is the error code of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** Addresses of one family that are taken from an answer: a connection tries one after the other. */
+/** Maximum number of addresses of one family that are used from an answer: a connection tries one after the other. */
 const maxAddresses = 8;
-/** Once one family has answered, the other one gets this long. */
+/** Maximum time in milliseconds to wait for the other address family after one family has answered. */
 const otherFamilyMs = 1_000;
 
 /**
- * Asks for the IPv4 and IPv6 addresses of a name with c-ares, which needs no thread. Each query has a channel of its own:
- * that is what can be cancelled, it costs some 40 microseconds, and it reads the system's servers as they are now.
+ * Queries the IPv4 and IPv6 addresses of a name with c-ares, which uses no thread. Each query has its own channel,
+ * because only a channel can be cancelled; creating one takes about 40 microseconds and reads the system's current
+ * servers.
  */
 export async function queryAddresses(name: string, options: QueryOptions): Promise<AddressAnswer> {
   return withResolver(options, async (resolver, cancelIn) => {
@@ -53,7 +54,7 @@ export async function queryAddresses(name: string, options: QueryOptions): Promi
   });
 }
 
-/** Asks for the texts of a name. Rejects as `node:dns` does. */
+/** Queries the TXT records of a name. Rejects with the errors of `node:dns`. */
 export async function queryTexts(name: string, options: QueryOptions): Promise<string[][]> {
   return withResolver(options, (resolver) => resolver.resolveTxt(name));
 }
@@ -79,7 +80,10 @@ async function withResolver<T>(
   }
 }
 
-/** Merges the answers for both address families. IPv4 comes first: it works on every machine that has it. */
+/**
+ * Merges the answers for both address families. IPv4 addresses come first, because IPv4 works on every machine that has
+ * it.
+ */
 function merge(answers: readonly AddressAnswer[]): AddressAnswer {
   const found = answers.filter((answer) => answer.kind === 'addresses');
   if (found.length > 0) {
@@ -94,8 +98,8 @@ function merge(answers: readonly AddressAnswer[]): AddressAnswer {
 
 function failureOf(error: unknown): AddressAnswer {
   const code = systemCode(error) ?? 'EUNKNOWN';
-  // A name that cannot be put into a query does not exist either.
+  // Treat a name that cannot be put into a query as nonexistent.
   if (code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME') return { kind: 'none' };
-  // Our own deadline cancels; the caller cannot tell, and need not.
+  // The deadline of this query cancels the channel, so a cancellation is reported as a timeout.
   return { kind: 'failed', code: code === 'ECANCELLED' ? 'ETIMEOUT' : code };
 }

@@ -2,16 +2,19 @@ import type { LookupAddress } from 'node:dns';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** Looks up names in a hosts file. */
+/** A hosts file in which names can be looked up. */
 export interface HostsFile {
-  /** The addresses of a name; empty where the file does not name it, or cannot be read. Never rejects. */
+  /** Returns the addresses of a name; empty if the file does not name it or cannot be read. Never rejects. */
   addressesOf(name: string): Promise<readonly LookupAddress[]>;
 }
 
-/** Largest file that is read, in bytes. */
+/** Maximum size of a hosts file, in bytes. */
 const maxBytes = 1024 * 1024;
 
-/** Follows a hosts file: read when it is first asked, and again after it changed, by its time and size. */
+/**
+ * Creates a look-up in a hosts file. The file is read at the first look-up, and again when its time or size has
+ * changed.
+ */
 export function createHostsFile(path: string): HostsFile {
   let names = new Map<string, LookupAddress[]>();
   let version = '';
@@ -35,7 +38,7 @@ export function createHostsFile(path: string): HostsFile {
   };
 }
 
-/** Reads the text of a hosts file; lines that are not understood are skipped, as the system does. */
+/** Parses the text of a hosts file; invalid lines are skipped, as the system does. */
 export function parseHosts(text: string): Map<string, LookupAddress[]> {
   const names = new Map<string, LookupAddress[]>();
   for (const line of text.split('\n')) {

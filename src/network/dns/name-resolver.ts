@@ -5,51 +5,52 @@ import { createSlots } from '../guard/slots.ts';
 import { type AddressAnswer, type QueryOptions, queryAddresses, queryTexts } from './dns-query.ts';
 import { createHostsFile } from './hosts-file.ts';
 
-/** Settings of a resolver; all times in milliseconds, all bounds with defaults. */
+/** Settings of a name resolver; all times in milliseconds. */
 export interface NameResolverOptions {
   /**
-   * The hosts file that comes before DNS, for names that the operator configured. Null for names that strangers chose:
-   * what this machine calls its neighbours is nothing that they may ask for.
+   * Path of the hosts file that is consulted before DNS, for names that the operator configured. Null for names that
+   * other parties chose: they must not look up local names of this machine.
    */
   readonly hostsFile: string | null;
-  /** DNS servers (`127.0.0.1:5353`); the system's unless given. */
+  /** DNS servers (`127.0.0.1:5353`); default: the system's servers. */
   readonly servers?: readonly string[];
-  /** Queries at once (256), and of one registrable domain (32). */
+  /** Maximum number of concurrent queries (256), and of queries for one registrable domain (32). */
   readonly total?: number;
   readonly perDomain?: number;
-  /** Answers that are kept (8,192). */
+  /** Maximum number of cached answers (8,192). */
   readonly maxEntries?: number;
-  /** A query may take this long in all (10,000). */
+  /** Timeout of a whole query in milliseconds (10,000). */
   readonly deadlineMs?: number;
-  /** Milliseconds, from any origin. */
+  /** Returns milliseconds from any origin. */
   readonly clock?: () => number;
 }
 
-/** Resolves names with c-ares: no name that is never answered can hold up another. */
+/** Resolver of names with c-ares: a name that is never answered does not delay the others. */
 export interface NameResolver {
-  /** The addresses of a name. Callers that ask for one name at the same time share one query. */
+  /** Resolves the addresses of a name. Concurrent callers for one name share one query. */
   readonly resolve: Resolve;
-  /** The texts of a name, not cached; rejects as `node:dns` does. */
+  /** Resolves the TXT records of a name without a cache; rejects with the errors of `node:dns`. */
   resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
 }
 
-/** Bounds of an answer's lifetime in the cache, regardless of its time to live: half a minute to an hour. */
+/** Minimum and maximum lifetime of a cached answer, regardless of its TTL: half a minute to an hour. */
 const ttlBounds = { minMs: 30_000, maxMs: 3_600_000 };
-/** Cache lifetime of the result that a name has no address, or that no server responded. */
+/** Cache lifetime in milliseconds of the result that a name has no address, or that no server responded. */
 const noneTtlMs = 60_000;
 const failedTtlMs = 5_000;
-/** One try at one server; c-ares doubles it with each further one. */
+/** Timeout of the first attempt at one server, in milliseconds; c-ares doubles it with each further attempt. */
 const tryMs = 2_500;
 const tries = 2;
 
-/** The hosts file of this machine. */
+/** Path of this machine's hosts file. */
 export const systemHostsFile = '/etc/hosts';
 
 type Answer = AddressAnswer | { readonly kind: 'busy' | 'aborted' };
 
 /**
- * Makes a resolver with a cache of its own, so that what strangers make it ask displaces nothing of the operator's
- * upstreams: make one for each. `localhost` and the names under it are this machine, as RFC 6761 has it.
+ * Creates a resolver with its own cache. Use separate resolvers for names that other parties choose and for the
+ * operator's upstreams, so that the former cannot evict the latter. `localhost` and names below it resolve to this
+ * machine (RFC 6761).
  */
 export function createNameResolver(options: NameResolverOptions): NameResolver {
   const { hostsFile, servers, total = 256, perDomain = 32, maxEntries = 8_192, deadlineMs = 10_000 } = options;
@@ -58,7 +59,7 @@ export function createNameResolver(options: NameResolverOptions): NameResolver {
   const slots = createSlots({ total, perHost: perDomain, perDomain, maxWaiting: 8_192 });
   const cache = createSharedCache<Answer>({ ttlOf, maxEntries, clock, gaveUp: { kind: 'aborted' } });
 
-  /** Waits for a slot, then sends the query; the caller's signal limits the wait too. */
+  /** Waits for a slot and then sends the query; the caller's signal also limits the wait. */
   async function query<T>(name: string, signal: AbortSignal, ask: (query: QueryOptions) => Promise<T>): Promise<T> {
     const slot = await slots.acquire({ host: name }, deadlineMs, signal);
     if (slot === 'aborted') throw dnsError('ECANCELLED', name);
@@ -111,7 +112,7 @@ function ttlOf(answer: Answer): number {
       return noneTtlMs;
     case 'failed':
       return failedTtlMs;
-    // Neither says anything about the name.
+    // A rejected or aborted query proves nothing about the name, so the result is not cached.
     case 'busy':
     case 'aborted':
       return 0;

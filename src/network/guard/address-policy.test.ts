@@ -19,11 +19,11 @@ describe('the address policy', () => {
     '223.255.255.255',
     '2606:4700::6810:84e5',
     '2a00:1450:4001:80b::200e',
-  ])('lets the public address %s through', (address) => {
+  ])('allows the public address %s', (address) => {
     expect(judgeAddress(address, strict)).toEqual(publicAddress);
   });
 
-  it('lets an IPv4 address behind NAT64 through exactly where it is public', () => {
+  it('allows an IPv4 address embedded by NAT64 if and only if the IPv4 address is public', () => {
     expect(judgeAddress('64:ff9b::8.8.8.8', strict)).toEqual(publicAddress);
     expect(judgeAddress('64:ff9b::10.0.0.1', strict)).toEqual({ allowed: false, range: 'reserved' });
     expect(judgeAddress('64:ff9b::127.0.0.1', withLoopback)).toEqual({ allowed: false, range: 'reserved' });
@@ -49,11 +49,11 @@ describe('the address policy', () => {
     ['teredo', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['rfc6145', '::ffff:0:127.0.0.1'],
     ['not an address', 'localhost', '', '0x7f.1', '2130706433', '127.1', '[::1]', 'fe80::1%eth0', '2606:4700::1%lo'],
-  ])('refuses as %s: %s and others', (range, ...addresses) => {
+  ])('rejects as %s: %s and others', (range, ...addresses) => {
     for (const address of addresses) expect(judgeAddress(address, strict)).toEqual({ allowed: false, range });
   });
 
-  it('lets loopback through where it is allowed, and nothing else with it', () => {
+  it('allows loopback if configured, and no other private address', () => {
     const loopback = { allowed: true, loopback: true };
     expect(judgeAddress('127.0.0.1', withLoopback)).toEqual(loopback);
     expect(judgeAddress('127.8.8.8', withLoopback)).toEqual(loopback);
@@ -71,13 +71,13 @@ describe('the address policy', () => {
     }
   });
 
-  it('knows every spelling that a URL allows for a literal address', () => {
+  it('normalizes every notation of a literal address that a URL allows', () => {
     for (const host of ['2130706433', '0x7f000001', '0177.0.0.1', '127.1', '0x7f.1', '127.0.0.1.', '%31%32%37.0.0.1']) {
       expect(judgeAddress(new URL(`wss://${host}/`).hostname, strict)).toEqual({ allowed: false, range: 'loopback' });
     }
   });
 
-  it('has an answer for any text', () => {
+  it('returns a verdict for any text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (text) => {
         expect(typeof judgeAddress(text, strict).allowed).toBe('boolean');
@@ -100,7 +100,7 @@ describe('the guarded lookup', () => {
   const ask = (lookup: LookupFunction, all: boolean): Promise<unknown[]> =>
     new Promise((resolve) => lookup('host.example', { all }, (...answer) => resolve(answer)));
 
-  it('hands on the allowed addresses of a name and drops the others', async () => {
+  it('returns the allowed addresses of a name and drops the others', async () => {
     const lookup = guardedLookup(strict, { signal, resolve: answers('10.0.0.1', '8.8.8.8', '::1', '2606:4700::1') });
     expect(await ask(lookup, true)).toEqual([
       null,
@@ -112,7 +112,7 @@ describe('the guarded lookup', () => {
     expect(await ask(lookup, false)).toEqual([null, '8.8.8.8', 4]);
   });
 
-  it('refuses a name without an allowed address and says why', async () => {
+  it('rejects a name without an allowed address, with the reason', async () => {
     const refused = guardedLookup(strict, { signal, resolve: answers('10.0.0.1', '192.168.0.1', '::1') });
     expect(await ask(refused, true)).toEqual([new RefusedAddressError(['private', 'loopback']), []]);
     expect(await ask(guardedLookup(strict, { signal, resolve: answers() }), false)).toEqual([
@@ -121,7 +121,7 @@ describe('the guarded lookup', () => {
     ]);
   });
 
-  it('keeps what may not leave the machine on loopback', async () => {
+  it('rejects public addresses for connections that may not leave the machine', async () => {
     const lookup = guardedLookup(withLoopback, {
       loopbackOnly: true,
       signal,
@@ -130,13 +130,13 @@ describe('the guarded lookup', () => {
     expect(await ask(lookup, true)).toEqual([null, [{ address: '127.0.0.1', family: 4 }]]);
   });
 
-  it('hands on a failed resolution', async () => {
+  it('passes on a failed resolution', async () => {
     const failure = Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     const lookup = guardedLookup(strict, { signal, resolve: (_hostname, _options, done) => done(failure, []) });
     expect(await ask(lookup, true)).toEqual([failure, []]);
   });
 
-  it('resolves once a connection, so that a name that changes its answer gains nothing', async () => {
+  it('resolves a name once per connection, so that a changed answer has no effect', async () => {
     const arrivals: string[] = [];
     const server = createServer((socket) => {
       arrivals.push(socket.localAddress ?? '');

@@ -2,19 +2,19 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Which addresses the outbound guard lets through: public unicast ones, always and only, but for this exception. */
+/** Policy of the outbound guard: public unicast addresses are allowed, with one optional exception. */
 export interface AddressPolicy {
-  /** Loopback too (127.0.0.0/8 and ::1): for the simulated network and tests alone. */
+  /** True if loopback (127.0.0.0/8 and ::1) is allowed too; only for the simulated network and tests. */
   readonly allowLoopback: boolean;
 }
 
-/** The policy's verdict on one address. */
+/** Verdict of the policy on one address. */
 export type AddressVerdict =
   | { readonly allowed: true; readonly loopback: boolean }
-  /** `range` names the kind of address in one word, for an operator. */
+  /** The address is not allowed; `range` names its kind in one word, for the operator. */
   | { readonly allowed: false; readonly range: string };
 
-/** A host has no address that the policy lets through. */
+/** Error for a host that has no address allowed by the policy. */
 export class RefusedAddressError extends Error {
   constructor(ranges: readonly string[]) {
     super(`no public address (${[...new Set(ranges)].join(', ') || 'none'})`);
@@ -22,7 +22,7 @@ export class RefusedAddressError extends Error {
   }
 }
 
-/** A name was not looked up because too many are: nothing is known of it. */
+/** Error for a name that was not looked up because too many look-ups are pending; the name may exist. */
 export class BusyResolverError extends Error {
   constructor() {
     super('too many names are being resolved');
@@ -30,16 +30,16 @@ export class BusyResolverError extends Error {
   }
 }
 
-/** Resolves a name to all its addresses; an abort ends the query. `createNameResolver` makes one. */
+/** A function that resolves a name to all its addresses; an abort ends the query. `createNameResolver` creates one. */
 export type Resolve = (
   hostname: string,
   options: { readonly signal: AbortSignal },
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Judges one literal address, as `net.isIP` understands it and `new URL` spells it (without brackets). */
+/** Returns the verdict on one literal address in the notation of `net.isIP` and `new URL` (without brackets). */
 export function judgeAddress(address: string, policy: AddressPolicy): AddressVerdict {
-  // A zone names an interface of this machine: never a public address.
+  // Reject an address with a zone: a zone names an interface of this machine, so the address is never public.
   if (isIP(address) === 0 || address.includes('%')) return { allowed: false, range: 'not an address' };
   const parsed = ipaddr.parse(address);
   const range = parsed.kind() === 'ipv4' ? parsed.range() : rangeOfIPv6(parsed as ipaddr.IPv6);
@@ -49,9 +49,9 @@ export function judgeAddress(address: string, policy: AddressPolicy): AddressVer
 }
 
 /**
- * Global unicast is 2000::/3 less what is set aside in it; anything else is refused whatever it is called, such as
- * `::a.b.c.d` or addresses not yet given out. Of the forms that embed an IPv4 address only NAT64's well-known prefix
- * is let through, where the embedded one is public: a network without IPv4 reaches every IPv4 host by it.
+ * Returns the range of an IPv6 address. Global unicast is 2000::/3 less its reserved blocks; all other addresses, such
+ * as `::a.b.c.d` or unassigned ones, are rejected. Of the forms that embed an IPv4 address, only NAT64's well-known
+ * prefix is allowed, if the embedded address is public: a network without IPv4 reaches every IPv4 host through NAT64.
  */
 function rangeOfIPv6(address: ipaddr.IPv6): string {
   const range = address.range();
@@ -67,12 +67,12 @@ const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
 
 /**
- * A `lookup` for `net.connect` and `tls.connect`: judges every address of the name and hands on the allowed ones alone,
- * so that the address that was judged is the one connected to and no second resolution can say otherwise. Fails with
- * RefusedAddressError where none is left. Beware: for a literal address node never calls a lookup, judge it first.
+ * Creates a `lookup` for `net.connect` and `tls.connect` that checks every address of the name and returns only the
+ * allowed ones, so that the connection uses an address that was checked. Fails with RefusedAddressError if no address
+ * is allowed. Node does not call a lookup for a literal address: check literal addresses first.
  *
- * `loopbackOnly` refuses public addresses too: for what may not leave this machine. `signal` ends the query of a
- * connection that is given up, which node has no means to say.
+ * `loopbackOnly` rejects public addresses too, for connections that may not leave this machine. `signal` ends the query
+ * of an abandoned connection, for which node has no mechanism.
  */
 export function guardedLookup(
   policy: AddressPolicy,

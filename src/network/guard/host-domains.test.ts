@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostDomains } from './host-domains.ts';
 
-describe('the registrable domains of a host', () => {
+describe('the registrable domains', () => {
   it.each([
     ['example.com', ['example.com']],
     ['labeler.mod.example.com.', ['example.com']],
@@ -13,7 +13,7 @@ describe('the registrable domains of a host', () => {
     ['localhost', ['localhost']],
     ['203.0.113.5', ['203.0.113.5']],
     ['[2001:db8::1]', ['2001:db8::1']],
-  ])('of %s are %j', (host, domains) => {
+  ])('of the host %s are %j', (host, domains) => {
     expect(hostDomains(host)).toEqual(domains);
   });
 });

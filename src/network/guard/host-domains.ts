@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { getDomain } from 'tldts';
 
 /**
- * The registrable domains of a host, the narrowest first. Under a private registry such as `workers.dev` there are two:
- * the customer's (`b.workers.dev`) and the registry's own. An IP address, without its brackets, and a name of one label
- * stand for themselves. Empty for a public suffix such as `co.uk`.
+ * Returns the registrable domains of a host, the narrowest first. Under a private registry such as `workers.dev` there
+ * are two: the customer's (`b.workers.dev`) and the registry's. The result for an IP address (without brackets) or a
+ * name of one label is the host itself. Empty for a public suffix such as `co.uk`.
  */
 export function hostDomains(host: string): readonly string[] {
   const name = host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');

@@ -2,13 +2,13 @@
 export type Pace = 'quick' | 'slow' | 'unknown';
 
 /**
- * A host is slow when its recent requests held a slot for longer than this on average, in milliseconds: one handshake
- * that was never answered is enough.
+ * Mean time in milliseconds for which recent requests held a slot, above which a host is slow. A single unanswered
+ * handshake exceeds it.
  */
 const slowMs = 4_000;
-/** Weight of the newest request in the average. */
+/** Weight of the newest request in the mean time of a host. */
 const newestWeight = 0.3;
-/** Hosts that are remembered; beyond it the one that was asked longest ago is forgotten. */
+/** Maximum number of hosts with a recorded speed; above it, the least recently requested host is removed. */
 const maxHosts = 16_384;
 
 interface Entry {
@@ -16,11 +16,11 @@ interface Entry {
   readonly answered: boolean;
 }
 
-/** Remembers for how long requests to each host held their slot: time is what a slow host costs the others. */
+/** Records how long requests to each host hold their slot: a slow host delays the others by this time. */
 export class HostPaces {
   readonly #hosts = new Map<string, Entry>();
 
-  /** A request to the host held a slot for so long, and was answered or not. */
+  /** Records that a request to the host held a slot for a time, and whether the host answered. */
   held(host: string, milliseconds: number, answered: boolean): void {
     const before = this.#hosts.get(host);
     const meanMs = (before?.meanMs ?? 0) * (1 - newestWeight) + milliseconds * newestWeight;

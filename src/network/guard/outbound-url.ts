@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { bareHost, httpSchemes, parseUrl, type RefusedUrl, socketSchemes } from '../../input/url.ts';
 import { type AddressPolicy, judgeAddress } from './address-policy.ts';
 
-/** Verdict on a URL, without network access. */
+/** Verdict on a URL, computed without network access. */
 export type Admission =
   | {
       readonly kind: 'admitted';
       readonly url: URL;
-      /** True if the connection is not encrypted, so that it must not leave this machine. */
+      /** True if the connection is not encrypted and therefore must not leave this machine. */
       readonly loopbackOnly: boolean;
       /** True if the host is a literal loopback address. */
       readonly isLoopback: boolean;
@@ -36,7 +36,8 @@ function admit(text: string, { schemes, admits }: Transport, policy: AddressPoli
   if (verdict.kind === 'refused') return { ...verdict, kind: 'bad_url' };
   const { url } = verdict;
   const loopbackOnly = url.protocol === plain;
-  // Node calls no lookup for a literal address. The URL parser has normalized other notations, such as 0x7f.1.
+  // Check a literal address here, because node calls no lookup for it. The URL parser has normalized other notations,
+  // such as 0x7f.1.
   const host = bareHost(url);
   if (isIP(host) === 0) return { kind: 'admitted', url, loopbackOnly, isLoopback: false };
   const address = judgeAddress(host, policy);

@@ -1,20 +1,20 @@
-/** Settings of a cache; all times in milliseconds. */
+/** Settings of a shared cache; all times in milliseconds. */
 export interface SharedCacheOptions<T> {
-  /** Lifetime of a value; 0: not cached. */
+  /** Returns the lifetime of a value in milliseconds; 0 if the value must not be cached. */
   readonly ttlOf: (value: T) => number;
-  /** Beyond it the entry that was made longest ago is dropped. */
+  /** Maximum number of entries; above it, the oldest entry is dropped. */
   readonly maxEntries: number;
-  /** Milliseconds, from any origin. */
+  /** Returns milliseconds from any origin. */
   readonly clock: () => number;
-  /** Result for a caller that gave up before the value arrived. */
+  /** Result for a caller that aborted before the value arrived. */
   readonly gaveUp: T;
 }
 
-/** A bounded cache in which those who ask for the same at the same time share one request. */
+/** A bounded cache in which concurrent callers for one key share one request. */
 export interface SharedCache<T> {
   /**
-   * The value of a key: kept, or on its way, or asked for with `ask`, which must not reject. `fresh` passes over what is
-   * kept. The signal given to `ask` aborts when everybody who waits for it has given up.
+   * Returns the value of a key: cached, pending, or requested with `ask`, which must not reject. `fresh` ignores a
+   * cached value. The signal given to `ask` aborts when every waiting caller has aborted.
    */
   get(
     key: string,
@@ -29,7 +29,7 @@ interface Flight<T> {
   waiting: number;
 }
 
-/** Makes an empty one. */
+/** Creates an empty shared cache. */
 export function createSharedCache<T>({ ttlOf, maxEntries, clock, gaveUp }: SharedCacheOptions<T>): SharedCache<T> {
   const kept = new Map<string, { readonly value: T; readonly until: number }>();
   const flights = new Map<string, Flight<T>>();
@@ -54,7 +54,7 @@ export function createSharedCache<T>({ ttlOf, maxEntries, clock, gaveUp }: Share
   function start(key: string, ask: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const stop = new AbortController();
     const value = ask(stop.signal).then((result) => {
-      // An abandoned flight has been forgotten, and another may be under way in its place.
+      // Remove only this request: after it was abandoned, another may be pending under the same key.
       if (flights.get(key) === flight) {
         flights.delete(key);
         keep(key, result);

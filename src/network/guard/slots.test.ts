@@ -15,7 +15,7 @@ async function take(slots: Slots, claim: Claim): Promise<Release> {
   return slot;
 }
 
-/** Returns true if a claim is served at once. */
+/** Returns true if a claim is granted immediately. */
 async function isServed(slots: Slots, claim: Claim): Promise<boolean> {
   const slot = await slots.acquire(claim, 0, signal);
   if (typeof slot === 'string') return false;
@@ -23,7 +23,7 @@ async function isServed(slots: Slots, claim: Claim): Promise<boolean> {
   return true;
 }
 
-/** Waits for a slot; what was served is noted in order, and keeps its slot. */
+/** Requests a slot for each claim and records the order in which slots are granted; the slots are kept. */
 function queue(slots: Slots, claims: readonly Claim[]) {
   const served: string[] = [];
   const held: Release[] = [];
@@ -39,7 +39,7 @@ function queue(slots: Slots, claims: readonly Claim[]) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-test('domains that wait take turns, however many claims each has', async () => {
+test('waiting domains take turns, regardless of the number of claims each has', async () => {
   const { slots } = slotsOf({ total: 1 });
   const first = await take(slots, { host: 'x.example' });
   const crowd = Array.from({ length: 5 }, (_, i) => ({ host: `l${i}.crowd.example` }));
@@ -54,7 +54,7 @@ test('domains that wait take turns, however many claims each has', async () => {
   expect(served).toHaveLength(7);
 });
 
-test('one registrable domain holds its share of the slots, by however many hosts', async () => {
+test('one registrable domain gets at most its share of the slots, regardless of the number of hosts', async () => {
   const { slots } = slotsOf({ perDomain: 2 });
   await take(slots, { host: 'a.crowd.example' });
   await take(slots, { host: 'b.crowd.example' });
@@ -62,14 +62,14 @@ test('one registrable domain holds its share of the slots, by however many hosts
   expect(await isServed(slots, { host: 'c.other.example' })).toBe(true);
 });
 
-test('one source holds its share of the slots, by however many hosts', async () => {
+test('one source gets at most its share of the slots, regardless of the number of hosts', async () => {
   const { slots } = slotsOf({ perSource: 1 });
   await take(slots, { host: 'a.example', source: 'did:plc:a' });
   expect(await isServed(slots, { host: 'b.example', source: 'did:plc:a' })).toBe(false);
   expect(await isServed(slots, { host: 'b.example', source: 'did:plc:b' })).toBe(true);
 });
 
-test('reserved slots serve privileged claims alone, which are served first wherever a slot is free', async () => {
+test('reserved slots are granted only to privileged claims, which are also served first when any slot is free', async () => {
   const { slots } = slotsOf({ reserved: 2 });
   const strangers = [await take(slots, { host: 'a.example' }), await take(slots, { host: 'b.example' })];
   expect(await isServed(slots, { host: 'c.example' })).toBe(false);
@@ -87,14 +87,14 @@ test('reserved slots serve privileged claims alone, which are served first where
   expect(served).toEqual(['s3.example', 'c.example']);
 });
 
-test('strangers that name the host of a privileged source do not use up its share', async () => {
+test('unprivileged claims for the host of a privileged source do not use up its share', async () => {
   const { slots } = slotsOf({ perHost: 1, perDomain: 1 });
   await take(slots, { host: 'honest.example', source: 'did:plc:stranger' });
   expect(await isServed(slots, { host: 'honest.example', source: 'did:plc:other' })).toBe(false);
   expect(await isServed(slots, { host: 'honest.example', source: 'did:plc:seed', privileged: true })).toBe(true);
 });
 
-test('hosts that never answered, or answer slowly, share a few slots; a quick answer gives the others', async () => {
+test('hosts that never answered or answer slowly share a few slots, and a quick answer returns a host to the others', async () => {
   const { slots, time } = slotsOf({ total: 8, unproven: 1 });
   const unknown = await take(slots, { host: 'a.example' });
   expect(await isServed(slots, { host: 'b.example' })).toBe(false);
@@ -108,7 +108,7 @@ test('hosts that never answered, or answer slowly, share a few slots; a quick an
   expect(await isServed(slots, { host: 'a.example' })).toBe(false);
 });
 
-test('a privileged source on a slow host competes with other slow ones, until its host is quick again', async () => {
+test('a privileged source on a slow host competes with other slow hosts until its host is quick again', async () => {
   const { slots, time } = slotsOf({ total: 8, slowPrivileged: 1 });
   const claim = { host: 'seed.example', privileged: true };
   const ask = async (ms: number): Promise<void> => {
@@ -126,7 +126,7 @@ test('a privileged source on a slow host competes with other slow ones, until it
   expect(await isServed(slots, claim)).toBe(true);
 });
 
-test('150 hosts that hold a slot for 28 s leave honest sources theirs at once', async () => {
+test('150 hosts that each hold a slot for 28 s do not delay other sources', async () => {
   const { slots, time } = slotsOf({ total: 128, perHost: 4, reserved: 64, unproven: 24, slowPrivileged: 32 });
   const hosts = Array.from({ length: 150 }, (_, i) => ({ host: `l${i}.hostile${i % 40}.example` }));
   const first = queue(slots, hosts);
@@ -142,7 +142,7 @@ test('150 hosts that hold a slot for 28 s leave honest sources theirs at once', 
   expect(newcomer).toBeTypeOf('function');
 });
 
-test('claims beyond the bound on waiting are refused, of strangers apart from privileged ones', async () => {
+test('claims above the maximum number of waiting claims are rejected, counted separately for privileged claims', async () => {
   const { slots } = slotsOf({ total: 1, maxWaiting: 1 });
   const held = await take(slots, { host: 'x.example' });
   const stop = new AbortController();
@@ -155,7 +155,7 @@ test('claims beyond the bound on waiting are refused, of strangers apart from pr
   expect(await seed).toBeTypeOf('function');
 });
 
-test('a slot that is given back twice is free once', async () => {
+test('a slot that is released twice becomes free once', async () => {
   const { slots } = slotsOf({ total: 1 });
   const slot = await take(slots, { host: 'a.example' });
   slot();
@@ -164,7 +164,7 @@ test('a slot that is given back twice is free once', async () => {
   expect(await isServed(slots, { host: 'c.example' })).toBe(false);
 });
 
-test('a claim that gives up leaves the queue: what becomes free goes to the next', async () => {
+test('a claim that is aborted leaves the queue, and the next claim gets the free slot', async () => {
   const { slots } = slotsOf({ total: 1, maxWaiting: 2 });
   const first = await take(slots, { host: 'a.example' });
   const over = new AbortController();
@@ -183,7 +183,7 @@ test('a claim that gives up leaves the queue: what becomes free goes to the next
   expect(await slots.acquire({ host: 'd.example' }, 0, over.signal)).toBe('aborted');
 });
 
-test('a slot that is given back gives back the shares of its host, domain and source too', async () => {
+test('the release of a slot also releases the shares of its host, domain and source', async () => {
   const { slots } = slotsOf({ perHost: 1, perDomain: 1, perSource: 1 });
   for (let i = 0; i < 3; i++) {
     const slot = await take(slots, { host: 'a.example', source: 'did:web:a.example' });

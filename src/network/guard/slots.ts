@@ -1,54 +1,61 @@
 import { HostPaces } from './host-paces.ts';
 import { registrableDomain } from './registrable-domain.ts';
 
-/** Limits of concurrent claims. Shares of hosts and domains are counted separately for privileged and other claims. */
+/**
+ * Limits of concurrent claims. The limits of hosts and domains are counted separately for privileged and other claims.
+ */
 export interface SlotLimits {
   readonly total: number;
-  /** Of one host and port. */
+  /** Maximum number of slots of one host and port. */
   readonly perHost: number;
-  /** Of one registrable domain; `total` unless given. */
+  /** Maximum number of slots of one registrable domain; default `total`. */
   readonly perDomain?: number;
-  /** Of one source; `total` unless given. */
+  /** Maximum number of slots of one source; default `total`. */
   readonly perSource?: number;
-  /** Maximum number of waiting claims, for privileged and other claims each; further ones are refused at once. */
+  /**
+   * Maximum number of waiting claims, separately for privileged and other claims; further claims are rejected
+   * immediately.
+   */
   readonly maxWaiting: number;
-  /** Slots of `total` that only privileged claims get (0). */
+  /** Number of the `total` slots that only privileged claims get; default 0. */
   readonly reserved?: number;
-  /** Unreserved slots for hosts that are slow or have not answered yet (all). */
+  /** Maximum number of unreserved slots for hosts that are slow or have not answered yet; default: all. */
   readonly unproven?: number;
-  /** Slots of `total` for privileged claims to slow hosts (all). */
+  /** Maximum number of the `total` slots for privileged claims to slow hosts; default: all. */
   readonly slowPrivileged?: number;
 }
 
 /** A request for a slot. */
 export interface Claim {
-  /** As `URL.host` spells it. */
+  /** Host and port in the form of `URL.host`. */
   readonly host: string;
-  /** Source that causes the request, if known. */
+  /** Source that causes the request; undefined if unknown. */
   readonly source?: string;
-  /** True if reserved slots may serve it (default: false). */
+  /** True if the claim may get a reserved slot (default: false). */
   readonly privileged?: boolean;
 }
 
-/** Releases a slot; calling it again does nothing. `answered`: the host sent a response, of any content. */
+/**
+ * A function that releases a slot; further calls have no effect. `answered`: the host sent a response, of any content.
+ */
 export type Release = (answered?: boolean) => void;
 
 /**
- * Grants slots fairly: the domains that wait take turns, privileged claims first, and a host that holds its slots for
- * long competes only with other slow hosts. A claim that must wait does not delay other claims.
+ * Fair distribution of slots. Waiting domains take turns, privileged claims come first, and a host that holds its slots
+ * for long competes only with other slow hosts. A claim that must wait does not delay other claims.
  */
 export interface Slots {
-  /** Resolves to a slot, or to the reason for not getting one: refused, timed out, or aborted. Never rejects. */
+  /** Resolves to a slot, or to the reason why none was granted: rejected, timed out, or aborted. Never rejects. */
   acquire(claim: Claim, waitMs: number, signal: AbortSignal): Promise<Release | 'busy' | 'aborted'>;
 }
 
-/** Claims that share a bound: by whether they are privileged, and by whether their host is slow. */
+/** A group of claims with a common limit, by whether the claims are privileged and whether their hosts are slow. */
 interface Lane {
   readonly privileged: boolean;
   readonly slow: boolean;
   taken: number;
   queued: number;
-  /** Waiting claims by domain; the last entry is the domain that was served last. */
+  /** Waiting claims by domain; the domain served last is the last entry. */
   readonly waiting: Map<string, Set<Waiting>>;
 }
 
@@ -74,7 +81,7 @@ class FairSlots implements Slots {
   readonly #shareCounts = new Map<string, number>();
   readonly #privilegedLanes = { quick: createLane(true, false), slow: createLane(true, true) };
   readonly #otherLanes = { quick: createLane(false, false), slow: createLane(false, true) };
-  /** In the order in which free slots are offered to them. */
+  /** All lanes, in the order in which free slots are offered. */
   readonly #lanes = [
     this.#privilegedLanes.quick,
     this.#privilegedLanes.slow,
@@ -120,7 +127,7 @@ class FairSlots implements Slots {
 
   #laneOf({ host, privileged = false }: Claim): Lane {
     const pace = this.#paces.of(host);
-    // Privileged hosts without a request yet count as quick: after a start all of them are such.
+    // Treat a privileged host without a response as quick: after a start, all privileged hosts are without one.
     if (privileged) return pace === 'slow' ? this.#privilegedLanes.slow : this.#privilegedLanes.quick;
     return pace === 'quick' ? this.#otherLanes.quick : this.#otherLanes.slow;
   }
@@ -135,7 +142,8 @@ class FairSlots implements Slots {
 
   #sharesOf({ host, source, privileged = false }: Claim, domain: string): readonly Share[] {
     const { perHost, perDomain, perSource } = this.#limits;
-    // Another party's document may name a labeler's host: it must not use that labeler's share.
+    // Count privileged claims separately: another party's document may name a labeler's host and must not use up its
+    // share.
     const group = privileged ? 'privileged' : 'other';
     const shares = [
       { key: `host ${group} ${host}`, limit: perHost },
@@ -167,7 +175,7 @@ class FairSlots implements Slots {
     };
   }
 
-  /** Offers free slots to waiting claims. */
+  /** Grants free slots to waiting claims. */
   #offer(): void {
     for (const one of this.#lanes) {
       while (this.#hasRoom(one)) {
@@ -178,7 +186,7 @@ class FairSlots implements Slots {
     }
   }
 
-  /** Returns the first claim that fits, of the domain that was served longest ago. */
+  /** Returns the first claim that fits, from the domain that was served longest ago. */
   #nextOf({ waiting }: Lane): Waiting | null {
     for (const [domain, entries] of waiting) {
       for (const entry of entries) {

@@ -6,14 +6,15 @@ import type { Duplex } from 'node:stream';
 export interface BoundedAgents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
-  /** Closes every idle connection. */
+  /** Closes all idle connections. */
   destroy(): void;
 }
 
-/** Creates the pools. `idleMs`: lifetime of an idle connection, in milliseconds. */
+/** Creates the connection pools. `idleMs`: lifetime of an idle connection, in milliseconds. */
 export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: number }): BoundedAgents {
   const idle = createIdleSockets(maxIdle);
-  // Without `proxyEnv` an agent never uses a proxy. Slots limit active connections, so the agents limit only idle ones.
+  // The agent uses no proxy, because `proxyEnv` is not set. Slots limit active connections, so the agents limit only
+  // idle ones.
   const options = { keepAlive: true, timeout: idleMs, maxFreeSockets: maxIdle };
   const [http, https] = [new HttpAgent(options), new HttpsAgent(options)];
   for (const agent of [http, https]) boundIdle(agent, idle);
@@ -27,7 +28,7 @@ export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: nu
   };
 }
 
-/** Sockets without a request, oldest first; beyond the maximum the oldest is closed. */
+/** Sockets without a request, oldest first; above the maximum number, the oldest is closed. */
 interface IdleSockets {
   add(socket: Duplex): void;
   remove(socket: Duplex): void;
@@ -56,12 +57,14 @@ function createIdleSockets(max: number): IdleSockets {
   };
 }
 
-/** Node limits idle sockets only per host; an agent lets these two methods decide. */
+/**
+ * Limits the idle sockets of an agent by replacing two of its methods: node itself limits idle sockets only per host.
+ */
 function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
   const keep = agent.keepSocketAlive.bind(agent);
   const reuse = agent.reuseSocket.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // It returns a boolean, although its declared type does not.
+    // `keep` returns a boolean, although its declared type does not.
     const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
     if (kept) idle.add(socket);
     return kept;

@@ -5,51 +5,58 @@ import { type JsonLimits, scanJson } from '../../input/json-budget.ts';
 import { decodedCost, inputLimits, maxDecodedBytes } from '../../input/limits.ts';
 import { systemCode } from '../../ops/errors.ts';
 
-/** Last phase that an attempt reached. */
+/** Last phase that a request reached. */
 export type HttpPhase = 'dns' | 'connect' | 'tls' | 'answer';
 
-/** Why there is no answer to speak of. */
+/** Reason why a request has no response. */
 export type HttpFailure =
-  /** Not an address this guard asks at all: its syntax or scheme. */
+  /** The URL's syntax or scheme is not allowed. */
   | { readonly kind: 'bad_url'; readonly why: string }
-  /** Private, loopback or otherwise not public. Nothing was connected to. */
+  /** The address is private, loopback or otherwise not public. No connection was made. */
   | { readonly kind: 'refused_address'; readonly why: string }
-  /** `code` is the system's or the TLS library's (`ENOTFOUND`, `ECONNREFUSED`, `CERT_HAS_EXPIRED`). */
+  /**
+   * The connection failed; `code` is the code of the system or the TLS library (`ENOTFOUND`, `ECONNREFUSED`,
+   * `CERT_HAS_EXPIRED`).
+   */
   | { readonly kind: 'dns' | 'tls' | 'connect'; readonly code: string }
-  /** The whole answer was not there in time; `phase` is where it hung. */
+  /** The response was not complete in time; `phase` is the last phase that the request reached. */
   | { readonly kind: 'timeout'; readonly phase: HttpPhase }
-  /** Our own limits: no request was sent. */
+  /** Limits of this client prevented the request. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'aborted' }
-  /** More than allowed: bytes of headers, of the body as sent or decoded, or elements or depth of its JSON. */
+  /**
+   * The response exceeds a limit: bytes of the headers, bytes of the body as sent or decoded, or elements or depth of
+   * its JSON.
+   */
   | { readonly kind: 'too_large' };
 
-/** An answer with a status other than 200; redirects are such answers and never followed. */
+/** A response with a status other than 200. Redirects are such responses and are never followed. */
 export interface HttpStatus {
   readonly kind: 'status';
   readonly status: number;
-  /** Waiting time that the peer requested, in milliseconds; not bounded. */
+  /** Waiting time that the peer requested, in milliseconds; not limited. */
   readonly retryAfterMs: number | null;
-  /** The XRPC error name, where the body is such JSON. */
+  /** XRPC error name, if the body is JSON with such a name. */
   readonly error: string | null;
 }
 
-/** An answer as it came, within its limits. */
+/** A response as received, within the limits of size. */
 export interface RawAnswer {
   readonly kind: 'answer';
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Null where the body exceeded its limit and the status is not 200. */
+  /** Body as sent; null if it exceeded its limit and the status is not 200. */
   readonly body: Buffer | null;
 }
 
-/** The `Date` header in milliseconds since 1970: the peer's clock, to the second. */
+/** Returns the `Date` header in milliseconds since 1970: the peer's clock, to the second. */
 export function answerDate(headers: IncomingHttpHeaders): number | null {
   return httpDate(headers.date);
 }
 
 /**
- * Reads a response with a status other than 200; `now` is our clock in milliseconds, used if the peer sends no date.
+ * Reads a response with a status other than 200; `now` is the clock of this machine in milliseconds, used if the peer
+ * sends no date.
  */
 export function readStatus({ status, headers, body }: RawAnswer, now: number): HttpStatus {
   return {
@@ -68,7 +75,7 @@ function retryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   return at === null ? null : Math.max(0, at - (answerDate(headers) ?? now));
 }
 
-/** Only the one form of HTTP dates that is still made (RFC 9110, IMF-fixdate). */
+/** Parses an HTTP date in the only form that is still generated (RFC 9110, IMF-fixdate); null for other forms. */
 function httpDate(text: string | undefined): number | null {
   if (text === undefined || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return null;
   const time = Date.parse(text);
@@ -82,22 +89,23 @@ function xrpcError(headers: IncomingHttpHeaders, body: Buffer): string | null {
   const parsed = parseJson(decoded.bytes);
   if (parsed === null || typeof parsed.value !== 'object' || parsed.value === null) return null;
   const name = 'error' in parsed.value ? parsed.value.error : null;
-  // Error names are short and have no spaces; anything else is free text.
+  // Accept only error names, which are short and have no spaces; other values are free text.
   return typeof name === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(name) ? name : null;
 }
 
-/** Maximum bytes of an error's body that are read to find the error's name. */
+/** Maximum size in bytes of an error body that is read to find the error's name. */
 export const maxErrorBytes = inputLimits.errorBody.bytes;
 
-/** A body without its content coding. */
+/** Result of decoding the content coding of a body. */
 export type Decoded =
   | { readonly kind: 'decoded'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' }
   | { readonly kind: 'undecodable' };
 
 /**
- * Undoes the one content coding of a body, up to `maxBytes` and to a multiple of its length. Synchronous: the largest body
- * takes about 30 ms, less than its JSON, and the thread pool of the asynchronous forms may be full of name resolutions.
+ * Decodes the content coding of a body, up to `maxBytes` and to a multiple of the body's length. Decoding is
+ * synchronous: the largest body takes about 30 ms, less than its JSON, and name resolutions may occupy the thread pool
+ * of the asynchronous functions.
  */
 export function decodeBody(headers: IncomingHttpHeaders, body: Buffer, maxBytes: number): Decoded {
   const options = { maxOutputLength: maxDecodedBytes(body.length, maxBytes) };
@@ -124,12 +132,12 @@ export function decodeBody(headers: IncomingHttpHeaders, body: Buffer, maxBytes:
   }
 }
 
-/** Some servers send `deflate` without the wrapping it should have. */
+/** Returns true if a `deflate` body has the zlib wrapper, which some servers omit. */
 function zlibWrapped(body: Buffer): boolean {
   return ((body[0] ?? 0) & 0x0f) === 8;
 }
 
-/** The text of UTF-8 bytes, or null where they are not UTF-8. */
+/** Returns the text of UTF-8 bytes, or null if the bytes are not UTF-8. */
 export function parseText(bytes: Buffer): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -138,18 +146,19 @@ export function parseText(bytes: Buffer): string | null {
   }
 }
 
-/** Bounds of parsing an answer. */
+/** Limits of parsing a response. */
 export interface ParseOptions {
-  /** Depth and elements of the JSON (`inputLimits.otherJson`); checked on the bytes. */
+  /** Maximum depth and number of elements of the JSON (`inputLimits.otherJson`), checked on the bytes. */
   readonly shape?: JsonLimits;
   /**
-   * Asked before the bytes become objects, with an upper estimate of the memory that these take and the length of the
-   * bytes: parses when it resolves with `taken`, and otherwise drops the bytes. Never rejects.
+   * Requests memory before the bytes are parsed, with an upper estimate of the memory of the parsed value and the
+   * length of the bytes. The bytes are parsed if the promise resolves with `taken`, and dropped otherwise. Never
+   * rejects.
    */
   readonly admit?: (decodedBytes: number, length: number) => Promise<TakeOutcome>;
 }
 
-/** The JSON value of a body within its limits. */
+/** Decodes and parses a JSON body within its limits; returns the value or the reason for a failure. */
 export async function readJson(
   bytes: Buffer,
   { shape = inputLimits.otherJson, admit }: ParseOptions,
@@ -164,7 +173,10 @@ export async function readJson(
   return parsed ? { kind: 'json', value: parsed.value } : { kind: 'not_json' };
 }
 
-/** The one JSON value that the bytes are, boxed so that `null` is a value; null where they are anything else. */
+/**
+ * Parses the bytes as one JSON value, which is boxed so that `null` is a value. Returns null if the bytes are not one
+ * JSON value.
+ */
 function parseJson(bytes: Buffer): { readonly value: unknown } | null {
   const text = parseText(bytes);
   if (text === null) return null;

@@ -14,28 +14,29 @@ import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.
 import type { Release } from '../guard/slots.ts';
 import { type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
 
-/** One request over one connection; sizes in bytes, times in milliseconds. */
+/** Parameters of one request over one connection; sizes in bytes, times in milliseconds. */
 export interface Exchange {
   readonly url: URL;
-  /** False: a new connection, closed afterwards. */
+  /** Connection pool; false for a new connection that is closed afterwards. */
   readonly agent: Agent | false;
-  /** Returns the look-up of this request; the signal aborts at the end of the request. */
+  /** Returns the look-up function of this request; the signal aborts at the end of the request. */
   readonly lookup: (signal: AbortSignal) => LookupFunction;
   readonly headers: Readonly<Record<string, string>>;
   readonly maxHeaderBytes: number;
   readonly maxBytes: number;
-  /** Timeout of the whole exchange, from the resolution to the last byte of the response. */
+  /** Timeout of the whole exchange in milliseconds, from the resolution to the last byte of the response. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Called once the body is larger than `smallBodyBytes`; reading is paused until it resolves. */
+  /** Called when the body exceeds `smallBodyBytes`; reading is paused until the promise resolves. */
   readonly largeBody: (signal: AbortSignal) => Promise<Release | 'busy' | 'aborted'>;
 }
 
-/** Bodies up to this size, in bytes, are read without a permit. */
+/** Maximum size of a body that is read without a permit, in bytes. */
 export const smallBodyBytes = 256 * 1024;
 
 /**
- * Result of an exchange. `stale`: a pooled connection was closed before the response; nothing is known about the peer.
+ * Result of an exchange. `stale`: a pooled connection was closed before the response, which proves nothing about the
+ * peer.
  */
 export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
 
@@ -132,7 +133,9 @@ class RunningExchange {
     return this.#permit === 'awaited' ? { kind: 'busy' } : { kind: 'timeout', phase: this.#phase.now };
   }
 
-  /** Resolves with the first outcome. The connection is reusable only if the response was read to its end. */
+  /**
+   * Resolves the exchange with the first outcome. The connection is reusable only if the response was read to its end.
+   */
   #settle(outcome: Outcome, isReusable = false): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

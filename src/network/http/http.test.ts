@@ -5,7 +5,7 @@ import { createHttpClient } from './http.ts';
 const never = new AbortController().signal;
 const limits = { maxBytes: 100, timeoutMs: 50, signal: never };
 
-/** A client with a single slot whose names resolve as the test says; no connection is ever made. */
+/** Creates a client with a single slot and the given name resolution. No test opens a connection. */
 function clientWith(resolve: Resolve) {
   const client = createHttpClient({
     ...{ policy: { allowLoopback: false }, userAgent: 'Almanac/test', resolve },
@@ -28,7 +28,7 @@ test.each<[string, Resolve]>([
   expect(await client.getText('https://a.example', limits)).toEqual(first);
 });
 
-test('the slot of a request is free again after its caller gave up', async () => {
+test('the slot of a request is free again after its caller aborted', async () => {
   const client = clientWith(hang);
   const over = new AbortController();
   const asked = client.getText('https://a.example', { ...limits, timeoutMs: 60_000, signal: over.signal });

@@ -24,85 +24,85 @@ export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
   /** `User-Agent` of every request, with the address of this observatory's operator. */
   readonly userAgent: string;
-  /** Bodies of more than 256 KiB that are read concurrently (4), half of them reserved for privileged peers. */
+  /** Maximum number of concurrent bodies of more than 256 KiB (4), half of them reserved for privileged peers. */
   readonly largeBodies?: number;
   /** Maximum number of idle connections (64), and their lifetime in milliseconds (15,000). */
   readonly maxIdle?: number;
   readonly idleMs?: number;
   /** Maximum size of the headers of a response, in bytes (16,384). */
   readonly maxHeaderBytes?: number;
-  /** Milliseconds since 1970; `Date.now` by default. */
+  /** Returns milliseconds since 1970; default `Date.now`. */
   readonly clock?: () => number;
-  /** Name resolution; by default c-ares with a cache of its own and without the hosts file. */
+  /** Name resolution; default: c-ares with its own cache and without the hosts file. */
   readonly resolve?: Resolve;
 }
 
-/** Source that causes a request: shares are counted by it. */
+/** Source that causes a request; shares of slots are counted per source. */
 export interface Peer {
   readonly source: string;
-  /** True if reserved slots may serve it. */
+  /** True if requests for this source may use reserved slots. */
   readonly privileged: boolean;
 }
 
-/** Limits of one request. */
+/** Limits of one HTTP request. */
 export interface GetOptions {
   /** Maximum size of the body in bytes, as sent and decoded. */
   readonly maxBytes: number;
   /**
-   * Timeout of the wait for a slot, and of the whole exchange from the resolution to the last byte; once more if a pooled
-   * connection was dead and a new one is opened. In milliseconds.
+   * Timeout in milliseconds. It limits the wait for a slot, and separately the whole exchange from the resolution to
+   * the last byte; it starts again if a pooled connection was closed and a new one is opened.
    */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The `Accept` header. */
+  /** `Accept` header of the request. */
   readonly accept?: string;
-  /** Without it the request uses unreserved slots. */
+  /** Source of the request; a request without one uses unreserved slots. */
   readonly peer?: Peer;
 }
 
-/** Limits of one request for JSON. */
+/** Limits of one HTTP request for JSON. */
 export interface GetJsonOptions extends GetOptions, ParseOptions {}
 
-/** Result of a request for JSON. */
+/** Result of an HTTP request for JSON. */
 export type JsonAnswer =
-  /** `date`: the peer's `Date` header in milliseconds since 1970, to the second. */
+  /** The response is JSON; `date` is the peer's `Date` header in milliseconds since 1970, to the second. */
   | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
   | HttpStatus
-  /** Status 200, but not one JSON value in UTF-8 in a requested coding. */
+  /** The status is 200, but the body is not one JSON value in UTF-8 in a requested coding. */
   | { readonly kind: 'not_json' }
   | HttpFailure;
 
-/** Result of a request for text. */
+/** Result of an HTTP request for text. */
 export type TextAnswer =
   | { readonly kind: 'text'; readonly status: 200; readonly text: string; readonly date: number | null }
   | HttpStatus
   | { readonly kind: 'not_text' }
   | HttpFailure;
 
-/** Result of a request for bytes. */
+/** Result of an HTTP request for bytes. */
 export type BytesAnswer =
   | { readonly kind: 'bytes'; readonly status: 200; readonly bytes: Buffer }
   | HttpStatus
   | { readonly kind: 'undecodable' }
   | HttpFailure;
 
-/** The guarded client for everything that other parties serve. */
+/** The guarded HTTP client, for all content from other parties. */
 export interface HttpClient {
-  /** Requests one JSON value. Never rejects. */
+  /** Requests one JSON value and resolves with the value or the failure. Never rejects. */
   getJson(url: string | URL, options: GetJsonOptions): Promise<JsonAnswer>;
-  /** Requests a text in UTF-8. Never rejects. */
+  /** Requests a text in UTF-8 and resolves with the text or the failure. Never rejects. */
   getText(url: string | URL, options: GetOptions): Promise<TextAnswer>;
-  /** Ends pending requests as `aborted` and closes every connection; later requests are `aborted` at once. */
+  /** Aborts pending requests and closes every connection; later requests resolve with `aborted` immediately. */
   close(): Promise<void>;
 }
 
-/** A client that can also request bytes. */
+/** An HTTP client that can also request bytes. */
 export interface BytesClient extends HttpClient {
-  /** Requests a body, and decodes only its content coding. Never rejects. */
+  /** Requests a body and decodes only its content coding; resolves with the bytes or the failure. Never rejects. */
   getBytes(url: string | URL, options: GetOptions): Promise<BytesAnswer>;
 }
 
-/** Returns the same client with a peer for all requests. */
+/** Returns a view of a client that uses one peer for all requests. */
 export function withPeer(http: HttpClient, peer: Peer): HttpClient {
   return {
     getJson: (url, get) => http.getJson(url, { ...get, peer }),
@@ -112,8 +112,8 @@ export function withPeer(http: HttpClient, peer: Peer): HttpClient {
 }
 
 /**
- * Creates a client that requests public addresses only: it connects to the addresses that it judged, resolves no name
- * twice, returns redirects as responses, uses no proxy, and limits bytes and time throughout.
+ * Creates a client that requests only public addresses. The client connects to the addresses that it checked, resolves
+ * no name twice, returns redirects as responses, uses no proxy, and limits all bytes and times.
  */
 export function createHttpClient(options: HttpClientOptions): BytesClient {
   return new GuardedHttpClient(options);
@@ -168,7 +168,7 @@ class GuardedHttpClient implements BytesClient {
     this.#agents.destroy();
   }
 
-  /** Returns the decoded body of a 200, or the other result of the request. */
+  /** Requests a URL and returns the decoded body of a 200, or the other result of the request. */
   async #body(url: string | URL, get: GetOptions) {
     const answer = await this.#track(String(url), get);
     if (answer.kind !== 'answer') return answer;
@@ -179,7 +179,10 @@ class GuardedHttpClient implements BytesClient {
     return decoded.kind === 'decoded' ? { ...decoded, date: answerDate(headers) } : decoded;
   }
 
-  /** Ends the request when the caller or the client aborts. `AbortSignal.any` would keep memory in long-lived signals. */
+  /**
+   * Sends a request that ends when the caller or the client aborts. `AbortSignal.any` would leak memory in long-lived
+   * signals.
+   */
   async #track(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
     const stop = new AbortController();
     const abort = (): void => stop.abort();
@@ -205,7 +208,7 @@ class GuardedHttpClient implements BytesClient {
     let answered = false;
     try {
       const first = await exchange({ ...request, agent: this.#agents[admission.loopbackOnly ? 'http' : 'https'] });
-      // The peer closed a pooled connection during the request. That is no response, so a new connection repeats it.
+      // Repeat the request on a new connection if the peer closed a pooled connection, because there was no response.
       const outcome = first.kind === 'stale' ? await exchange({ ...request, agent: false }) : first;
       answered = outcome.kind === 'answer';
       return outcome.kind === 'stale' ? { kind: 'connect', code: 'ECONNRESET' } : outcome;

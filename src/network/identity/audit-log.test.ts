@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseEarlierLabelKeys } from './audit-log.ts';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
-// Public keys of the interoperability vectors of did:key.
+// Public keys from the interoperability vectors of did:key.
 const k256 = 'zQ3shokFTS3brHcDQrn82RUDfCZESWL1ZdCEJwekUDPQiYBme';
 const p256 = 'zDnaerDaTF5BXEavCrfRZEk316dpbLsfPDZ3WJ5hRTPFU2169';
 const point = {
@@ -22,7 +22,7 @@ function operation(day: number, multikey: string | null, more: object = {}) {
 }
 
 describe('the earlier label keys of an audit log', () => {
-  it('are those before the current one, newest first, each until the operation that replaced it', () => {
+  it('are those before the current key, newest first, each until the operation that replaced it', () => {
     const log = [operation(1, null), operation(2, k256), operation(3, k256), operation(4, p256), operation(6, null)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([
       { key: point.p256, from: us(4), until: us(6) },
@@ -33,7 +33,7 @@ describe('the earlier label keys of an audit log', () => {
     expect(parseEarlierLabelKeys([operation(1, k256), operation(2, k256)], did)).toEqual([]);
     expect(parseEarlierLabelKeys([], did)).toEqual([]);
   });
-  it('leave out what was nullified', () => {
+  it('exclude those of nullified operations', () => {
     const log = [operation(1, k256), operation(2, p256, { nullified: true }), operation(3, null)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([{ key: point.k256, from: us(1), until: us(3) }]);
   });
@@ -43,7 +43,7 @@ describe('the earlier label keys of an audit log', () => {
       { key: point.k256, from: us(1), until: us(3) },
     ]);
   });
-  it('leave out a key that cannot be read, and keep the period of the others', () => {
+  it('exclude a key that cannot be parsed, and keep the period of the others', () => {
     const log = [operation(1, k256), operation(2, 'zNotAKey'), operation(3, p256)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([{ key: point.k256, from: us(1), until: us(2) }]);
   });
@@ -53,14 +53,14 @@ describe('the earlier label keys of an audit log', () => {
   });
 });
 
-describe('what is not an audit log of the DID', () => {
+describe('an audit log that does not belong to the DID', () => {
   it.each([
-    ['no list', {}],
-    ['an entry that is no object', [null]],
+    ['a value that is not a list', {}],
+    ['an entry that is not an object', [null]],
     ['an entry of another DID', [operation(1, k256, { did: 'did:plc:other' })]],
     ['an entry without a usable time', [operation(1, k256, { createdAt: '2026-03-01' })]],
     ['an entry without an operation', [operation(1, k256, { operation: null })]],
-  ])('%s is refused', (_, value) => {
+  ])('is rejected: %s', (_, value) => {
     expect(parseEarlierLabelKeys(value, did)).toBeNull();
   });
 });

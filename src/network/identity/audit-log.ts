@@ -2,7 +2,7 @@ import { type Micros, parseTimestamp } from '../../contract/timestamp.ts';
 import { isObject, type JsonObject } from '../../input/json-object.ts';
 import { type LabelKey, parseLabelKey } from './label-key.ts';
 
-/** A key that signed labels earlier, and the time for which the directory listed it. */
+/** A key that a labeler used earlier, and the period for which the directory listed it. */
 export interface EarlierLabelKey {
   readonly key: LabelKey;
   /** Time at which the directory accepted the operation that added the key; null if unknown. */
@@ -11,14 +11,14 @@ export interface EarlierLabelKey {
   readonly until: Micros;
 }
 
-/** Maximum number of changes that are read, the newest ones: parsing a key costs a curve point. */
+/** Maximum number of changes that are read, newest first: parsing a key requires a curve point computation. */
 const maxChanges = 16;
 
 const didKeyPrefix = 'did:key:';
 
 /**
- * Returns the label keys (`verificationMethods.atproto_label`) that an audit log of the directory lists besides the
- * current one, newest first. Nullified operations do not count. Null if the value is not the audit log of this DID.
+ * Returns the label keys (`verificationMethods.atproto_label`) that an audit log of the directory lists before the
+ * current one, newest first. Nullified operations are ignored. Null if the value is not the audit log of this DID.
  * Source: did:plc, `GET /{did}/log/audit`.
  */
 export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabelKey[] | null {
@@ -45,7 +45,7 @@ export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabel
     .reverse();
 }
 
-/** Returns the did:key of an operation's label key; null if it has none, such as a tombstone. */
+/** Returns the did:key of an operation's label key; null if the operation has none, such as a tombstone. */
 function keyName({ verificationMethods }: JsonObject): string | null {
   const name = isObject(verificationMethods) ? verificationMethods.atproto_label : undefined;
   return typeof name === 'string' && name.startsWith(didKeyPrefix) ? name : null;

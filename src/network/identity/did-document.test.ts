@@ -28,7 +28,7 @@ function parse(document: object, options = strict) {
 
 const empty = { handle: null, declared: false, endpoint: null, keys: [] };
 
-describe('a document as it is served', () => {
+describe('a served DID document', () => {
   it.each([
     ['bladerunner.club_labeler_did_doc.partial.json', 'https://bladerunner.club/', 1],
     ['mod.bsky.app_labeler_did_doc.json', 'https://mod.bsky.app/', 1],
@@ -37,7 +37,7 @@ describe('a document as it is served', () => {
     ['indigo_did_plc_doc.json', null, 0],
     ['indigo_did_plc_doc_legacy.json', null, 0],
     ['indigo_did_web_doc.json', null, 0],
-  ])('is read: %s', (name, endpoint, keys) => {
+  ])('is parsed: %s', (name, endpoint, keys) => {
     const value = JSON.parse(fixture(`did-docs/${name}`)) as { id: string; alsoKnownAs?: string[] };
     const parsed = parseDidDocument(value, value.id, strict);
     const { document } = parsed.kind === 'document' ? parsed : { document: null };
@@ -51,7 +51,7 @@ describe('a document as it is served', () => {
   });
 });
 
-describe('the host of the account', () => {
+describe('the parsed host of the account', () => {
   const pds = (service: object) => {
     const parsed = parseDidDocument({ id: did, service: [service] }, did, strict);
     return parsed.kind === 'document' ? (parsed.document.pds?.origin ?? null) : 'invalid';
@@ -70,8 +70,8 @@ describe('the host of the account', () => {
   });
 });
 
-describe('a document', () => {
-  it('may leave everything out but its id', () => {
+describe('a DID document', () => {
+  it('may omit every property except its id', () => {
     expect(parse({})).toEqual(empty);
     expect(parse({ service: null, verificationMethod: null, alsoKnownAs: null })).toEqual(empty);
     expect(parse({ id: `${did}x` })).toBe('other_id');
@@ -83,7 +83,7 @@ describe('a document', () => {
     }
   });
 
-  it('claims the first at:// name, if that is a handle', () => {
+  it('claims the first at:// name if that name is a handle', () => {
     const claimed = (alsoKnownAs: unknown) => {
       const parsed = parse({ alsoKnownAs });
       return typeof parsed === 'string' ? parsed : parsed.handle;
@@ -118,7 +118,7 @@ describe('a document', () => {
     }
   });
 
-  it('declares none by another id or type, nor behind a thousand others; plain http only where allowed', () => {
+  it('declares no labeler with another id or type, or after a thousand other services; plain http is accepted only where allowed', () => {
     const service = { id: '#atproto_labeler', type: 'AtprotoLabeler', serviceEndpoint: 'http://127.0.0.1:80' };
     expect(parse({ service: [{ ...service, id: 'did:web:a.test#atproto_labeler' }] })).toEqual(empty);
     expect(parse({ service: [{ ...service, id: 'atproto_labeler' }] })).toEqual(empty);
@@ -128,7 +128,7 @@ describe('a document', () => {
     expect(parse({ service: [service] }, { allowHttp: true })).toEqual({ ...empty, declared: true, endpoint });
   });
 
-  it('carries label keys of all the types there are, and only of its own id', () => {
+  it('can contain label keys of all supported types, and only under its own id', () => {
     const interop = JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[];
     for (const { publicKeyDid = '', publicKeyMultibase, didDocSuite: type } of interop) {
       const multikey = { type: 'Multikey', publicKeyMultibase: publicKeyDid.replace('did:key:', '') };
@@ -144,7 +144,7 @@ describe('a document', () => {
     }
   });
 
-  it('has one label key, the first that can be read, however many it lists', () => {
+  it('has one label key, the first valid one, however many it lists', () => {
     const [first, second] = (JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[]).map(
       ({ publicKeyDid = '' }) => publicKeyDid.replace('did:key:', ''),
     );
@@ -156,7 +156,7 @@ describe('a document', () => {
     expect(parse({ verificationMethod })).toMatchObject({ keys: [parseLabelKey('Multikey', second ?? '')] });
   });
 
-  it('never makes the reader fail, whatever it holds', () => {
+  it('never makes the parser throw, whatever its content', () => {
     const known = fc.constantFrom(
       'id',
       'service',
@@ -185,7 +185,7 @@ describe('a document', () => {
 });
 
 describe('a label key', () => {
-  it('is no key where it is no point of its curve, of another type, or long', () => {
+  it('is rejected if it is not a point of its curve, has another type, or is too long', () => {
     const key = 'zQ3shmV1BNcX17coaDbfen6zArEad6SCLT3jVWCbC6Y9iinTa';
     expect(parseLabelKey('Multikey', key)).not.toBe(null);
     for (const [type, text] of [
@@ -204,18 +204,18 @@ describe('a label key', () => {
   });
 });
 
-describe('identifiers of the interoperability tests', () => {
-  it('are handles, or not', () => {
+describe('the identifiers of the interoperability tests', () => {
+  it('are handles or not, as the tests state', () => {
     expect(lines('handle_syntax_valid.txt').filter((text) => !isHandle(text))).toEqual([]);
     expect(lines('handle_syntax_invalid.txt').filter((text) => isHandle(text))).toEqual([]);
   });
 
-  it('of names that are not public are not resolved', () => {
+  it('are not resolved if their names are not public', () => {
     const names = ['a.com', 'A.B.co.uk', 'a.local', 'a.LOCALHOST', 'a.onion', 'a.arpa', 'a.test', 'com'];
     expect(names.filter(isResolvableHandle)).toEqual(['a.com', 'A.B.co.uk']);
   });
 
-  it('are DIDs of the two methods that are resolved, or not', () => {
+  it('are DIDs of the two resolved methods or not, as the tests state', () => {
     const resolved = lines('did_syntax_valid.txt').filter((text) => /^did:(plc|web):/.test(text) && isDid(text));
     expect(resolved.every((text) => /^did:plc:[a-z2-7]{24}$|^did:web:[^:/]+$/.test(text))).toBe(true);
     expect(lines('did_syntax_invalid.txt').filter(isDid)).toEqual([]);

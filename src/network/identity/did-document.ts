@@ -6,25 +6,30 @@ import { type LabelKey, parseLabelKey } from './label-key.ts';
 /** The parts of a DID document that the service uses. */
 export interface DidDocument {
   readonly did: string;
-  /** The first `at://` name claimed, in lower case; only a claim until the handle answers for the DID too. */
+  /** First `at://` name claimed, in lower case; only a claim until the handle resolves to this DID. */
   readonly handle: string | null;
-  /** True if it declares a labeler service, even with an unusable endpoint. */
+  /** True if the document declares a labeler service, even with an unusable endpoint. */
   readonly labelerDeclared: boolean;
-  /** The origin of that service; null where there is none, or no https origin. */
+  /** Origin of the labeler service; null if the document declares none with an https origin. */
   readonly labelerEndpoint: URL | null;
-  /** The origin of the account's own host, where its records are; null where there is none, or no https origin. */
+  /**
+   * Origin of the account's host, which stores its records; null if the document declares none with an https origin.
+   */
   readonly pds: URL | null;
-  /** The key called `#atproto_label`: the first that can be read, for the protocol has one. Empty where there is none. */
+  /** The first valid key with the id `#atproto_label`, since the protocol has one label key; empty if there is none. */
   readonly labelKeys: readonly LabelKey[];
 }
 
-/** Why a document is of no use. */
+/** Reason why a document is unusable. */
 export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list' | 'unsupported_did';
 
-/** Entries read of any list in a document; what stands behind them is ignored. */
+/** Maximum number of entries read of any list in a document; further entries are ignored. */
 const maxEntries = 64;
 
-/** Reads a document served for `did`. Everything in it is foreign. `allowHttp`: plain http endpoints, for loopback. */
+/**
+ * Parses a document served for `did`. All of its content is foreign. `allowHttp`: accept plain http endpoints, for
+ * loopback.
+ */
 export function parseDidDocument(
   value: unknown,
   did: string,
@@ -55,13 +60,13 @@ export function parseDidDocument(
   return { kind: 'document', document };
 }
 
-/** The objects of a list that may be absent; null where it is something else. */
+/** Returns the objects of an optional list; null if the value is not a list. */
 function list(value: unknown): JsonObject[] | null {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value.slice(0, maxEntries).filter(isObject) : null;
 }
 
-/** Identifiers in a document are written in full, or relative to its DID. */
+/** Returns true if an entry has the given id, written in full or relative to the document's DID. */
 function hasId(entry: JsonObject, did: string, fragment: string): boolean {
   return entry.id === fragment || entry.id === `${did}${fragment}`;
 }

@@ -31,8 +31,8 @@ function parse(value: unknown, allowHttp = false) {
 const labeler = (service: unknown) =>
   parse({ ...message, operation: { ...operation, services: { atproto_labeler: service } } })?.isLabeler;
 
-describe('an operation of the export stream', () => {
-  it('that declares a labeler is one', () => {
+describe("an operation of the directory's export stream", () => {
+  it('is a labeler if it declares a labeler service', () => {
     expect(parse(message)).toEqual({ seq: 41_234_567, did, isLabeler: true });
   });
 
@@ -41,20 +41,20 @@ describe('an operation of the export stream', () => {
     ['a plain http endpoint', { type: 'AtprotoLabeler', endpoint: 'http://mod.example' }],
     ['an endpoint with a path', { type: 'AtprotoLabeler', endpoint: 'https://mod.example/xrpc' }],
     ['no endpoint', { type: 'AtprotoLabeler' }],
-    ['no object', 'https://mod.example'],
-  ])('that declares %s is not a labeler', (_, service) => {
+    ['a value that is not an object', 'https://mod.example'],
+  ])('is not a labeler if it declares %s', (_, service) => {
     expect(labeler(service)).toBe(false);
   });
 
   it.each([
     ['a tombstone', { type: 'plc_tombstone', prev: 'b', sig: 'x' }],
     ['a legacy operation', { ...operation, type: 'create' }],
-    ['an operation that is no object', null],
-  ])('keeps its position where it is %s', (_, other) => {
+    ['an operation that is not an object', null],
+  ])('keeps its position if it is %s', (_, other) => {
     expect(parse({ ...message, operation: other })).toEqual({ seq: 41_234_567, did, isLabeler: false });
   });
 
-  it('may name a plain http endpoint where loopback is allowed', () => {
+  it('may name a plain http endpoint if loopback is allowed', () => {
     const services = { atproto_labeler: { type: 'AtprotoLabeler', endpoint: 'http://127.0.0.1:9' } };
     expect(parse({ ...message, operation: { ...operation, services } }, true)?.isLabeler).toBe(true);
   });
@@ -67,18 +67,18 @@ describe('an operation of the export stream', () => {
     ['of a did:web', { ...message, did: 'did:web:mod.example' }],
     ['of no DID', { ...message, did: 'did:plc:x' }],
     ['that is a list', [message]],
-  ])('%s is refused', (_, value) => {
+  ])('is rejected: %s', (_, value) => {
     expect(parse(value)).toBe(null);
   });
 
-  it('that is larger or deeper than the limits is refused', () => {
+  it('is rejected if it is larger or deeper than the limits', () => {
     const { bytes, depth } = inputLimits.directoryOperation;
     expect(parse({ ...message, pad: 'x'.repeat(bytes) })).toBe(null);
     expect(parse({ ...message, pad: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as unknown })).toBe(null);
   });
 });
 
-it('no bytes make the parser throw', () => {
+it('the operation parser never throws, whatever the bytes', () => {
   const text = JSON.stringify(message);
   fc.assert(
     fc.property(fc.nat(text.length), fc.nat(8), fc.string({ maxLength: 8 }), (at, length, other) => {

@@ -4,22 +4,22 @@ import { isObject, type JsonObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
 import { parseOrigin } from './did-document.ts';
 
-/** An operation of the did:plc directory's export stream, as far as the service reads it. */
+/** An operation of the did:plc directory's export stream, with the fields that the service uses. */
 export interface DirectoryOperation {
-  /** Position in the stream: rises by operation, with holes. */
+  /** Position in the stream, which rises with each operation but may skip numbers. */
   readonly seq: number;
   readonly did: string;
   /**
-   * True if the operation declares a labeler service with a usable endpoint. It may be nullified for 72 hours, so the
-   * document decides.
+   * True if the operation declares a labeler service with a usable endpoint. The operation may be nullified for 72
+   * hours, so the DID document decides.
    */
   readonly isLabeler: boolean;
 }
 
 /**
- * Parses a message of the export stream; null if it is not an operation of a did:plc, or exceeds the limits. The holder of
- * any DID writes what is in it. `allowHttp`: plain http endpoints, for loopback.
- * Source: did:plc v0.3.0, `GET /export/stream`.
+ * Parses a message of the export stream; null if the message is not an operation of a did:plc or exceeds the limits.
+ * The holder of any DID controls its content. `allowHttp`: accept plain http endpoints, for loopback. Source: did:plc
+ * v0.3.0, `GET /export/stream`.
  */
 export function parseDirectoryOperation(
   data: Buffer,
@@ -40,20 +40,23 @@ export function parseDirectoryOperation(
   return { seq, did, isLabeler: isObject(operation) && declaresLabeler(operation, allowHttp) };
 }
 
-/** One page of the paged export: how many lines it has, and the operations that are within the limits, in order. */
+/** One page of the paged export: its number of lines, and the operations within the limits, in order. */
 export interface DirectoryExportPage {
   readonly lines: number;
   readonly operations: readonly DirectoryOperation[];
 }
 
-/** Parses a page of the paged export, JSON lines of the same operations; other lines are left out. */
+/** Parses a page of the paged export, JSON lines of operations; invalid lines are skipped. */
 export function parseDirectoryExport(text: string, options: { readonly allowHttp: boolean }): DirectoryExportPage {
   const lines = text.split('\n').filter((line) => line !== '');
   const operations = lines.flatMap((line) => parseDirectoryOperation(Buffer.from(line), options) ?? []);
   return { lines: lines.length, operations };
 }
 
-/** Only operations of type `plc_operation` have services; tombstones and those of the legacy type `create` have none. */
+/**
+ * Returns true if an operation declares a labeler service. Only the type `plc_operation` has services, unlike
+ * tombstones and the legacy type `create`.
+ */
 function declaresLabeler({ type, services }: JsonObject, allowHttp: boolean): boolean {
   if (type !== 'plc_operation' || !isObject(services)) return false;
   const service = services.atproto_labeler;

@@ -6,10 +6,10 @@ export function isHandle(text: string): boolean {
   return text.length <= maxLength && syntax.test(text);
 }
 
-/** Top-level names whose handles are never resolved (AT Protocol, Handle): they are not of the public network. */
+/** Top-level domains outside the public network, whose handles are never resolved (AT Protocol, Handle). */
 const unresolvable = new Set(['alt', 'arpa', 'example', 'internal', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
-/** Returns true if a handle may be resolved. */
+/** Returns true if a handle's top-level domain allows its resolution. */
 export function isResolvableHandle(handle: string): boolean {
   return isHandle(handle) && !unresolvable.has(handle.slice(handle.lastIndexOf('.') + 1).toLowerCase());
 }

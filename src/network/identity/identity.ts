@@ -7,7 +7,10 @@ import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-
 
 /** Result of resolving a DID document. */
 export type Resolution =
-  /** `replica`: the primary directory did not respond, and a replica did, which may be behind it. */
+  /**
+   * The document was found. `replica`: the primary directory did not respond, and the document comes from a replica,
+   * which may be outdated.
+   */
   | { readonly kind: 'resolved'; readonly document: DidDocument; readonly replica?: true }
   /** The DID does not exist (404), or was deactivated (410). */
   | { readonly kind: 'not_found'; readonly status: 404 | 410 }
@@ -17,36 +20,39 @@ export type Resolution =
 
 /** Settings of an identity resolver; all times in milliseconds. */
 export interface IdentityOptions {
-  /** Client for the directory, and for hosts of did:web unless `web` is given. */
+  /** HTTP client for the directory, and for hosts of did:web unless `web` is given. */
   readonly http: HttpClient;
-  /** Client for hosts of did:web, which other parties choose: hanging ones do not delay requests to the directory. */
+  /**
+   * HTTP client for hosts of did:web, which other parties choose: hosts that hang do not delay requests to the
+   * directory.
+   */
   readonly web?: { readonly http: HttpClient; readonly timeoutMs: number };
-  /** The primary directory of did:plc. */
+  /** URL of the primary did:plc directory. */
   readonly plcUrl?: string;
-  /** Replicas of the directory, in the order in which they are requested if the primary does not respond (none). */
+  /** URLs of replicas of the directory, in the order of requests if the primary does not respond; default: none. */
   readonly plcReplicas?: readonly string[];
-  /** The guard's policy: with loopback allowed, documents and endpoints may use http. */
+  /** Address policy of the guard: if loopback is allowed, documents and endpoints may use http. */
   readonly policy: { readonly allowLoopback: boolean };
-  /** Lifetime of a cached resolution (300,000); failures are not cached. */
+  /** Lifetime of a cached resolution in milliseconds (300,000); failures are not cached. */
   readonly ttlMs?: number;
   /** Maximum number of cached documents (10,000). */
   readonly maxEntries?: number;
-  /** Timeout of each document (10,000). */
+  /** Timeout of the request for each document, in milliseconds (10,000). */
   readonly timeoutMs?: number;
-  /** Milliseconds, from any origin. */
+  /** Returns milliseconds from any origin. */
   readonly clock: () => number;
 }
 
 /** Options of one resolution. */
 export interface ResolveOptions {
   readonly signal: AbortSignal;
-  /** True to ignore a cached document, for instance because it proved wrong. */
+  /** True to ignore a cached document, for example one that proved to be outdated. */
   readonly fresh?: boolean;
-  /** True if reserved slots may serve it. */
+  /** True if the resolution may use reserved slots. */
   readonly privileged?: boolean;
 }
 
-/** Resolves DIDs to their documents. */
+/** Resolver of DIDs to their documents. */
 export interface IdentityResolver {
   /**
    * Resolves a did:plc or did:web. Concurrent callers for one DID share one request, which ends when all of them have
@@ -60,13 +66,13 @@ export interface IdentityResolver {
   earlierLabelKeys(did: string, options: Omit<ResolveOptions, 'fresh'>): Promise<readonly EarlierLabelKey[] | null>;
 }
 
-/** The public directory of did:plc. */
+/** URL of the public did:plc directory. */
 export const defaultPlcUrl = 'https://plc.directory';
 
-/** Maximum lifetime of a replica's document in the cache, in milliseconds: the primary may know a newer one. */
+/** Maximum lifetime of a replica's document in the cache, in milliseconds: the primary may have a newer one. */
 const replicaTtlMs = 60_000;
 
-/** Creates a resolver with its own bounded cache. It ends with its client. */
+/** Creates a resolver with its own bounded cache. The resolver ends with its HTTP client. */
 export function createIdentityResolver(options: IdentityOptions): IdentityResolver {
   return new DirectoryResolver(options);
 }
@@ -129,7 +135,7 @@ class DirectoryResolver implements IdentityResolver {
     if (first.kind !== 'failed' || isOurs(first.answer)) return first;
     for (const replica of this.#replicas) {
       const found = await this.#get(didPlcUrl(replica, did), did, question);
-      // A replica lags: a document that it does not have may exist, and only the primary can report that it does not.
+      // Only the primary can prove that a document does not exist: a replica may be outdated.
       if (found.kind === 'resolved') return { ...found, replica: true };
     }
     return first;
@@ -157,23 +163,29 @@ class DirectoryResolver implements IdentityResolver {
   }
 }
 
-/** Circumstances of one look-up. */
+/** Parameters of one look-up. */
 interface Question {
   readonly signal: AbortSignal;
   readonly privileged: boolean;
 }
 
-/** Returns true if our own limits, or a caller that gave up, ended a request: no other directory would help. */
+/**
+ * Returns true if limits of this service or an abort ended a request, so that a request to another directory would not
+ * help.
+ */
 function isOurs({ kind }: Exclude<JsonAnswer, { kind: 'json' }>): boolean {
   return kind === 'busy' || kind === 'aborted';
 }
 
-/** A did:plc is base32, so it needs no escaping. */
+/** Returns the URL of a did:plc document. The identifier is base32, so it needs no escaping. */
 function didPlcUrl(plcUrl: string, did: string): string {
   return `${plcUrl.replace(/\/+$/, '')}/${did}`;
 }
 
-/** Only `localhost` may have a port (AT Protocol, DID); with loopback allowed it is requested over http. */
+/**
+ * Returns the URL of a did:web document. Only `localhost` may have a port (AT Protocol, DID); if loopback is allowed,
+ * it is requested over http.
+ */
 function didWebUrl(did: string, allowLoopback: boolean): string {
   const host = did.slice('did:web:'.length).replace(/%3A/i, ':');
   const local = host === 'localhost' || host.startsWith('localhost:');

@@ -1,19 +1,21 @@
 import { ECDH } from 'node:crypto';
 import { getPublicKeyFromDidController } from '@atcute/crypto';
 
-/** A public key that labels are signed with. Equal keys are equal values, so it can be stored and compared. */
+/** A public key of label signatures. Equal keys have equal values, so a key can be stored and compared. */
 export interface LabelKey {
   readonly curve: 'k256' | 'p256';
-  /** The compressed point in hexadecimal: 66 characters. */
+  /** Compressed curve point in hexadecimal: 66 characters. */
   readonly point: string;
 }
 
-/** Longest `publicKeyMultibase` read, in characters; an uncompressed point takes 89. Decoding takes time by the square. */
+/**
+ * Maximum length of a `publicKeyMultibase` in characters; an uncompressed point has 89. Decoding takes quadratic time.
+ */
 const maxMultibaseLength = 128;
 
 /**
- * Reads the key of a verification method: `Multikey`, or the two types that older documents have. Null where it is of
- * another kind, or no point of its curve.
+ * Parses the key of a verification method: `Multikey`, or one of the two types of older documents. Null if the key is
+ * of another type, or not a point of its curve.
  */
 export function parseLabelKey(type: string, publicKeyMultibase: string): LabelKey | null {
   if (publicKeyMultibase.length > maxMultibaseLength) return null;
@@ -21,7 +23,7 @@ export function parseLabelKey(type: string, publicKeyMultibase: string): LabelKe
     const key = getPublicKeyFromDidController({ type, publicKeyMultibase });
     const curve = key.type === 'p256' ? 'p256' : 'k256';
     const name = curve === 'p256' ? 'prime256v1' : 'secp256k1';
-    // Also checks that the point lies on the curve.
+    // `convertKey` also verifies that the point is on the curve.
     const point = ECDH.convertKey(key.publicKeyBytes, name, undefined, 'hex', 'compressed');
     return { curve, point: String(point) };
   } catch {

@@ -8,28 +8,35 @@ import type { IdentityResolver } from './identity.ts';
 
 /** Result of resolving a handle. */
 export type HandleResolution =
-  /** The handle names the DID, and the DID's document the handle. */
+  /** The handle names the DID, and the DID's document names the handle. */
   | { readonly kind: 'resolved'; readonly did: string; readonly document: DidDocument }
-  /** Not a handle of the public network, by its syntax or its top-level name; no request was sent. */
+  /** The text is not a handle of the public network, by its syntax or its top-level domain; no request was sent. */
   | { readonly kind: 'invalid_handle' }
-  /** Neither its DNS nor its host names a DID, or they name several. */
+  /** Neither DNS nor the host names a DID for the handle, or several DIDs are named. */
   | { readonly kind: 'not_found' }
-  /** It names a DID that does not claim it: anybody can point a name anywhere. */
+  /**
+   * The handle names a DID whose document does not claim the handle, for example because another party owns the name.
+   */
   | { readonly kind: 'unconfirmed'; readonly did: string }
-  /** It could not be found out now; another time it may. */
+  /** The resolution failed; a later attempt may succeed. */
   | { readonly kind: 'failed' };
 
 /** Dependencies of handle resolution; times in milliseconds. */
 export interface HandleOptions {
   readonly http: HttpClient;
   readonly identity: Pick<IdentityResolver, 'resolve'>;
-  /** Asks DNS for the texts of a name: only a resolver is asked, never the host itself. An abort ends the query. */
+  /**
+   * Resolves the TXT records of a name through a resolver; the host itself is never contacted. An abort ends the query.
+   */
   readonly resolveTxt: (name: string, signal: AbortSignal) => Promise<string[][]>;
-  /** For each of DNS and host (5,000). */
+  /** Timeout in milliseconds of the DNS query and of the request to the host, each (5,000). */
   readonly timeoutMs?: number;
 }
 
-/** Finds the account of a handle (AT Protocol, Handle): DNS first, then its host; both ways, or it is not its own. Never rejects. */
+/**
+ * Resolves a handle to its account (AT Protocol, Handle): DNS first, then the host. The account's document must claim
+ * the handle. Never rejects.
+ */
 export async function resolveHandle(
   handle: string,
   { http, identity, resolveTxt, timeoutMs = 5000 }: HandleOptions,
@@ -39,7 +46,7 @@ export async function resolveHandle(
   const name = handle.toLowerCase();
   const byDns = await askDns(name, resolveTxt, timeoutMs, signal);
   const named = byDns.kind === 'did' || byDns.kind === 'several' ? byDns : await askHost(name, http, timeoutMs, signal);
-  // Where the one has no answer and the other could not be asked, nothing is known.
+  // If one source has no answer and the other failed, the result is a failure: the handle may exist.
   if (named.kind === 'failed' || (named.kind === 'none' && byDns.kind === 'failed')) return { kind: 'failed' };
   if (named.kind !== 'did') return { kind: 'not_found' };
   const { did } = named;
@@ -94,7 +101,7 @@ async function askHost(name: string, http: HttpClient, timeoutMs: number, signal
       return didIn(answer.text.trim());
     case 'status':
       return { kind: answer.status >= 500 || answer.status === 429 ? 'failed' : 'none' };
-    // The host does not exist, may not be contacted, or serves other content at this path.
+    // The host does not exist, may not be contacted, or serves other content at this path, so it names no DID.
     case 'not_text':
     case 'too_large':
     case 'refused_address':
@@ -115,7 +122,7 @@ function didIn(text: string): Named {
   return isDid(text) ? { kind: 'did', did: text } : { kind: 'none' };
 }
 
-/** Rejects when the time is up or the caller gives up, and ends the work through its signal. */
+/** Runs work with a timeout and the caller's signal. Rejects after either, and aborts the work. */
 async function within<T>(
   timeoutMs: number,
   signal: AbortSignal,

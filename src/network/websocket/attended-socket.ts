@@ -5,27 +5,28 @@ import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
-/** The URL to connect to, and its limits; all times in milliseconds. */
+/** The URL of a websocket, and the limits of its connection; all times in milliseconds. */
 export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
-  /** `wss:`; `ws:` only to loopback, where the policy allows that. */
+  /** URL of the websocket: `wss:`, or `ws:` to loopback if the policy allows it. */
   readonly url: string;
   readonly policy: AddressPolicy;
-  /** The subprotocol that is offered. */
+  /** Subprotocol offered in the handshake. */
   readonly protocol?: string;
-  /** Timeout of the whole opening: resolution, TCP, TLS and the response to the handshake. */
+  /** Timeout of the whole opening, in milliseconds: resolution, TCP, TLS and the response to the handshake. */
   readonly handshakeMs: number;
-  /** Timeout of a closing handshake. */
+  /** Timeout of a closing handshake, in milliseconds. */
   readonly closeMs: number;
   /** Texts of a peer's close frame that are passed on as `name`; none by default. */
   readonly closeNames?: readonly string[];
   /** Maximum size of a message with all its fragments, in bytes; a larger one ends the connection as `too_large`. */
   readonly maxFrameBytes: number;
   /**
-   * Called with each message, in order, synchronously; not after `close` or an abort. The first may arrive before the
-   * promise of `openSocket` has resolved. The bytes may share memory with others: copy what must last. Must not throw.
+   * Called synchronously with each message, in order; not after `close` or an abort. The first message may arrive
+   * before the promise of `openSocket` has resolved. The bytes may share memory with others: copy them to keep them.
+   * Must not throw.
    */
   readonly onFrame: (data: Buffer, isBinary: boolean) => void;
-  /** Name resolution. */
+  /** Resolves the host of the URL to its addresses. */
   readonly resolve: Resolve;
   /** `User-Agent` of the handshake. */
   readonly userAgent: string;
@@ -34,8 +35,8 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
 /** Reason why an open connection ended. */
 export type CloseInfo =
   /**
-   * The peer closed it with this code (1005: none). Its text is not kept, because it could contain anything; `name` is
-   * set if the text is one of `closeNames`.
+   * The peer closed the connection with this code (1005: none). The text of the close frame is discarded, because it
+   * could contain anything; `name` is set if the text is one of `closeNames`.
    */
   | { readonly reason: 'remote_close'; readonly code: number; readonly name?: string }
   | { readonly reason: 'local_close' }
@@ -53,18 +54,18 @@ export interface GuardedSocket {
   /** Stops reading, so that the peer must wait; messages already read may still arrive. Deadlines are suspended. */
   pause(): void;
   resume(): void;
-  /** Closes from this side; `closed` resolves at the end. */
+  /** Closes the connection from this side; `closed` resolves at the end. */
   close(): void;
 }
 
-/** Last phase that an attempt reached, to attribute a failure. */
+/** Last phase that the opening of a connection reached, to attribute a failure. */
 export interface Phase {
   now: 'dns' | 'connect' | 'tls' | 'handshake';
-  /** The transport, once it exists. */
+  /** Transport of the connection, once opened. */
   socket?: Socket;
 }
 
-/** Handles the events of a socket from its creation to its end; deadlines run from its opening. */
+/** Handler of a socket's events from its creation to its end. Deadlines run from the opening. */
 export class AttendedSocket implements GuardedSocket {
   readonly closed: Promise<CloseInfo>;
   readonly #ws: WebSocket;
@@ -72,7 +73,7 @@ export class AttendedSocket implements GuardedSocket {
   readonly #partial: PartialMessage;
   #liveness: Liveness | null = null;
   #isPaused = false;
-  /** The first reason; later ones follow from it. */
+  /** First reason why the connection ended; later errors follow from it. */
   #ending: CloseInfo | null = null;
 
   constructor(ws: WebSocket, options: SocketOptions, phase: Phase) {
@@ -96,7 +97,7 @@ export class AttendedSocket implements GuardedSocket {
     });
     ws.on('ping', () => this.#liveness?.control());
     ws.on('pong', () => this.#liveness?.control());
-    // Violations arrive as errors; ws itself then closes with the right code, within `closeMs`.
+    // Protocol violations arrive as errors; ws then closes the connection with the right code, within `closeMs`.
     ws.on('error', (error) => this.#end(reasonOf(error)));
     ws.on('close', (code, text) => resolve(this.#closed(code, text)));
   }
@@ -119,19 +120,19 @@ export class AttendedSocket implements GuardedSocket {
 
   close(): void {
     if (!this.#end({ reason: 'local_close' })) return;
-    // The peer's response must be read.
+    // Resume reading, so that the peer's response to the close frame is received.
     this.#ws.resume();
     this.#ws.close(1000);
   }
 
   #opened(phase: Phase): void {
-    // This listener runs after that of ws, which has delivered the messages that a chunk completes.
+    // This listener runs after that of ws, so the messages that a chunk completes are already delivered.
     phase.socket?.on('data', (chunk: Buffer) => {
       if (!this.#ending) this.#partial.chunk(chunk.length);
     });
     this.#liveness = watchLiveness(this.#options, {
       ping: () => this.#ws.ping(),
-      // A dead peer does not answer a closing handshake either.
+      // Terminate without a closing handshake, which a dead peer would not answer.
       dead: (reason) => this.#terminate({ reason }),
     });
   }
@@ -140,7 +141,7 @@ export class AttendedSocket implements GuardedSocket {
     if (this.#end(info)) this.#ws.terminate();
   }
 
-  /** Returns true for the first reason. */
+  /** Records the reason for the end of the connection. Returns true for the first reason. */
   #end(info: CloseInfo): boolean {
     if (this.#ending) return false;
     this.#ending = info;

@@ -1,24 +1,24 @@
 /** Settings of a backoff. */
 export interface BackoffOptions {
-  /** Upper bound of the first wait, in milliseconds; doubles with each further one. */
+  /** Maximum of the first wait, in milliseconds; doubles with each further wait. */
   readonly firstMs: number;
-  /** Upper bound of any wait, in milliseconds. */
+  /** Maximum of any wait, in milliseconds. */
   readonly capMs: number;
-  /** A number in [0, 1), as `Math.random`. */
+  /** Returns a number in [0, 1), as `Math.random`. */
   readonly random: () => number;
 }
 
-/** Waiting times between attempts. */
+/** Generator of waiting times between attempts. */
 export interface Backoff {
-  /** The next wait, in whole milliseconds. */
+  /** Returns the next wait, in whole milliseconds. */
   next(): number;
-  /** After a success that lasted: the next wait is a first one again. */
+  /** Restarts the sequence after a stable connection: the next wait has the first maximum again. */
   reset(): void;
 }
 
 /**
- * Exponential with full jitter: each wait is drawn evenly from zero to its bound, so that clients which lost one host
- * at the same moment do not come back at the same moment.
+ * Creates an exponential backoff with full jitter: each wait is drawn uniformly from zero to its maximum, so that
+ * clients disconnected at the same moment do not reconnect at the same moment.
  */
 export function createBackoff({ firstMs, capMs, random }: BackoffOptions): Backoff {
   let boundMs = Math.min(firstMs, capMs);

@@ -1,27 +1,30 @@
 /** Reason why a connection could not be opened. */
 export type ConnectFailure =
-  /** The guard does not admit the URL: its syntax or scheme. */
+  /** The guard does not admit the URL, because of its syntax or scheme. */
   | 'bad_url'
-  /** Private, loopback or otherwise not public. */
+  /** The address is private, loopback or otherwise not public. */
   | 'refused_address'
   | 'dns'
   | 'connect'
   | 'tls'
-  /** The peer responded, but not as a websocket server. */
+  /** The peer responded with bytes that are not a websocket handshake. */
   | 'handshake'
   /** The peer responded to the handshake with another status; redirects are never followed. */
   | 'handshake_status'
   | 'timeout'
-  /** A limit of this process: no request was sent. */
+  /** A limit of this process prevented the request. */
   | 'busy'
   | 'aborted';
 
-/** A connection that could not be opened. The message is one line and names the host without credentials or query. */
+/**
+ * Error for a connection that could not be opened. The message is one line and names the host without credentials or
+ * query.
+ */
 export class ConnectError extends Error {
   readonly kind: ConnectFailure;
-  /** The status of `handshake_status`, else null. */
+  /** HTTP status of a `handshake_status` failure; null for other failures. */
   readonly status: number | null;
-  /** The XRPC name of the error in a refusal of the handshake. */
+  /** XRPC error name in the response that refused the handshake; null if there is none. */
   readonly error: string | null;
   /** True if a later attempt can succeed. */
   readonly retryable: boolean;

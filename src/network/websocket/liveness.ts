@@ -1,35 +1,35 @@
 /** Deadlines of an open connection, in milliseconds. */
 export interface LivenessOptions {
-  /** Interval between pings. */
+  /** Interval between pings, in milliseconds. */
   readonly pingMs: number;
-  /** Maximum time from a ping to a pong or anything else. */
+  /** Maximum time in milliseconds from a ping to a pong or other data. */
   readonly pongMs: number;
-  /** Maximum time without a message, even if the peer answers pings. */
+  /** Maximum time in milliseconds without a message, even if the peer answers pings. */
   readonly idleMs: number;
 }
 
-/** Watches whether a peer is alive. */
+/** A watch that detects a dead peer. */
 export interface Liveness {
-  /** A message arrived. Called for each, so it only sets a mark. */
+  /** Records the arrival of a message. Only sets a flag, because it runs for every message. */
   message(): void;
-  /** A ping or a pong arrived. */
+  /** Records the arrival of a ping or pong. */
   control(): void;
-  /** This process stops reading, so silence is not the peer's. */
+  /** Suspends the deadlines while this process does not read. */
   pause(): void;
   resume(): void;
   stop(): void;
 }
 
-/** Actions of the watch. */
+/** Callbacks of the watch of a connection. */
 export interface LivenessActions {
   readonly ping: () => void;
   readonly dead: (why: 'pong_timeout' | 'idle') => void;
 }
 
 /**
- * Watches a connection from now on. It counts silence in ticks of a timer and not by a clock: a tick that is late because
- * this process was busy counts once, so the peer is not blamed for time in which this process did not read. A deadline
- * is detected up to a quarter of the shortest one late.
+ * Starts to watch a connection. Silence is counted in ticks of a timer and not by a clock: a tick that is late because
+ * this process was busy counts once, so the peer is not blamed for time in which this process did not read. A missed
+ * deadline is detected late, by at most a quarter of the shortest deadline.
  */
 export function watchLiveness(options: LivenessOptions, act: LivenessActions): Liveness {
   return new TickingLiveness(options, act);
@@ -43,7 +43,7 @@ class TickingLiveness implements Liveness {
   #controlCame = false;
   #silentTicks = 0;
   #ticksToPing: number;
-  /** Ticks since the ping that is unanswered, or null. */
+  /** Number of ticks since the unanswered ping; null if no ping is unanswered. */
   #unanswered: number | null = null;
   #isPaused = false;
 

@@ -19,7 +19,7 @@ function watch(max = Number.POSITIVE_INFINITY) {
 }
 
 describe('a message that arrives in parts', () => {
-  test('is counted until it is complete', () => {
+  test('is counted in bytes until it is complete', () => {
     const { noted, partial } = watch();
     partial.chunk(60_000);
     partial.chunk(40_000);
@@ -30,7 +30,7 @@ describe('a message that arrives in parts', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is counted behind whole ones of the same chunk', () => {
+  test('is counted in bytes if complete messages precede it in the same chunk', () => {
     const { noted, partial } = watch();
     partial.message(100);
     partial.message(1_000);
@@ -38,7 +38,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.bytes).toBe(500);
   });
 
-  test('pauses its connection while there is no memory for it', () => {
+  test('pauses its connection until memory is available for it', () => {
     const { noted, partial } = watch(50_000);
     partial.chunk(60_000);
     expect(noted.acts).toEqual(['pause']);
@@ -47,7 +47,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.acts).toEqual(['pause', 'resume']);
   });
 
-  test('ends its connection when it is not complete in time, and not for time in which the caller does not read', () => {
+  test('ends its connection after its timeout, which excludes time in which the caller does not read', () => {
     const { noted, partial } = watch();
     partial.chunk(10);
     vi.advanceTimersByTime(20_000);
@@ -61,7 +61,7 @@ describe('a message that arrives in parts', () => {
     expect([vi.getTimerCount(), noted.bytes]).toEqual([0, 0]);
   });
 
-  test('that follows whole ones again and again is not late', () => {
+  test('is not late if each chunk completes a message and begins another', () => {
     const { noted, partial } = watch();
     for (let second = 0; second < 100; second += 1) {
       partial.message(100);

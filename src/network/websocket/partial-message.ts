@@ -1,25 +1,25 @@
-/** Bounds on a message of which only a part has arrived. */
+/** Limits of a message of which only a part has arrived. */
 export interface PartialMessageOptions {
   /** Called with the received bytes of an incomplete message; returns true to pause reading. */
   readonly onPartial?: (bytes: number) => boolean;
-  /** A message must be complete within this time from its first bytes, in milliseconds. */
+  /** Timeout of a message in milliseconds, from its first bytes to its last. */
   readonly partialMs?: number;
 }
 
-/** Follows the messages of one connection, which arrive in chunks of any size. */
+/** A watch of the incomplete messages of one connection, which arrive in chunks of any size. */
 export interface PartialMessage {
-  /** True if reading should pause. */
+  /** True if the caller should pause reading. */
   readonly isWaiting: boolean;
-  /** A complete message of this size was taken out of the received bytes. */
+  /** Records that a complete message of this size was taken from the received bytes. */
   message(bytes: number): void;
-  /** A chunk arrived, and the messages that it completes were taken out. */
+  /** Records a chunk after the messages that it completes were taken. */
   chunk(bytes: number): void;
   /** Records whether the caller is reading: a message does not time out while it is not. */
   setReading(reading: boolean): void;
   stop(): void;
 }
 
-/** Actions of the watch. */
+/** Callbacks of the watch of incomplete messages. */
 export interface PartialMessageActions {
   readonly pause: () => void;
   readonly resume: () => void;
@@ -28,12 +28,12 @@ export interface PartialMessageActions {
 
 /** Interval between checks of an incomplete message, in milliseconds. */
 const checkMs = 250;
-/** Maximum size of the header of a message from a server, in bytes. */
+/** Maximum size of a message header from a server, in bytes. */
 const headerBytes = 10;
 
 /**
- * Watches how much of an incomplete message is in memory, and for how long. Without it, a peer could occupy the memory of
- * the largest message by sending all of it but the last byte.
+ * Creates a watch of the size and age of an incomplete message. Without the watch, a peer could occupy the memory of
+ * the largest message by sending all of it except the last byte.
  */
 export function watchPartialMessage(options: PartialMessageOptions, act: PartialMessageActions): PartialMessage {
   return new PartialMessageWatch(options, act);
@@ -71,7 +71,7 @@ class PartialMessageWatch implements PartialMessage {
 
   chunk(bytes: number): void {
     this.#partial = Math.max(0, this.#partial + bytes - this.#completed);
-    // The headers of fragments and control frames are not known here, so each complete message ends the estimate's error.
+    // Reset the estimate at each complete message: it does not include the headers of fragments and control frames.
     if (this.#hasCompleted) {
       this.#partial = Math.min(this.#partial, bytes);
       this.#lateMs = 0;

@@ -13,8 +13,8 @@ import { ConnectError, type ConnectFailure } from './connect-error.ts';
 export type { CloseInfo, GuardedSocket, SocketOptions } from './attended-socket.ts';
 
 /**
- * Opens a websocket through the guard: only to addresses that the policy admits, without redirects, with a timeout for
- * every wait. Rejects with ConnectError. An abort ends the attempt, or closes the connection.
+ * Opens a websocket through the guard: only to addresses that the policy allows, without redirects, with a timeout for
+ * every wait. Rejects with ConnectError. An abort ends the opening, or closes the connection.
  */
 export async function openSocket(options: SocketOptions, signal: AbortSignal): Promise<GuardedSocket> {
   const { policy, resolve } = options;
@@ -28,11 +28,11 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
     maxPayload: options.maxFrameBytes,
     closeTimeout: options.closeMs,
-    // Compression of messages costs more than it saves here, and lets the peer use our memory.
+    // Disable compression of messages: it costs more than it saves, and the peer would control memory of this process.
     perMessageDeflate: false,
-    // The consumer of the frames validates their bytes; validating them twice would cost another pass.
+    // Skip the validation of UTF-8, because the consumer of the frames validates their bytes.
     skipUTF8Validation: true,
-    // All messages of one read are delivered at once; one per turn would limit the rate to that of the event loop.
+    // Deliver all messages of one read at once; delivering one per turn would limit the rate to that of the event loop.
     allowSynchronousEvents: true,
     finishRequest(request: ClientRequest) {
       request.once('socket', (socket) => {
@@ -47,11 +47,11 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
   try {
     await opened(ws, { url, phase, handshakeMs: options.handshakeMs, signal });
   } finally {
-    // The DNS query of an abandoned connection is of no use.
+    // End the DNS query of the abandoned connection.
     over.abort();
   }
   const abort = (): void => socket.close();
-  // A message that arrived with the opening may have caused an abort.
+  // A message that arrived with the opening may have caused an abort, so check the signal.
   if (signal.aborted) abort();
   signal.addEventListener('abort', abort, { once: true });
   void socket.closed.then(() => signal.removeEventListener('abort', abort));
@@ -88,7 +88,7 @@ function failure(
   return new ConnectError(kind, `cannot connect to ${publicUrl(url)}: ${words}`, status, error);
 }
 
-/** Reads the body of a refusal for the name of its error; within the deadline of the handshake. */
+/** Reads the error name from the body of a refusal, within the deadline of the handshake. */
 function readErrorName(response: IncomingMessage, done: (name: string | null) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;

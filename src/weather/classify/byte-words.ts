@@ -1,26 +1,35 @@
-/** A closed list of ASCII words that are recognised among bytes, without making a string. */
+/** A closed list of ASCII words that are detected among bytes without creating a string. */
 export interface ByteWords {
-  /** Bit n is set where some word has n characters (31: that many or more): most strings are ruled out by it alone. */
+  /**
+   * Bit set of word lengths: bit n is set if some word has n characters (bit 31: 31 or more). The lengths alone exclude
+   * most strings.
+   */
   readonly lengths: number;
-  /** The word's place in the list for the bytes `[from, to)`, or -1. */
+  /** Returns the index in the list of the word with the bytes `[from, to)`, or -1. */
   find(bytes: DataView, from: number, to: number): number;
 }
 
 interface Word {
   readonly place: number;
-  /** The word in pieces of four bytes; the last one overlaps the one before where the length is no multiple of four. */
+  /**
+   * The word in pieces of four bytes; if the length is not a multiple of four, the last piece overlaps the previous
+   * one.
+   */
   readonly pieces: Int32Array;
 }
 
-/** The three bytes of a word that has no more. */
+/** Mask of the bytes of a three-byte word. */
 const threeBytes = 0xffffff;
 
-/** Bytes compared at once. */
+/** Number of bytes compared at once. */
 const piece = 4;
 
 const noWords: readonly Word[] = [];
 
-/** Words of three characters or more, by their length: hardly ever do two of one length have to be compared. */
+/**
+ * Creates a list of words of three characters or more, grouped by length: two words of one length rarely have to be
+ * compared.
+ */
 export function byteWords(words: readonly string[]): ByteWords {
   const byLength = Array.from({ length: Math.max(...words.map((word) => word.length)) + 1 }, (_, length) =>
     words.flatMap((word, place) => (word.length === length ? [{ place, pieces: piecesOf(word) }] : [])),
@@ -42,18 +51,18 @@ export function byteWords(words: readonly string[]): ByteWords {
   };
 }
 
-/** The bit of `lengths` for a length. */
+/** Returns the bit of `lengths` for a length. */
 export function lengthBit(length: number): number {
   return 1 << Math.min(length, 31);
 }
 
-/** Matches exact bytes at an index; the view must extend `length` bytes beyond it. */
+/** An exact byte sequence that can be compared at an index; the view must extend `length` bytes beyond the index. */
 export interface Spelling {
   readonly length: number;
   at(bytes: DataView, from: number): boolean;
 }
 
-/** One exact spelling of four or more ASCII characters. */
+/** Creates the spelling of four or more ASCII characters. */
 export function spelling(text: string): Spelling {
   const pieces = piecesOf(text);
   const length = text.length;
@@ -70,7 +79,10 @@ function piecesOf(word: string): Int32Array {
   );
 }
 
-/** From the end: NSIDs of one length differ in their last letters. */
+/**
+ * Returns true if the bytes equal the word. Compares from the end, because NSIDs of one length differ in their last
+ * letters.
+ */
 function holds(bytes: DataView, from: number, to: number, pieces: Int32Array): boolean {
   let at = pieces.length - 1;
   if (bytes.getInt32(to - piece, true) !== pieces[at]) return false;

@@ -31,8 +31,8 @@ function like(rest: object = {}) {
   return message('commit', { operation: 'create', collection: 'app.bsky.feed.like', record: {}, ...rest });
 }
 
-describe('frames as the protocol documents them', () => {
-  it('are read with their number and the microseconds of their time', () => {
+describe('frames of the subscribeEvents method', () => {
+  it('are parsed with their number and the microseconds of their time', () => {
     const read = reader();
     const create = `{"$type":"message","payload":{"$type":"${nsid}#commit","cid":"bafyreigwnxqttkhzha2ig4io6wwht3qiugtor4ruglceyfdbnyq53a55fe","collection":"app.bsky.graph.follow","did":"did:plc:7e6kocyzb77xkncplrkoojej","operation":"create","record":{"$type":"app.bsky.graph.follow","createdAt":"2026-08-13T06:47:44.859Z","subject":"did:plc:gdcz3s2rofr4bbom5bx3kqrr"},"rev":"3msx2efqjtc27","rkey":"3msx2efqdxs27","seq":24664288881,"time":"${time}","witnessedAt":"${time}"}}`;
     const remove = `{"$type":"message","payload":{"$type":"${nsid}#commit","collection":"app.bsky.graph.follow","did":"did:plc:a","operation":"delete","rev":"3msx2efqk2c27","rkey":"3msx2eaaaas27","seq":24664288882,"time":"2026-08-13T06:47:43.960100Z"}}`;
@@ -56,7 +56,7 @@ describe('frames as the protocol documents them', () => {
     expect(read(message('sync', { sync: { seq: 0, time: '' } })).metrics).toEqual(['sync.event']);
   });
 
-  it('of the host itself are no events', () => {
+  it('are not events if they are notices of the host', () => {
     const read = reader();
     const info = (name: string) => read({ $type: 'message', payload: { $type: `${nsid}#info`, name } });
     expect(info('FutureCursor')).toMatchObject({ outcome: 'notice', notice: 'future_cursor' });
@@ -66,7 +66,7 @@ describe('frames as the protocol documents them', () => {
     expect(read({ $type: 'weather' })).toMatchObject({ outcome: 'notice', notice: 'unknown' });
   });
 
-  it('of unknown kinds are events when they have a number and a time, and else are passed over', () => {
+  it('are events of unknown kinds if they have a number and a time, and are ignored otherwise', () => {
     const read = reader();
     expect(read(message('poll', {}))).toMatchObject({ outcome: 'counted', metrics: ['unclassified.kind'] });
     expect(read({ $type: 'message', payload: { $type: `${nsid}#poll` } })).toMatchObject({ outcome: 'notice' });
@@ -87,7 +87,7 @@ describe('frames as the protocol documents them', () => {
     expect(reader()(frame).outcome).toBe('no_time_us');
   });
 
-  it('are parse errors wherever they are cut', () => {
+  it('are parse errors wherever they are truncated', () => {
     const read = reader();
     const text = JSON.stringify(like());
     for (let length = 0; length < text.length; length += 1)
@@ -95,8 +95,8 @@ describe('frames as the protocol documents them', () => {
   });
 });
 
-describe('rows after a sync', () => {
-  it('are known by account and time, and nothing else is taken for one', () => {
+describe('the rows after a sync', () => {
+  it('are detected by account and time, and no other event is detected as a row', () => {
     const read = reader();
     const later = '2026-08-13T06:47:50.000000Z';
     expect(read(message('sync', {})).outcome).toBe('counted');
@@ -108,7 +108,7 @@ describe('rows after a sync', () => {
     expect(read(like({ seq: 900 }))).toMatchObject({ outcome: 'resync', seq: 900, metrics: [] });
   });
 
-  it('whose sync was not read are known by an old time; without witnessedAt the first of a pair counts', () => {
+  it('are detected by an old time if their sync was not read; without witnessedAt the first event of a pair is counted', () => {
     const read = reader();
     const old = '2026-08-13T05:00:00.000000Z';
     expect(read(like()).outcome).toBe('counted');

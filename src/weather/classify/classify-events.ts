@@ -7,7 +7,10 @@ import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex } from './metric-names.ts';
 import type { ResyncMemory } from './resync-memory.ts';
 
-/** A create that is older than the first event by this time is a row of an earlier re-sync. Microseconds. */
+/**
+ * Minimum difference in microseconds by which a create is older than the first event if the create is a row of an
+ * earlier re-sync.
+ */
 const slackUs = 5_000_000;
 
 const quote = 0x22;
@@ -25,7 +28,7 @@ const infoWords = byteWords(['FutureCursor', 'OutdatedCursor']);
 const infoNotices = ['future_cursor', 'outdated_cursor'] as const;
 const errorWords = byteWords(['ConsumerTooSlow']);
 
-/** The values of most frames, as Jetstream spells them. */
+/** Most frequent kind of frame, in Jetstream's notation. */
 const commonFrame = spelling('"message"');
 const commonPayload = spelling(`"${method}#commit"`);
 
@@ -46,8 +49,8 @@ const payloadOrder = ['$type', 'cid', 'collection', 'did', 'operation', 'record'
 
 /**
  * Creates a classifier of the method `subscribeEvents`, with the same guarantees as that of the legacy wire. An event
- * needs a number and a time; its clock is `witnessedAt`, or `time` without it. Unknown kinds are events if they have both;
- * otherwise they are ignored, as the protocol requires.
+ * requires a number and a time; its clock is `witnessedAt`, or `time` if that is absent. Frames of unknown kinds with
+ * both are events; others are ignored, as the protocol requires.
  */
 export function createEventsClassifier(memory: ResyncMemory): Classifier {
   const scan = new JsonScan();
@@ -66,7 +69,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let info = absent;
   let didFrom = 0;
   let didTo = 0;
-  /** Approximate time at which reading began, in microseconds. */
+  /** Approximate start of reading on the stream's clock, in microseconds. */
   let firstUs = 0;
   let settled = false;
 
@@ -106,7 +109,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     },
   };
 
-  /** Returns the index after a datetime; `readUs` is then its time, or 0. */
+  /** Parses a datetime and returns the index after it; `readUs` is then its time, or 0. */
   function takeTime(from: number): number {
     readUs = 0;
     if (scan.bytes[from] !== quote) return scan.value(from);
@@ -203,8 +206,8 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   }
 
   /**
-   * Only creates may have old times: every other event shows the clock. The first events show when reading began; a later
-   * event with an earlier time shows that they were wrong.
+   * Updates the start of reading from an event's time. Creates are excluded, because only they may have old times. A
+   * later event with an earlier time corrects the estimate.
    */
   function learn(us: number, creates: boolean): void {
     if (!settled) firstUs = Math.max(firstUs, us);
@@ -212,7 +215,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     if (!creates) settled = true;
   }
 
-  /** A row is detected by `time`, which is that of its `sync`. */
+  /** Returns true if the event is a row of a re-sync, whose `time` is that of its `sync`. */
   function isRow(): boolean {
     if (!body.creates || timeUs === 0) return false;
     return memory.isRow(scan.bytes, didFrom, didTo, timeUs, timeUs < firstUs - slackUs, witnessedUs > 0);

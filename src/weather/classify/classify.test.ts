@@ -4,7 +4,7 @@ import { metricNames } from './metric-names.ts';
 
 const classify = createClassifier();
 
-/** The outcome and, where counted, the metrics of a text. */
+/** Returns the outcome and, if the frame is counted, the metrics of a text. */
 function read(text: string | Uint8Array): string {
   const { outcome, metrics, metricCount } = classify(typeof text === 'string' ? Buffer.from(text) : text);
   const names = Array.from(metrics.subarray(0, metricCount), (index) => metricNames[index]);
@@ -23,7 +23,7 @@ function account(account: unknown): string {
   return read(JSON.stringify({ time_us: 1, kind: 'account', account }));
 }
 
-describe('a commit', () => {
+describe('a classified commit', () => {
   it('is counted by collection and operation', () => {
     expect(commit({ operation: 'update', collection: 'app.bsky.actor.status', record: {} })).toBe(
       'actor_status.update',
@@ -31,7 +31,7 @@ describe('a commit', () => {
     expect(commit({ operation: 'delete', collection: 'app.bsky.graph.listitem' })).toBe('listitem.delete');
   });
 
-  it('that no rule knows is counted as such, the operation judged before the collection', () => {
+  it('is counted as other if its operation or collection is unknown; the operation is checked first', () => {
     expect(commit('x')).toBe('malformed.commit');
     expect(commit([])).toBe('malformed.commit');
     expect(read('{"time_us":1,"kind":"commit"}')).toBe('malformed.commit');
@@ -43,7 +43,7 @@ describe('a commit', () => {
     expect(commit({ operation: 'create', collection: 'app.bsky.feed.likes' })).toBe('untracked.collection');
   });
 
-  it('of a post has the shapes of its record', () => {
+  it('of a post is counted by the shapes of its record', () => {
     const quoted = { $type: 'app.bsky.embed.record' };
     expect(post({ reply: { parent: {} } })).toBe('post.create post.create.reply');
     expect(post({ reply: {}, embed: quoted }, 'update')).toBe(
@@ -57,7 +57,7 @@ describe('a commit', () => {
     expect(post({ embed: {} })).toBe('post.create post.create.embed.other');
   });
 
-  it('has no shapes where there is no record to have them', () => {
+  it('has no shapes without a record', () => {
     for (const record of [null, [], 'x', { reply: 'x', embed: [] }, { reply: null, embed: null }, { reply: [{}] }]) {
       expect(post(record)).toBe('post.create');
     }
@@ -68,7 +68,7 @@ describe('a commit', () => {
   });
 });
 
-it('counts accounts by activity and status, identities once, and every other kind as unclassified', () => {
+it('the classifier counts accounts by activity and status, identities once, and every other kind as unclassified', () => {
   expect(account({ active: true })).toBe('account.event account.active.true');
   expect(account({ active: false, status: 'takendown' })).toBe(
     'account.event account.active.false account.status.takendown',
@@ -85,7 +85,7 @@ it('counts accounts by activity and status, identities once, and every other kin
   }
 });
 
-it('belongs to no window without an integer literal above zero for its time', () => {
+it('a frame without a positive integer literal as its time belongs to no window', () => {
   for (const time of [
     '0',
     '-1',
@@ -107,7 +107,7 @@ it('belongs to no window without an integer literal above zero for its time', ()
   expect(classify(Buffer.from('{"kind":"identity","time_us":9007199254740991}')).timeUs).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-it("carries Jetstream v2's cursor, and knows when there is none", () => {
+it("the classifier reads Jetstream v2's cursor, and returns null if there is none", () => {
   const seqOf = (cursor: string): number | null =>
     classify(Buffer.from(`{"time_us":1${cursor},"kind":"identity"}`)).seq;
   expect(seqOf(',"cursor":31527015322')).toBe(31_527_015_322);
@@ -116,7 +116,7 @@ it("carries Jetstream v2's cursor, and knows when there is none", () => {
   );
 });
 
-it('understands keys and values in every spelling', () => {
+it('the classifier accepts keys and values in every notation', () => {
   expect(
     read(
       '\t{ "\\u006bind" : "\\u0063ommit" ,\r\n"\\u0074ime\\u005fus":1,"comm\\u0069t":{"\\u006fperation":"\\u0063reate",' +
@@ -125,7 +125,7 @@ it('understands keys and values in every spelling', () => {
   ).toBe('post.create post.create.reply post.create.embed.video');
 });
 
-it('takes the last of keys that stand twice, with all that belongs to it', () => {
+it('the classifier uses the last of repeated keys, with its whole value', () => {
   const first = '"commit":{"operation":"create","collection":"app.bsky.feed.post","record":{"reply":{},"embed":{}}}';
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":{"operation":"delete"}}`)).toBe('malformed.collection');
   expect(read(`{"time_us":1,"kind":"commit",${first},"commit":null}`)).toBe('malformed.commit');
@@ -139,7 +139,7 @@ it('takes the last of keys that stand twice, with all that belongs to it', () =>
   expect(read('{"time_us":1,"kind":"identity","time_us":"1"}')).toBe('no_time_us');
 });
 
-it('does not mistake keys of other levels for its own', () => {
+it('the classifier ignores the same keys at other levels', () => {
   const inner =
     '{"time_us":5,"kind":"commit","cursor":9,"operation":"delete","collection":"app.bsky.feed.like","embed":{}}';
   const frame = `{"x":${inner},"time_us":1,"kind":"commit","commit":{"x":${inner},"operation":"create","collection":"app.bsky.feed.post","record":{"x":${inner},"embed":{"x":${inner}}}}}`;
@@ -147,7 +147,7 @@ it('does not mistake keys of other levels for its own', () => {
   expect(classify(Buffer.from(frame))).toMatchObject({ timeUs: 1, seq: null });
 });
 
-it('refuses what is not JSON, also behind everything that is counted', () => {
+it('the classifier rejects a frame that is not JSON, even if the error is after everything that is counted', () => {
   const frame = '{"time_us":1,"kind":"identity","x":[1,"y"]}';
   expect(read(frame)).toBe('identity.event');
   for (const text of [
@@ -183,7 +183,7 @@ it('refuses what is not JSON, also behind everything that is counted', () => {
   expect(read(Buffer.from('{"time_us":1,"kind":"identity","x":"\xff\xc3"}', 'latin1'))).toBe('identity.event');
 });
 
-it('reads nesting of any depth', () => {
+it('the classifier accepts nesting of any depth', () => {
   const deep = (open: string, close: string, depth: number): string =>
     `{"time_us":1,"kind":"identity","x":${open.repeat(depth)}1${close.repeat(depth)}}`;
   expect(read(deep('[', ']', 100_000))).toBe('identity.event');
@@ -193,7 +193,7 @@ it('reads nesting of any depth', () => {
   expect(read(`${'['.repeat(100_000)}`)).toBe('parse_error');
 });
 
-it('gives numbers and nothing else, in one object that it uses again', () => {
+it('the classifier returns only numbers, in one object that it reuses', () => {
   const facts = classify(Buffer.from('{"time_us":7,"kind":"identity","did":"did:plc:x","cursor":3}'));
   expect({ ...facts, metrics: [...facts.metrics.subarray(0, facts.metricCount)] }).toEqual({
     outcome: 'counted',

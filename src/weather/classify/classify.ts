@@ -11,16 +11,17 @@ const kindAccount = 1;
 const kindIdentity = 2;
 const kindSync = 3;
 
-/** The value of most frames, as Jetstream spells it. */
+/** Most frequent kind of frame, in Jetstream's notation. */
 const commonKind = spelling('"commit"');
 
 const topKeys = ['time_us', 'kind', 'commit', 'account', 'cursor'];
 const commitKeys = ['operation', 'collection', 'record'];
 
 /**
- * Creates a classifier of the legacy wire. It has a result for any bytes, never throws, reads them in one pass, and has
- * no state besides the reused result. The result is `parse_error` exactly if `JSON.parse` of the frame as UTF-8 throws, so
- * nothing that a full parse refuses is counted. Of a repeated key in one object the last counts, as in `JSON.parse`.
+ * Creates a classifier of the legacy wire. The classifier returns a result for any bytes, never throws, reads the bytes
+ * in one pass, and has no state except the reused result. The result is `parse_error` if and only if `JSON.parse` of
+ * the frame as UTF-8 throws, so no invalid frame is counted. If a key is repeated in an object, the last value counts,
+ * as in `JSON.parse`.
  */
 export function createClassifier(): Classifier {
   const scan = new JsonScan();

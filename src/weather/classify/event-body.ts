@@ -16,15 +16,15 @@ const statusWords = byteWords(trackedStatuses);
 /** Index of the first shape of a post in `metricNames`, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
 
-/** The value that most commits have, as it is spelled there. */
+/** Most frequent operation of a commit, in Jetstream's notation. */
 const commonOperation = spelling('"create"');
 
-/** In place of a word's place: a string that is no known word. */
+/** Replaces a word's index if the value is a string that is not a known word. */
 export const other = -1;
-/** In place of a word's place: not there, not a string, or empty. */
+/** Replaces a word's index if the value is missing, not a string, or empty. */
 export const absent = -2;
 
-/** Steps from `account.active.true` in `metricNames`. */
+/** Offsets from `account.active.true` in `metricNames`. */
 const activeTrue = 0;
 const activeFalse = 1;
 const activeUnknown = 2;
@@ -34,9 +34,12 @@ const letterF = 0x66;
 const letterT = 0x74;
 const openObject = 0x7b;
 
-/** The parts of an event that both wires write alike: what a commit did, its record, and an account's state. */
+/**
+ * Reader of the parts of an event that are the same on both wires: a commit's operation, its record, and an account's
+ * state.
+ */
 export class EventBody {
-  /** The last string read by `word`: its place, `other` or `absent`. */
+  /** Index of the last string read by `word`; `other` or `absent` if it has none. */
   found = absent;
   readonly #scan: JsonScan;
   #operation = absent;
@@ -73,12 +76,12 @@ export class EventBody {
     };
   }
 
-  /** Returns true if an object begins here. */
+  /** Returns true if an object begins at the index. */
   isObject(from: number): boolean {
     return this.#scan.bytes[from] === openObject;
   }
 
-  /** Past a value; `found` is then its place among the words, where it is a string. */
+  /** Returns the index after a value; if the value is a string, `found` is then its index among the words. */
   word(from: number, words: ByteWords): number {
     const scan = this.#scan;
     if (scan.bytes[from] !== quote) {
@@ -143,9 +146,9 @@ export class EventBody {
     else if (this.#collection === absent) count(facts, metricIndex['malformed.collection']);
     else if (this.#collection === other) count(facts, metricIndex['untracked.collection']);
     else {
-      // The order of `metricNames`: collection by operation.
+      // `metricNames` begins with each collection and its operations.
       count(facts, this.#collection * operations.length + this.#operation);
-      // What a deleted post was cannot be known, even where a delete carries a record.
+      // The shape of a deleted post is unknown, even if the delete contains a record.
       if (this.#collection === post && this.#recordSeen && this.#operation !== deleted) {
         this.#countShapes(facts, shapesOf[this.#operation] ?? 0);
       }
@@ -199,7 +202,7 @@ export class EventBody {
   }
 }
 
-/** Adds a metric to the facts. */
+/** Adds a metric to the facts of a frame. */
 export function count(facts: FrameFacts, index: number): void {
   facts.metrics[facts.metricCount] = index;
   facts.metricCount += 1;

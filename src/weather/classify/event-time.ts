@@ -2,14 +2,14 @@ const dayMs = 86_400_000;
 const zero = 0x30;
 
 /**
- * Reads datetimes in UTC among bytes, as the method writes them: `2026-08-13T06:47:43.959305Z`. Another number of decimals
- * is taken too, cut to microseconds. The last date is remembered: nearly all events are of one day.
+ * Parser of datetimes in UTC as the method sends them: `2026-08-13T06:47:43.959305Z`. Other numbers of decimals are
+ * accepted and truncated to microseconds. The last date is cached, because nearly all events have the same one.
  */
 export class EventTime {
   #date = -1;
   #dateMs = 0;
 
-  /** Microseconds since 1970 of the text in `[from, to)`; 0 where it is no such datetime. */
+  /** Parses the text in `[from, to)` and returns microseconds since 1970; 0 if the text is not such a datetime. */
   read(bytes: Uint8Array, from: number, to: number): number {
     if (to - from < 20 || bytes[to - 1] !== 0x5a || bytes[from + 10] !== 0x54) return 0;
     if (bytes[from + 4] !== 0x2d || bytes[from + 7] !== 0x2d || bytes[from + 13] !== 0x3a) return 0;
@@ -30,7 +30,7 @@ export class EventTime {
     const month = Math.floor(date / 100) % 100;
     const day = date % 100;
     const at = Date.UTC(year, month - 1, day);
-    // Only dates that exist: `Date.UTC` takes the 31st of June for the 1st of July, and small years for others.
+    // Accept only dates that exist: `Date.UTC` converts 31 June to 1 July, and small years to others.
     if (!(at > 0) || new Date(at).getUTCDate() !== day || month < 1 || month > 12 || at % dayMs !== 0) return false;
     this.#date = date;
     this.#dateMs = at;

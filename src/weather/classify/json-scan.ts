@@ -1,6 +1,6 @@
 import { type ByteWords, lengthBit, type Spelling } from './byte-words.ts';
 
-/** Returned in place of an index where the text is not JSON. */
+/** Return value in place of an index if the text is not JSON. */
 export const malformed = -1;
 
 const quote = 0x22;
@@ -13,39 +13,40 @@ const commaQuote = 0x222c;
 const openObject = 0x7b;
 const closeObject = 0x7d;
 const openArray = 0x5b;
-/** In ASCII, the bracket that closes stands this far behind the one that opens. */
+/** Distance in ASCII between an opening bracket and its closing bracket. */
 const opensBeforeCloses = 2;
 
-/** Bytes that may be read behind a text: the longest spelling that is looked for. */
+/** Number of bytes that may be read after the end of a text: the length of the longest compared spelling. */
 const slack = 32;
 
-/** Longest decoded string that is ever compared with a known word, in characters. */
+/** Maximum length in characters of a decoded string that is compared with known words. */
 const longestWord = 64;
 
 /**
- * Walks the bytes of one JSON text without building values. It accepts exactly what `JSON.parse` accepts of the same
- * bytes decoded as UTF-8 (bytes that are not UTF-8 stand for U+FFFD, as everywhere in the platform), and never throws.
+ * Scanner of the bytes of one JSON text that builds no values. The scanner accepts exactly what `JSON.parse` accepts of
+ * the same bytes decoded as UTF-8 (invalid bytes are decoded to U+FFFD, as everywhere in the platform), and never
+ * throws.
  *
- * Methods take an index and give the index after what they read, or `malformed`. The text is copied into a page of
- * the scanner's own that ends in zero bytes: zero is not JSON anywhere, so that no loop has to look at the length, and
- * eight bytes may always be read.
+ * Methods take an index and return the index after the parsed token, or `malformed`. The text is copied into a buffer
+ * that ends in zero bytes: a zero byte is not valid JSON, so no loop has to check the length, and eight bytes may
+ * always be read.
  */
 export class JsonScan {
-  /** The text, then at least eight zero bytes. */
+  /** The text, followed by at least eight zero bytes. */
   bytes = new Uint8Array(4096);
-  /** Length of the text. */
+  /** Length of the text, in bytes. */
   length = 0;
-  /** True if the last string contained an escape. */
+  /** True if the last scanned string contained an escape. */
   escaped = false;
-  /** Result of the last `integerValue`. */
+  /** Number found by the last call of `integerValue`. */
   integer = 0;
 
   #view = new DataView(this.bytes.buffer);
-  /** For each open container of the value that is being skipped, its closing byte. */
+  /** Closing byte of each open container of the value that is being skipped. */
   #closers = new Uint8Array(64);
   readonly #decoded = new DataView(new ArrayBuffer(longestWord));
 
-  /** Takes a new text. */
+  /** Replaces the scanned text. */
   load(text: Uint8Array): void {
     const length = text.length;
     if (length + slack > this.bytes.length) {
@@ -57,7 +58,7 @@ export class JsonScan {
     this.length = length;
   }
 
-  /** Past white space. */
+  /** Returns the index after white space. */
   space(from: number): number {
     const bytes = this.bytes;
     let i = from;
@@ -68,7 +69,7 @@ export class JsonScan {
     }
   }
 
-  /** Past a string's closing quote; `from` is behind the opening one. */
+  /** Returns the index after a string's closing quote; `from` is the index after the opening quote. */
   string(from: number): number {
     const view = this.#view;
     this.escaped = false;
@@ -81,7 +82,7 @@ export class JsonScan {
       }
       if (stops === 0) {
         i += 4;
-        // A long one.
+        // Scan a longer string by four bytes at once.
         let next = 0;
         for (;;) {
           stops = stopsIn(view.getInt32(i, true));
@@ -104,7 +105,7 @@ export class JsonScan {
     }
   }
 
-  /** Past any value and everything in it; `from` is on its first byte. */
+  /** Returns the index after any value and its content; `from` is the index of the value's first byte. */
   value(from: number): number {
     const first = this.bytes[from];
     if (first === quote) return this.string(from + 1);
@@ -112,26 +113,29 @@ export class JsonScan {
     return this.#scalar(from);
   }
 
-  /** From behind a key onto the first byte of its value. */
+  /** Returns the index of the first byte of a key's value; `from` is the index after the key. */
   afterKey(from: number): number {
     const i = this.space(from);
     return this.bytes[i] === colon ? this.space(i + 1) : malformed;
   }
 
-  /** Returns true if exactly these bytes are here: a string with its usual spelling need not be scanned. */
+  /**
+   * Returns true if the bytes at the index equal the spelling: a string in the most frequent notation need not be
+   * scanned.
+   */
   spells(spelling: Spelling, from: number): boolean {
     return spelling.at(this.#view, from);
   }
 
-  /** The place of a string's value among the words, or -1; `escaped` must still be this string's. */
+  /** Returns the index of a string's value among the words, or -1. Uses `escaped`, which must belong to this string. */
   find(words: ByteWords, from: number, to: number): number {
     if (this.escaped) return this.#findDecoded(words, from, to);
     return (words.lengths & lengthBit(to - from)) === 0 ? -1 : words.find(this.#view, from, to);
   }
 
   /**
-   * Past any value, as `value`; `integer` is then the number that it spells as plain digits, from 1 to 2^53 - 1, or 0.
-   * `1.0` and `1e3` are no integer literals.
+   * Returns the index after any value, as `value` does; `integer` is then the number if the value is plain digits from
+   * 1 to 2^53 - 1, or 0. `1.0` and `1e3` are not integer literals.
    */
   integerValue(from: number): number {
     this.integer = 0;
@@ -139,7 +143,7 @@ export class JsonScan {
     let i = from;
     for (;;) {
       const digits = this.#view.getInt32(i, true) ^ 0x30303030;
-      // The top bit of a byte is set where it is not from 0 to 9.
+      // The top bit of a byte is set if the byte is not a digit.
       if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) break;
       const four = (digits & 15) * 1000 + ((digits >> 8) & 15) * 100 + ((digits >> 16) & 15) * 10 + (digits >> 24);
       sum = sum * 10_000 + four;
@@ -149,7 +153,7 @@ export class JsonScan {
       const byte = this.bytes[i] ?? 0;
       const digit = byte - 0x30;
       if (digit < 0 || digit > 9) {
-        // A fraction, an exponent, a leading zero, no number at all: whatever it is, it is not an integer above zero.
+        // A fraction, an exponent, a leading zero or a missing number: the value is not a positive integer literal.
         if (byte === 0x2e || (byte | 0x20) === 0x65 || this.bytes[from] === 0x30 || i === from) return this.value(from);
         if (sum <= Number.MAX_SAFE_INTEGER) this.integer = sum;
         return i;
@@ -159,14 +163,14 @@ export class JsonScan {
     }
   }
 
-  /** Past an object or array. Not by recursion: the peer chooses the depth. */
+  /** Returns the index after an object or array. The method is not recursive, because the peer chooses the depth. */
   #container(from: number): number {
     const bytes = this.bytes;
     const view = this.#view;
     let depth = 0;
-    /** Of the innermost open container. */
+    /** Closing byte of the innermost open container. */
     let closer = 0;
-    /** True if a key must follow. */
+    /** True if a key must follow the current index. */
     let key = false;
     let i = from;
     for (;;) {
@@ -177,7 +181,7 @@ export class JsonScan {
         const pair = view.getUint16(i, true);
         if (key) {
           key = false;
-          // Written without space, as nearly always: straight on to the value.
+          // Continue directly with the value after a key without white space, the most frequent form.
           if (pair === colonQuote) {
             i += 1;
             continue;
@@ -210,7 +214,7 @@ export class JsonScan {
         if (i === malformed) return malformed;
       }
 
-      // Behind a value: on to the next one, or out of what it ends.
+      // Continue after a value with the next one, or close the containers that end.
       for (;;) {
         if (depth === 0) return i;
         i = this.space(i);
@@ -236,7 +240,7 @@ export class JsonScan {
     this.#closers[depth] = closer;
   }
 
-  /** Past one escape; `from` is behind the backslash. */
+  /** Returns the index after one escape; `from` is the index after the backslash. */
   #escape(from: number): number {
     switch (this.bytes[from]) {
       case quote:
@@ -255,7 +259,7 @@ export class JsonScan {
     }
   }
 
-  /** The value of four hexadecimal digits, or -1. */
+  /** Returns the value of four hexadecimal digits, or -1. */
   #codeUnit(from: number): number {
     let unit = 0;
     for (let i = from; i < from + 4; i += 1) {
@@ -271,7 +275,10 @@ export class JsonScan {
     return length < 0 ? -1 : words.find(this.#decoded, 0, length);
   }
 
-  /** Decodes a string that was read; its length, or -1 where it cannot be a known word: too long, or not ASCII. */
+  /**
+   * Decodes a scanned string and returns its length, or -1 if the string cannot be a known word: too long, or not
+   * ASCII.
+   */
   #decode(from: number, to: number): number {
     let length = 0;
     let i = from;
@@ -332,7 +339,7 @@ export class JsonScan {
     return i;
   }
 
-  /** Past one or more digits. */
+  /** Returns the index after one or more digits. */
   #digits(from: number): number {
     let i = from;
     for (;;) {
@@ -347,7 +354,7 @@ const wordTrue = Uint8Array.from(Buffer.from('true'));
 const wordFalse = Uint8Array.from(Buffer.from('false'));
 const wordNull = Uint8Array.from(Buffer.from('null'));
 
-/** Meanings of a backslash and a letter; other escaped characters denote themselves. */
+/** Values of escapes of a backslash and a letter; other escaped characters denote themselves. */
 const shortEscapes: ReadonlyMap<number, number> = new Map([
   [0x62, 0x08],
   [0x66, 0x0c],
@@ -357,9 +364,9 @@ const shortEscapes: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Looks at four bytes at once: the top bit of a byte is set where it is a quote, a backslash or below 0x20. Flipping
- * 0x02 makes a quote 0x20 and leaves the controls below it and everything else above. A borrow can only set bits above
- * one that is truly set, so the lowest is exact.
+ * Checks four bytes at once: the top bit of a byte in the result is set if the byte is a quote, a backslash or below
+ * 0x20. Flipping 0x02 turns a quote into 0x20 and leaves control characters below and all other bytes above. A borrow
+ * sets only bits above a correct one, so the lowest set bit is exact.
  */
 function stopsIn(four: number): number {
   return (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101)) & ~four & 0x80808080;

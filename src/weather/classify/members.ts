@@ -5,18 +5,18 @@ const quote = 0x22;
 const comma = 0x2c;
 const closeObject = 0x7d;
 
-/** Reader of one level of a frame: `take` reads the value of a key and returns the index after it. */
+/** Reader of one level of a frame: `take` parses the value of a key and returns the index after it. */
 export interface Level {
   readonly keys: ByteWords;
-  /** Keys in the order of nearly all frames; another order, or another key between them, only costs time. */
+  /** Keys in their most frequent order; another order, or a key between them, only costs time. */
   readonly expected: readonly ExpectedKey[];
   readonly take: (key: number, from: number) => number;
 }
 
-/** A key as Jetstream spells it, detected at its expected index without scanning it. */
+/** A key in Jetstream's notation, which is detected at its expected index without scanning. */
 interface ExpectedKey {
   readonly spelling: Spelling;
-  /** Its index among the level's keys, or -1. */
+  /** Index of the key among the level's keys, or -1. */
   readonly key: number;
 }
 
@@ -29,7 +29,7 @@ export function expectedKeys(keys: readonly string[], order: readonly string[]):
 export function members(scan: JsonScan, from: number, level: Level): number {
   let i = scan.space(from + 1);
   if (scan.bytes[i] === closeObject) return i + 1;
-  /** Number of expected keys that were found. */
+  /** Number of expected keys found in this object. */
   let met = 0;
   for (;;) {
     let key: number;

@@ -25,12 +25,12 @@ account.status.deleted account.status.deactivated account.status.takendown accou
 unclassified.kind unclassified.operation untracked.collection malformed.collection malformed.commit sync.event
 `;
 
-it('is an alphabet of 64 names in a frozen order', () => {
+it('the metric names are 64 names in a frozen order', () => {
   expect(metricNames).toEqual(frozen.trim().split(/\s+/));
   expect(new Set(metricNames).size).toBe(64);
   expect(Object.isFrozen(metricNames)).toBe(true);
 });
 
-it('knows where each name stands', () => {
+it('metricIndex contains the index of each name', () => {
   expect(metricIndex).toEqual(Object.fromEntries(metricNames.map((name, index) => [name, index])));
 });

@@ -1,6 +1,6 @@
-/** The finite alphabet of the weather instrument: an event leaves the classifier as some of these names and nothing else. */
+/** The finite alphabet of the weather instrument: the classifier represents an event only by these names. */
 
-/** Collections that are counted one by one, by the word that stands for them, with their NSIDs. */
+/** Collections that are counted separately, by short name, with their NSIDs. */
 export const trackedCollections = [
   ['post', 'app.bsky.feed.post'],
   ['like', 'app.bsky.feed.like'],
@@ -17,7 +17,7 @@ export const trackedCollections = [
 /** Operations of a commit. */
 export const operations = ['create', 'update', 'delete'] as const;
 
-/** Embeds that are counted one by one, with their `$type`; every other one is `other`. */
+/** Embeds that are counted separately, with their `$type`; any other embed is `other`. */
 export const trackedEmbeds = [
   ['images', 'app.bsky.embed.images'],
   ['external', 'app.bsky.embed.external'],
@@ -27,7 +27,7 @@ export const trackedEmbeds = [
   ['gallery', 'app.bsky.embed.gallery'],
 ] as const;
 
-/** Account statuses that are counted one by one; every other one is `other`. */
+/** Account statuses that are counted separately; any other status is `other`. */
 export const trackedStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
 
 type Alias = (typeof trackedCollections)[number][0];
@@ -35,7 +35,7 @@ type Operation = (typeof operations)[number];
 type Embed = (typeof trackedEmbeds)[number][0] | 'other';
 type Shape = 'reply' | 'quote' | `embed.${Embed}`;
 
-/** One thing that is counted. */
+/** Name of one counted property of events. */
 export type MetricName =
   | `${Alias}.${Operation}`
   | `post.${'create' | 'update'}.${Shape}`

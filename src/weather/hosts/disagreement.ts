@@ -5,15 +5,18 @@ import { dayUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 const hourUs = 3_600_000_000;
-/** An hour is compared if at least this much of it was observed of both hosts. */
+/** Minimum observed time of an hour on both hosts for a comparison, in microseconds. */
 const comparableUs = hourUs - 60_000_000;
+/** Number of days whose hours determine the usual ratio. */
 const historyDays = 7;
+/** Minimum number of comparable hours that determine the usual ratio. */
 const leastHours = 24;
-/** A ratio is unusual if it is further from the usual one than this, and than so many times the usual distance. */
+/** Minimum distance of an unusual ratio from the usual ratio, on a logarithmic scale. */
 const leastDistance = Math.log(1.15);
+/** Minimum distance of an unusual ratio, as a multiple of the usual distance. */
 const distanceFactor = 6;
 
-/** Input of the comparison: names of two series, the published one first. */
+/** Input of the comparison of two hosts: the names of both series, the published one first. */
 export interface Compared {
   readonly store: WindowStore;
   readonly published: string;
@@ -21,7 +24,7 @@ export interface Compared {
   readonly nowUs: number;
 }
 
-/** The caveat for an hour in which two hosts disagreed more than they usually do; null where they did not. */
+/** Returns the caveat for an hour in which two hosts disagreed unusually; null if they did not. */
 export function disagreementCaveat(compared: Compared): string | null {
   const end = compared.nowUs - (compared.nowUs % hourUs);
   const ratios = ratiosOf(compared, { from: end - historyDays * dayUs, to: end });
@@ -32,12 +35,12 @@ export function disagreementCaveat(compared: Compared): string | null {
   const spread = median(earlier.map((ratio) => Math.abs(ratio - usual)));
   if (Math.abs(newest - usual) <= Math.max(leastDistance, distanceFactor * spread)) return null;
   return (
-    `Two hosts are observed, and in the hour from ${formatTimestamp((end - hourUs) / 1000)} they disagreed unusually: this one ` +
+    `Two hosts are observed, and in the hour from ${formatTimestamp((end - hourUs) / 1000)} they differed unusually: this host ` +
     `sent ${Math.exp(newest).toFixed(2)} times the events of the other, usually ${Math.exp(usual).toFixed(2)} times.`
   );
 }
 
-/** Logarithms of the ratio of events by the start of each hour that can be compared. */
+/** Returns the logarithm of the hosts' ratio of events for each hour that can be compared, by the start of the hour. */
 function ratiosOf({ store, published, other }: Compared, span: Interval): Map<number, number> {
   const [one, two] = [published, other].map((name) => eventsByHour(store, name, span));
   const ratios = new Map<number, number>();

@@ -23,18 +23,18 @@ function decide(first: Health, second: Health, current: Failover | null = null, 
 }
 
 describe('the first host', () => {
-  test.each(['unobserved', 'silent'] as const)('is left after 15 minutes in which it was %s', (reason) => {
+  test.each(['unobserved', 'silent'] as const)('is replaced after 15 minutes in which it was %s', (reason) => {
     expect(decide(ill(14.99, reason), well())).toBeNull();
     expect(decide(ill(15, reason), well())).toMatchObject({ sinceUs: nowUs, trouble: { reason }, unwellUs: nowUs });
   });
 
-  test('is kept where the second has not been well for 15 minutes either', () => {
+  test('is kept if the second host was not healthy for 15 minutes either', () => {
     expect(decide(ill(100), ill(100))).toBeNull();
     expect(decide(ill(100), well(14.99))).toBeNull();
     expect(decide(ill(100), well(15))).not.toBeNull();
   });
 
-  test('is given 15 minutes after a start, however long no process observed it before', () => {
+  test('is kept for 15 minutes after a start, regardless of the unobserved time before', () => {
     expect(decide(ill(300), well(), null, nowUs - minutes(14))).toBeNull();
     expect(decide(ill(300), well(), null, nowUs - minutes(15))).not.toBeNull();
   });
@@ -42,18 +42,18 @@ describe('the first host', () => {
   test('is published again after a day without trouble', () => {
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs + 1 })).not.toBeNull();
     expect(decide(well(), well(), { ...failover, unwellUs: nowUs - dayUs })).toBeNull();
-    // The day begins again with each trouble.
+    // Each new trouble restarts the day without trouble.
     expect(decide(ill(6), well(), failover)).toMatchObject({ sinceUs: failover.sinceUs, unwellUs: nowUs });
   });
 
-  test('is published again earlier where the second host is in trouble, once it has been well for an hour', () => {
+  test('is published again earlier if the second host is in trouble and the first has been healthy for an hour', () => {
     expect(decide(well(59), ill(15), failover)).not.toBeNull();
     expect(decide(well(60), ill(14), failover)).not.toBeNull();
     expect(decide(well(60), ill(15), failover)).toBeNull();
   });
 });
 
-test('hosts that come and go change places at most twice an hour, however they do it', () => {
+test('two hosts that fail repeatedly change places at most twice an hour', () => {
   const step = fc.record({ first: fc.boolean(), second: fc.boolean(), forMinutes: fc.integer({ min: 1, max: 40 }) });
   fc.assert(
     fc.property(fc.array(step, { minLength: 20, maxLength: 60 }), (steps) => {
@@ -87,7 +87,7 @@ test('hosts that come and go change places at most twice an hour, however they d
   );
 });
 
-test('the caveat names neither host, and says since when and why', () => {
+test('the caveat names neither host, and states the start and the reason of the failover', () => {
   const caveat = failoverCaveat({ ...failover, trouble: { reason: 'silent', sinceUs: nowUs } });
   expect(caveat).toContain('published since 2026-11-19T12:00:00.000Z');
   expect(caveat).toContain(

@@ -3,25 +3,30 @@ import type { Failover } from '../window/failover-state.ts';
 import { dayUs, windowUs } from '../window/window.ts';
 import { type Health, lasted } from './trouble.ts';
 
-/** The second host is published when the first has been in trouble for this long, and it has been well for as long. */
+/**
+ * Time in microseconds for which the first host must have been in trouble, and the second healthy, before a failover.
+ */
 const failoverUs = 15 * windowUs;
-/** The first host is published again after a day without trouble. */
+/** Time in microseconds without trouble after which the first host is published again. */
 const quietUs = dayUs;
-/** Or earlier if the second host is in trouble and the first has been well for this long. */
+/**
+ * Time in microseconds for which the first host must have been healthy to be published again while the second is in
+ * trouble.
+ */
 const recoveredUs = 60 * windowUs;
 
-/** Input of the decision. */
+/** Input of the failover decision. */
 export interface FailoverInput {
-  /** Null while the first host is published. */
+  /** Failover in effect; null while the first host is published. */
   readonly current: Failover | null;
   readonly first: Health;
   readonly second: Health;
   readonly nowUs: number;
-  /** Start of this process: trouble from before counts from then on. */
+  /** Start of this process, in microseconds: earlier trouble counts from this instant. */
   readonly startedUs: number;
 }
 
-/** Decides which of two hosts is published; null for the first. */
+/** Decides which of two hosts is published; returns null for the first host. */
 export function decideHost({ current, first, second, nowUs, startedUs }: FailoverInput): Failover | null {
   if (!current) {
     const { trouble } = first;
@@ -34,14 +39,14 @@ export function decideHost({ current, first, second, nowUs, startedUs }: Failove
   return { ...current, unwellUs };
 }
 
-/** The caveat of the artifact while the second host is published. It names no host: a caveat is no place for names. */
+/** Returns the caveat of the artifact while the second host is published. The caveat contains no host names. */
 export function failoverCaveat({ sinceUs, trouble }: Failover): string {
   const why =
     trouble.reason === 'silent'
       ? 'was silent in collections that make up much of the interactions'
       : 'was not observed';
   return (
-    `All of this is of the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
+    `All data is from the second of two observed hosts, published since ${instant(sinceUs)} because the first ${why} from ` +
     `${instant(trouble.sinceUs)} on. The first one is published again after a day without trouble. Counts of two hosts are never added.`
   );
 }

@@ -17,7 +17,7 @@ const startUs = Date.parse('2026-11-20T12:00:00Z') * 1000;
 const minute = (count: number): number => startUs + count * windowUs;
 const quiet = (): void => undefined;
 const log: Log = { debug: quiet, info: quiet, warn: quiet, error: quiet, with: () => log };
-/** Events of a collection in a minute of each host: the second has more of all. */
+/** Events of a collection in a minute, by host; the second host has more. */
 const counts: Readonly<Record<string, number>> = { [one]: 100, [two]: 150 };
 
 let folder: string;
@@ -38,7 +38,7 @@ function begin(atMinute: number): Publication {
   return createPublication({ store, endpoints, startedUs: minute(atMinute), log });
 }
 
-/** Keeps minutes of a host, from one up to another. */
+/** Stores the minutes of a host between two indexes. */
 function watch(name: string, from: number, to: number, { factor = 1, likes = true } = {}): void {
   const { id, revision } = store.series(name);
   const windows = Array.from({ length: to - from }, (_, i) => {
@@ -61,8 +61,8 @@ function watch(name: string, from: number, to: number, { factor = 1, likes = tru
 const read = (atMinute: number): WeatherSummary => publication.read(minute(atMinute));
 const sourceAt = (atMinute: number): string => read(atMinute).source.endpoint;
 
-describe('of two hosts', () => {
-  test('the first is published, and the second within 16 minutes after the first was observed for the last time', () => {
+describe('with two hosts,', () => {
+  test('the first host is published, and the second within 16 minutes after the last observation of the first', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     expect(sourceAt(60)).toBe(one);
@@ -77,7 +77,7 @@ describe('of two hosts', () => {
     expect(summary.source).toEqual({ endpoint: two, method: 'jetstream', wire: 'jetstream.subscribeEvents' });
     expect(publication.published().name).toBe(two);
     expect(publication.failoverSinceUs()).toBe(minute(76));
-    // All of it is of the second host: 196 minutes of its own counts.
+    // All data is from the second host: 196 minutes of its counts.
     expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
     expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);
     expect(summary.caveats?.[0]).toContain(
@@ -85,7 +85,7 @@ describe('of two hosts', () => {
     );
   });
 
-  test('the second is published when the first is silent in most of the interactions', () => {
+  test('the second host is published if the first is silent in most of the interactions', () => {
     watch(one, -120, 60);
     watch(two, -120, 60);
     let changed = 0;
@@ -100,17 +100,17 @@ describe('of two hosts', () => {
     );
   });
 
-  test('the first stays published where the second was not observed either', () => {
+  test('the first host remains published if the second was not observed either', () => {
     watch(one, -120, 60);
     watch(two, -120, 50);
     for (let at = 61; at < 120; at += 1) expect(sourceAt(at)).toBe(one);
   });
 
-  test('the first is published again after a quiet day, over a restart too, and not before', () => {
+  test('the first host is published again after a quiet day, even after a restart, and not earlier', () => {
     watch(one, -120, 60);
     watch(two, -120, 80);
     expect(sourceAt(80)).toBe(two);
-    // It is back, with all that was missed.
+    // The first host is observed again, and its missed minutes are filled in.
     watch(one, 60, 81);
     watch(two, 80, 81);
     expect(sourceAt(81)).toBe(two);
@@ -129,7 +129,7 @@ describe('of two hosts', () => {
     expect(store.failover(store.series(two).id)).toBeNull();
   });
 
-  test('an hour in which they disagree more than usual is a caveat of the published one', () => {
+  test('an hour in which the hosts disagree unusually is a caveat of the published one', () => {
     watch(one, -48 * 60, 0);
     watch(two, -48 * 60, 0);
     watch(one, 0, 60, { factor: 0.9 });
@@ -138,12 +138,12 @@ describe('of two hosts', () => {
     watch(one, 60, 120, { factor: 0.8 });
     watch(two, 60, 120);
     expect(read(120).caveats?.[0]).toContain(
-      'in the hour from 2026-11-20T13:00:00.000Z they disagreed unusually: this one sent 0.53 times the events of the other, usually 0.67 times',
+      'in the hour from 2026-11-20T13:00:00.000Z they differed unusually: this host sent 0.53 times the events of the other, usually 0.67 times',
     );
   });
 });
 
-test('of one host, the summary is the one of that host', () => {
+test("with one host, the published summary is that host's summary", () => {
   const alone = createPublication({ store, endpoints: endpoints.slice(0, 1), startedUs: startUs, log });
   watch(one, 0, 60);
   watch(two, 0, 600);
@@ -152,10 +152,10 @@ test('of one host, the summary is the one of that host', () => {
 });
 
 test.each([
-  [['wss://one.example', 'wss://two.example', 'wss://three.example'], 'at most two hosts are observed'],
+  [['wss://one.example', 'wss://two.example', 'wss://three.example'], 'at most two hosts can be observed'],
   [['wss://one.example', 'wss://one.example/subscribe'], 'the two hosts must be different'],
-  [['wss://one.example', 'ws://127.0.0.1:1'], 'a simulated host and a live one are never observed together'],
+  [['wss://one.example', 'ws://127.0.0.1:1'], 'a simulated host and a live one cannot be observed together'],
   [[], 'requires the address of a host'],
-])('hosts such as %j are refused', (texts, why) => {
+])('the publication of hosts such as %j is rejected', (texts, why) => {
   expect(() => parseEndpoints(texts, { allowLoopback: true })).toThrow(why);
 });

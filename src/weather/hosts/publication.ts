@@ -11,41 +11,41 @@ import { createSeriesReader, type SeriesReader } from './series-reader.ts';
 import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
 import { healthOf } from './trouble.ts';
 
-/** A host that is observed. */
+/** An observed host and its wires. */
 export interface ObservedHost {
   readonly endpoint: Endpoint;
-  /** The legacy series of the host, while it is the one that stands for the host. */
+  /** Legacy series of the host, while it is published in place of the present one; null otherwise. */
   predecessor: Endpoint | null;
-  /** Aborted once the legacy wire is no longer read. */
+  /** Controller that is aborted when the legacy wire is no longer read. */
   readonly retiring: AbortController;
 }
 
-/** Input of a publication. */
+/** Input of a publication: the observed hosts and their store. */
 export interface PublicationOptions {
   readonly store: WindowStore;
-  /** One host or two, the preferred one first. */
+  /** Endpoints of one or two hosts, the preferred one first. */
   readonly endpoints: readonly Endpoint[];
   readonly startedUs: number;
   readonly log: Log;
 }
 
-/** The choice of the series that is published: one host and one wire, entirely. */
+/** The choice of the published series: one host and one wire, never a mixture. */
 export interface Publication {
   readonly hosts: readonly ObservedHost[];
-  /** The series of the last summary. */
+  /** Returns the series of the last summary. */
   published(): Endpoint;
-  /** Instant since which the second host is published, microseconds; null while the first is. */
+  /** Returns the start of the failover in microseconds; null while the first host is published. */
   failoverSinceUs(): number | null;
   /** Reads the summary of the published series. */
   read(nowUs: number): WeatherSummary;
 }
 
-/** State of a publication that its parts share. */
+/** State shared by the functions of a publication. */
 interface Publishing extends PublicationOptions {
   readonly reader: SeriesReader;
 }
 
-/** Begins to publish, where an earlier process left off. */
+/** Creates a publication that continues with the state stored by an earlier process. */
 export function createPublication(options: PublicationOptions): Publication {
   const { store, endpoints } = options;
   const hosts = endpoints.map((endpoint) => ({
@@ -54,7 +54,7 @@ export function createPublication(options: PublicationOptions): Publication {
     retiring: new AbortController(),
   }));
   const [first, second] = hosts;
-  if (!first) throw new Error('no host to observe');
+  if (!first) throw new Error('there is no host to observe');
   const publishing: Publishing = { ...options, reader: createSeriesReader() };
   const seriesOf = ({ endpoint, predecessor }: ObservedHost): Endpoint => predecessor ?? endpoint;
   let failover = second ? store.failover(store.series(second.endpoint.name).id) : null;
@@ -74,7 +74,9 @@ export function createPublication(options: PublicationOptions): Publication {
   };
 }
 
-/** Reads a host. Its legacy series is published until the present one takes over, once and for good. */
+/**
+ * Reads the summary of a host. The host's legacy series is published until the present series replaces it permanently.
+ */
 function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs: number): SeriesReading {
   const { endpoint, predecessor } = host;
   const origin = endpoint.simulated ? 'simulated' : 'live';
@@ -105,7 +107,7 @@ function decide(
   return next?.unwellUs === current?.unwellUs && next?.sinceUs === current?.sinceUs ? current : next;
 }
 
-/** Stores a changed failover, and logs a change of the published host. */
+/** Stores a changed failover, and logs the change of the published host. */
 function keepFailover(
   { store, log }: Publishing,
   second: ObservedHost,
@@ -120,12 +122,12 @@ function keepFailover(
   try {
     store.keepFailover(store.series(second.endpoint.name).id, next);
   } catch (error) {
-    // A full disk: it is decided again after a restart.
+    // Ignore a full disk: after a restart the decision is made again.
     if (storeFault(error) !== 'full') throw error;
   }
 }
 
-/** Returns the summary of the published host, with the caveats that concern both hosts first. */
+/** Returns the summary of the published host, preceded by the caveats that concern both hosts. */
 function withHostCaveats(
   store: WindowStore,
   failover: Failover | null,

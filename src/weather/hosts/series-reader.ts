@@ -4,12 +4,15 @@ import { storedUsual } from '../silence/usual.ts';
 import { storeFault } from '../window/store-faults.ts';
 import { dayUs } from '../window/window.ts';
 
-/** Reads series again and again, and keeps what it finds of their silences. */
+/** Reader of series that remembers their usual counts and stores their silences. */
 export interface SeriesReader {
   read(source: Omit<SummarySource, 'usual'>): SeriesReading;
 }
 
-/** Makes a reader. It reads the usual counts of each hour once a day: that costs up to a second for all hours of a day. */
+/**
+ * Creates a series reader. The usual counts of each hour are read once a day, because reading all hours takes up to a
+ * second.
+ */
 export function createSeriesReader(): SeriesReader {
   const known = new Map<number, { readonly day: number; readonly usual: Usual }>();
   return {
@@ -27,13 +30,13 @@ export function createSeriesReader(): SeriesReader {
   };
 }
 
-/** Silences are kept for the baselines of later days, and for the time when their beginning is older than a day. */
+/** Stores silences for the baselines of later days, and for readings after their beginning is older than a day. */
 function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, silences }: SeriesReading): void {
   if (silences.length === 0 && store.silences(series, span).length === 0) return;
   try {
     store.keepSilences(series, span, silences);
   } catch (error) {
-    // A full disk: they are found again at the next reading.
+    // Ignore a full disk: the next reading finds the silences again.
     if (storeFault(error) !== 'full') throw error;
   }
 }

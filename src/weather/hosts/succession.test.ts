@@ -23,7 +23,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Watches a series for so many days up to an instant, with the same traffic in each minute of the hour of `nowUs`. */
+/**
+ * Stores minutes of a series for a number of days up to an instant; each minute has the traffic of the hour of `nowUs`.
+ */
 function watch(name: string, days: number, toUs: number): void {
   const { id, revision } = store.series(name);
   const from = toUs - days * dayUs;
@@ -51,7 +53,7 @@ function ready(): boolean {
   return takesOver({ store, nowUs, present: present.name, legacy, summary });
 }
 
-it('keeps a legacy series of the same host published, and no other', () => {
+it('a legacy series remains published only if it belongs to the same host', () => {
   expect(predecessorOf(store, present)).toBeNull();
   watch('wss://other.example/subscribe', 20, nowUs);
   expect(predecessorOf(store, present)).toBeNull();
@@ -60,7 +62,7 @@ it('keeps a legacy series of the same host published, and no other', () => {
   expect(predecessorOf(store, parseEndpoint(legacy, { allowLoopback: false }))).toBeNull();
 });
 
-it('lets the present series take over with a baseline of seven days, and once and for good', () => {
+it('the present series replaces the legacy one permanently once it has a baseline of seven days', () => {
   watch(legacy, 20, nowUs);
   watch(present.name, 6.5, nowUs);
   expect(ready()).toBe(false);
@@ -71,7 +73,7 @@ it('lets the present series take over with a baseline of seven days, and once an
   expect(predecessorOf(store, present)).toBeNull();
 });
 
-it('lets it take over when the legacy wire has been silent for an hour', () => {
+it('the present series replaces the legacy one if the legacy wire has been silent for an hour', () => {
   watch(legacy, 20, nowUs - 2 * 3_600_000_000);
   watch(present.name, 0.02, nowUs);
   expect(ready()).toBe(false);

@@ -4,30 +4,33 @@ import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { healthOf, lasted } from './trouble.ts';
 
-/** A legacy wire that has brought nothing for this long gives way to a present one that does. Microseconds. */
+/** Silence of the legacy wire in microseconds after which an active present wire replaces it. */
 const silentUs = 3_600_000_000;
 const baselineDays = 7;
 
-/** The legacy series that stays published while the present one has no baseline yet; null where there is none. */
+/** Returns the legacy series that remains published while the present series has no baseline; null if there is none. */
 export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
   if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
   const legacy = legacyEndpoint(endpoint);
   return store.has(legacy.name) && store.series(legacy.name).live !== null ? legacy : null;
 }
 
-/** What is known of both series when an artifact is due. */
+/** The present and the legacy series of a host when an artifact is due. */
 export interface Rivals {
   readonly store: WindowStore;
   readonly nowUs: number;
   /** Name of the present series. */
   readonly present: string;
-  /** Name of the legacy one. */
+  /** Name of the legacy series. */
   readonly legacy: string;
-  /** The summary of the present series. */
+  /** Summary of the present series. */
   readonly summary: WeatherSummary;
 }
 
-/** Whether the present series takes over: it has a baseline of seven days, or the legacy wire has fallen silent. */
+/**
+ * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or the legacy wire is
+ * silent.
+ */
 export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
   const everything = { from: 0, to: nowUs };
   const own = store.observed(store.series(present).id, everything);
@@ -40,12 +43,12 @@ export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): b
   return lasted(trouble, nowUs, 0) >= silentUs && newest.to > nowUs - 3 * windowUs && nowUs - first.from > silentUs;
 }
 
-/** Said in the artifact while the legacy series is published. */
+/** Returns the caveat of the artifact while the legacy series is published. */
 export function successionCaveat(store: WindowStore, present: string, nowUs: number): string {
   const first = store.observed(store.series(present).id, { from: 0, to: nowUs })[0];
   const days = first ? Math.floor((nowUs - first.from) / dayUs) : 0;
   return (
     `These counts are of the host's legacy wire. Its present wire has been observed for ${days} of the ${baselineDays} days ` +
-    'that its own baseline needs; then that series is published instead. The two are never added.'
+    'that its own baseline requires; after that, its series is published instead. Counts of both series are never added.'
   );
 }

@@ -3,28 +3,31 @@ import { union } from '../window/interval.ts';
 import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
-/** A series that brought nothing for no longer than this is not in trouble: hosts restart, and readers reconnect. */
+/** Maximum gap of a healthy series, in microseconds: hosts restart, and readers reconnect. */
 const bearableGapUs = 5 * windowUs;
 
-/** The condition of a series at one instant. */
+/** Health of a series at one instant. */
 export interface Health {
-  /** Null while it is well. */
+  /** Current trouble of the series; null while it is healthy. */
   readonly trouble: Trouble | null;
-  /** Time for which it has been well, at most a day; 0 while it is in trouble. */
+  /** Time in microseconds for which the series has been healthy, at most a day; 0 while it is in trouble. */
   readonly wellForUs: number;
 }
 
-/** Input of the judgement. */
+/** Input of the computation of a series' health. */
 export interface HealthInput {
   readonly store: WindowStore;
   /** Name of the series. */
   readonly name: string;
   readonly nowUs: number;
-  /** Since when collections that make up much of the interactions have been silent; null where they are not. */
+  /**
+   * Start of the silence of collections that make up much of the interactions, in microseconds; null without such a
+   * silence.
+   */
   readonly silentSinceUs: number | null;
 }
 
-/** Judges a series by its observed spans of the last day and by its silences. */
+/** Computes the health of a series from its silences and its observed spans of the last day. */
 export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): Health {
   const from = nowUs - dayUs;
   const observed = union(store.observed(store.series(name).id, { from, to: nowUs + windowUs }));
@@ -41,7 +44,9 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
   return { trouble, wellForUs: trouble ? 0 : nowUs - wellSinceUs };
 }
 
-/** Time for which the trouble has lasted at an instant, as far as a process that started at another one has seen it. */
+/**
+ * Returns the duration of a trouble at an instant, in microseconds; time before the start of this process is excluded.
+ */
 export function lasted(trouble: Trouble | null, nowUs: number, startedUs: number): number {
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;
 }

@@ -1,12 +1,12 @@
 import { minDays, minMinutes } from '../window/earlier-days.ts';
 import { percentile, variation } from '../window/percentile.ts';
 
-/** Minutes over which unevenness is measured. */
+/** Number of minutes over which unevenness is measured. */
 export const turbulenceMinutes = 10;
-/** Days of history for a full comparison. */
+/** Minimum number of days of history for a fully supported comparison. */
 const supportedDays = 20;
 
-/** Usual rates in one UTC hour of the day: interactions per observed second of its minutes. */
+/** Usual rates in one UTC hour of the day, in interactions per observed second. */
 export interface HourBaseline {
   readonly support: 'thin' | 'supported';
   readonly days: number;
@@ -15,18 +15,20 @@ export interface HourBaseline {
   readonly p50: number;
   readonly p75: number;
   readonly p95: number;
-  /** p95 of the unevenness of ten minutes in a row; null where none was measured. */
+  /** 95th percentile of the unevenness of ten consecutive minutes; null if none was measured. */
   readonly turbulenceP95: number | null;
 }
 
-/** Number of earlier days on which enough of an hour's minutes may be compared. `days` as in `hourBaseline`. */
+/**
+ * Returns the number of earlier days on which enough of an hour's minutes may be compared. `days` as in `hourBaseline`.
+ */
 export function comparableDays(days: readonly (readonly number[])[]): number {
   return comparable(days).length;
 }
 
 /**
- * Computes an hour's baseline from the rates of its eligible minutes, one list per day. Null with less than 7 days:
- * too few for a comparison. Minutes are compared with minutes, never with hourly means.
+ * Computes an hour's baseline from the rates of its eligible minutes, one list per day. Returns null with fewer than 7
+ * days. Minutes are compared with minutes, never with hourly means.
  */
 export function hourBaseline(days: readonly (readonly number[])[]): HourBaseline | null {
   const speaking = comparable(days);

@@ -4,7 +4,7 @@ import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 
-/** Hosts were documented to compact their history this often; a shorter interval cannot be seen from here. */
+/** Documented interval in hours at which hosts compact their history; shorter intervals cannot be detected. */
 const compactionHours = 4;
 
 /** Returns the limitations of the window's counts, each with its number. */
@@ -12,7 +12,7 @@ export function weatherCaveats(minutes: readonly Minute[]): string[] {
   return [compaction(minutes), resync(minutes), leftOut(minutes)].filter((caveat) => caveat !== null);
 }
 
-/** One sentence for each collection that was silent while others continued: which one, and since when. */
+/** Returns one sentence for each collection that was silent while others continued, with the time of the silence. */
 export function silenceCaveats(minutes: readonly Minute[], silences: readonly Silence[]): string[] {
   const newest = minutes.at(-1);
   if (!newest) return [];
@@ -30,7 +30,10 @@ export function silenceCaveats(minutes: readonly Minute[], silences: readonly Si
   });
 }
 
-/** Creates and updates that were deleted or superseded since are gone from compacted history; the watch itself is not shorter. */
+/**
+ * Returns the caveat for counts from compacted history, which lacks creates and updates that were deleted or superseded
+ * later; null without such counts.
+ */
 function compaction(minutes: readonly Minute[]): string | null {
   const watched = sum(minutes, ({ observedUs }) => observedUs);
   const old = sum(minutes, ({ observedUs, flags }) => ((flags & windowFlag.compacted) === 0 ? 0 : observedUs));
@@ -46,8 +49,8 @@ function resync(minutes: readonly Minute[]): string | null {
   const rows = sum(minutes, (minute) => minute.resync);
   if (rows === 0) return null;
   return (
-    `${rows} rows that repeat records after a repository was synchronised again are not counted: they are no acts. They are ` +
-    'known by their account and time alone.'
+    `${rows} rows that repeat records after a repository was synchronised again are not counted: they are not actions of an account. They are ` +
+    'detected only by their account and time.'
   );
 }
 

@@ -4,7 +4,7 @@ import type { ConditionState } from '../../contract/vocabulary.ts';
 import { minDays } from '../window/earlier-days.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** Texts of each state. None names a person, a group, a motive or a cause. */
+/** Texts of each state. No text names a person, a group, a motive or a cause. */
 const words: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
   station_offline: {
     label: 'Station offline',
@@ -14,12 +14,13 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   unavailable: {
     label: 'Conditions unavailable',
     headline: 'Not enough to compare',
-    sentence: 'What was observed cannot be compared with this hour of earlier days: absence of a reading, not calm.',
+    sentence: 'The observed data cannot be compared with this hour of earlier days: absence of a reading, not calm.',
   },
   lull: {
     label: 'Lull',
     headline: 'Fewer events than usual are arriving from this host',
-    sentence: 'Fewer events than usual for this hour are arriving from this host, while it is watched without a break.',
+    sentence:
+      'Fewer events than usual for this hour are arriving from this host, although it is observed without a break.',
   },
   calm: {
     label: 'Calm',
@@ -34,7 +35,8 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   unsettled: {
     label: 'Unsettled',
     headline: 'A raised or uneven level that has not lasted',
-    sentence: "Interactions are higher or more uneven than in nearly all of this hour's history, not for long yet.",
+    sentence:
+      "Interactions are higher or more uneven than in nearly all of this hour's history, but only for a short time.",
   },
   turbulent: {
     label: 'Turbulent',
@@ -53,7 +55,7 @@ const words: Readonly<Record<ConditionState, { label: string; headline: string; 
   },
 };
 
-/** Describes the conditions as the artifact does. */
+/** Formats the conditions as the text of the artifact. */
 export function describeConditions({
   state,
   confidence,
@@ -67,7 +69,7 @@ export function describeConditions({
     ratio === null
       ? ''
       : ` Interactions run at ${ratio.toFixed(2)} times the middle of this hour over ${days} earlier days.`;
-  // A fresh instrument reports its progress; a reader could otherwise take the missing comparison for an error.
+  // Report the progress of a fresh instrument; a reader could otherwise mistake the missing comparison for an error.
   const baseline =
     shortOfDays === null
       ? ''

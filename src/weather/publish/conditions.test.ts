@@ -16,7 +16,7 @@ const usual: HourBaseline = {
 };
 const start = 1_780_000_020_000_000;
 
-/** Minutes of these rates, the newest last, all watched whole. */
+/** Returns consecutive minutes with the given rates, the newest last, all fully observed. */
 function minutesOf(rates: readonly number[], change: Partial<ConditionMinute> = {}): ConditionMinute[] {
   return rates.map((rate, i) => ({
     startUs: start + i * windowUs,
@@ -39,7 +39,7 @@ function read(
 
 const calm = Array<number>(20).fill(100);
 
-describe('the ladder of conditions', () => {
+describe('the state of the conditions', () => {
   test.each([
     ['calm', [100]],
     ['calm', [85]],
@@ -56,15 +56,15 @@ describe('the ladder of conditions', () => {
     ['lull', [70, 70, 70]],
     ['lull', Array<number>(9).fill(40)],
     ['unavailable', Array<number>(10).fill(40)],
-  ] as const)('reads %s from a settled stream that ends with %j', (state, ending) => {
+  ] as const)('is %s for a settled stream that ends with %j', (state, ending) => {
     expect(read(minutesOf([...calm, ...ending])).state).toBe(state);
   });
 
-  test('an uneven level is unsettled, though it is not high', () => {
+  test('is unsettled for an uneven level that is not high', () => {
     expect(read(minutesOf([...calm, 60, 105, 60, 105, 60, 105, 60, 105, 60, 105])).state).toBe('unsettled');
   });
 
-  test('tells the level against the middle of the hour, and what it rests on', () => {
+  test('is reported with the ratio to the middle of the hour and the amount of history', () => {
     expect(read(minutesOf([...calm, 114]))).toEqual({
       state: 'active',
       confidence: 'supported',
@@ -76,14 +76,14 @@ describe('the ladder of conditions', () => {
   });
 });
 
-describe('absence of a reading', () => {
-  test('no minute, or none for fifteen windows, is a station offline', () => {
+describe('the conditions', () => {
+  test('are station_offline without a minute in the last fifteen windows', () => {
     expect(read([]).state).toBe('station_offline');
     expect(read(minutesOf(calm), { late: 15 }).state).toBe('calm');
     expect(read(minutesOf(calm), { late: 16 })).toMatchObject({ state: 'station_offline', confidence: 'unsupported' });
   });
 
-  test('without a baseline, or with an empty one, nothing is compared', () => {
+  test('are unavailable without a baseline, or with an empty one', () => {
     expect(read(minutesOf(calm), { baseline: null })).toMatchObject({
       state: 'unavailable',
       confidence: 'unsupported',
@@ -91,17 +91,17 @@ describe('absence of a reading', () => {
     expect(read(minutesOf(calm), { baseline: { ...usual, p50: 0 } }).state).toBe('unavailable');
   });
 
-  test('the days that can be compared are reported while they are too few for a baseline', () => {
+  test('report the number of comparable days while they are too few for a baseline', () => {
     expect(read(minutesOf(calm), { baseline: null, days: 2 })).toMatchObject({ state: 'unavailable', shortOfDays: 2 });
     expect(read([], { days: 0 })).toMatchObject({ state: 'station_offline', shortOfDays: 0 });
     expect(read(minutesOf(calm), { baseline: null, days: 7 }).shortOfDays).toBeNull();
   });
 
-  test('events arrive, but no minute was watched enough: unavailable', () => {
+  test('are unavailable if events arrive but no minute was observed enough', () => {
     expect(read(minutesOf([100], { eligible: false, complete: false })).state).toBe('unavailable');
   });
 
-  test('the newest eligible minute is read, not the newest', () => {
+  test('classify the newest eligible minute, even if a newer one is not eligible', () => {
     const minutes = [
       ...minutesOf([...calm, 130]),
       ...minutesOf([1], { eligible: false, startUs: start + 21 * windowUs }),
@@ -109,7 +109,7 @@ describe('absence of a reading', () => {
     expect(read(minutes)).toMatchObject({ state: 'unsettled', asOfUs: start + 21 * windowUs });
   });
 
-  test('little of an unsettled or broken stream is no lull, and not calm either', () => {
+  test('are neither a lull nor calm for a low level of an unsettled or interrupted stream', () => {
     const low = [...calm, 70, 70, 70];
     expect(read(minutesOf(low, { complete: false })).state).toBe('unavailable');
     const reconnected = minutesOf(low).map((minute, i) => (i === 15 ? { ...minute, flags: windowFlag.seam } : minute));
@@ -118,13 +118,13 @@ describe('absence of a reading', () => {
     expect(read(longAgo).state).toBe('lull');
   });
 
-  test.each([1, 2, 3])('a lull rests on whole minutes: the %s. from the end is not', (back) => {
+  test.each([1, 2, 3])('are a lull only with complete minutes: not if the %s. from the end is incomplete', (back) => {
     const low = minutesOf([...calm, 70, 70, 70]);
     const broken = low.map((minute, i) => (i === low.length - back ? { ...minute, complete: false } : minute));
     expect(read(broken).state).toBe('unavailable');
   });
 
-  test('a lull rests on ten settled minutes: fewer, or a connection that began in one of them, are too few', () => {
+  test('are a lull only after ten settled minutes: not with fewer, or if a connection began in one of them', () => {
     expect(read(minutesOf([...calm.slice(-6), 70, 70, 70])).state).toBe('unavailable');
     expect(read(minutesOf([...calm.slice(-7), 70, 70, 70])).state).toBe('lull');
     const low = minutesOf([...calm, 70, 70, 70]);
@@ -134,19 +134,19 @@ describe('absence of a reading', () => {
     }
   });
 
-  test('a minute without the collections that make up the interactions is unavailable, and never a lull', () => {
+  test('are unavailable, and never a lull, in a minute without the collections that make up the interactions', () => {
     expect(read(minutesOf(calm, { silent: true })).state).toBe('unavailable');
     const low = minutesOf([...calm, 70, 70, 70]);
     expect(read(low).state).toBe('lull');
     expect(read(low.map((minute, i) => ({ ...minute, silent: i >= calm.length }))).state).toBe('unavailable');
-    // Such a minute is no part of a longer state either.
+    // Such a minute does not extend a longer state either.
     expect(read(low.map((minute, i) => ({ ...minute, silent: i === calm.length }))).state).toBe('calm');
     expect(
       read(minutesOf([...calm, 130, 130]).map((minute, i) => ({ ...minute, silent: i === calm.length }))).state,
     ).toBe('unsettled');
   });
 
-  test('whatever was seen, nothing is calm without a baseline or without a recent minute', () => {
+  test('are never calm without a baseline or without a recent minute', () => {
     const anyMinutes = fc.array(
       fc.record({
         rate: fc.integer({ min: 0, max: 400 }),

@@ -4,17 +4,17 @@ import { variation } from '../window/percentile.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 
-/** Maximum age of a usable window, in windows: beyond it the station is offline. */
+/** Maximum age of a usable window, in windows; above it, the station is offline. */
 const offlineWindows = 15;
-/** A level that stays this many windows below half of the usual is not weather: too little may be arriving. */
+/** Number of windows below half of the usual level after which the level is not weather: events may be missing. */
 const lastingWindows = 10;
-/** No lull is read this soon after a connection began, in windows. */
+/** Number of windows after the start of a connection in which no lull is reported. */
 const settlingWindows = 10;
 const lullWindows = 3;
-/** A lull lies at least 5 % below the p05. */
+/** Maximum level of a lull, as a share of the 5th percentile. */
 const lullShare = 0.95;
 
-/** One minute as the conditions read it. */
+/** One minute of the stream, as input of the conditions. */
 export interface ConditionMinute {
   readonly startUs: number;
   /** Interactions per observed second. */
@@ -22,7 +22,10 @@ export interface ConditionMinute {
   readonly eligible: boolean;
   readonly complete: boolean;
   readonly flags: number;
-  /** Collections that usually make up more than 5 % of the interactions brought nothing: the rate is not one of the network. */
+  /**
+   * True if collections that usually make up more than 5 % of the interactions had no events, so that the rate does not
+   * represent the network.
+   */
   readonly silent: boolean;
 }
 
@@ -30,29 +33,35 @@ export interface ConditionMinute {
 export interface ConditionReading {
   readonly state: ConditionState;
   readonly confidence: Confidence;
-  /** End of the window that was read, microseconds; null when none was. */
+  /** End of the classified window, in microseconds; null if none was classified. */
   readonly asOfUs: number | null;
-  /** The level against the middle of this hour's history; null where there is none. */
+  /** Ratio of the level to the middle of this hour's history; null without history. */
   readonly ratio: number | null;
   readonly days: number;
-  /** Earlier days on which the newest hour can be compared, while they are too few for a baseline; null otherwise. */
+  /**
+   * Number of earlier days on which the newest hour can be compared, while they are too few for a baseline; null
+   * otherwise.
+   */
   readonly shortOfDays: number | null;
 }
 
 /** Input of the classification. */
 export interface ConditionInput {
-  /** Closed minutes in order, without holes, the newest last. */
+  /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
-  /** Baseline of the UTC hour of the window that starts at the instant; null if there is too little history. */
+  /**
+   * Returns the baseline of the UTC hour of the window that starts at the instant; null if there is too little history.
+   */
   readonly baseline: (startUs: number) => HourBaseline | null;
-  /** Earlier days on which the UTC hour of that window can be compared. */
+  /** Returns the number of earlier days on which the UTC hour of that window can be compared. */
   readonly comparableDays: (startUs: number) => number;
   readonly nowUs: number;
 }
 
 /**
- * Reads the newest eligible minute against the same UTC hour of earlier days: the first state that applies. What
- * cannot be compared is `unavailable`, and what does not report is `station_offline`: neither is ever calm.
+ * Classifies the newest eligible minute by comparison with the same UTC hour of earlier days; the first state that
+ * applies. Data that cannot be compared is `unavailable`, and missing data is `station_offline`; neither state is ever
+ * calm.
  */
 export function readConditions(input: ConditionInput): ConditionReading {
   const { minutes, comparableDays, nowUs } = input;
@@ -80,7 +89,7 @@ function readState({ minutes, baseline, nowUs }: ConditionInput): Omit<Condition
   };
 }
 
-/** Something was watched lately, though not enough of any minute. */
+/** Returns a predicate for minutes that were recently observed, at least in part. */
 function isRecent(nowUs: number): (minute: ConditionMinute) => boolean {
   return ({ startUs, rate }) => nowUs - startUs <= (offlineWindows + 1) * windowUs && rate > 0;
 }
@@ -115,7 +124,7 @@ function ladder(
   return 'calm';
 }
 
-/** Fewer events are a lull only where nothing was missed, and the stream has long been settled. */
+/** Returns true if fewer events may be reported as a lull: nothing was missed, and the stream is settled. */
 function canSayLull(recent: readonly ConditionMinute[]): boolean {
   const settled = recent.slice(-settlingWindows);
   return (

@@ -5,7 +5,7 @@ import { writeArtifact } from '../../artifact/write.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 
-/** Minimum interval between artifacts while many windows close at once, in milliseconds. */
+/** Minimum interval between artifacts in milliseconds, which applies when many windows close at once. */
 const minIntervalMs = 1000;
 
 /** Options of the publisher. */
@@ -16,22 +16,25 @@ export interface PublisherOptions {
   readonly clock: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
-  /** Reading failed: the store's fault, not the artifact's. */
+  /** Called if reading failed because of the store, in contrast to a failure to write the artifact. */
   readonly failed: (error: unknown) => void;
 }
 
-/** Writes the artifact: at fixed times, and soon after windows closed. One at a time. */
+/** Writer of the artifact: at fixed times, and soon after windows closed; never two at a time. */
 export interface Publisher {
-  /** Writes one now, whatever is under way. Never rejects: what cannot be written leaves the last good one in place. */
+  /**
+   * Writes an artifact now, after any pending one. Never rejects: a failed write leaves the last good artifact in
+   * place.
+   */
   now(): Promise<void>;
-  /** Writes one soon. */
+  /** Schedules a write of the artifact after a short delay. */
   soon(): void;
   start(): void;
-  /** Ends the schedule, and waits for what is being written. */
+  /** Stops the schedule, and waits for the pending write. */
   stop(): Promise<void>;
 }
 
-/** Makes a publisher; nothing runs before `start`. */
+/** Creates a publisher; nothing runs before `start`. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { path, publishMs, read, clock, log, telemetry, failed } = options;
   let writing: Promise<void> = Promise.resolve();
@@ -51,7 +54,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       telemetry.published(clock());
     } catch (error) {
       telemetry.notWritten('artifact');
-      log.error('the artifact could not be written; the last one stays', errorFields(error));
+      log.error('the artifact could not be written; the last one remains', errorFields(error));
     }
   }
   const now = (): Promise<void> => {
@@ -77,7 +80,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   };
 }
 
-/** Removes what an earlier process was killed over while it wrote. */
+/** Removes temporary files of an earlier process that was killed during a write. */
 export async function sweepTemporaries(path: string): Promise<void> {
   const folder = dirname(path);
   const prefix = `.${basename(path)}.`;

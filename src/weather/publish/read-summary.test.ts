@@ -17,7 +17,7 @@ const rates: Readonly<Partial<Record<CollectionName, number>>> = {
   'repost.create': 900,
   'post.create.reply': 400,
 };
-/** Events of a minute come between these offsets. */
+/** Offsets of the first and last event within a minute, in microseconds. */
 const [firstAt, lastAt] = [200_000, 59_800_000];
 
 let folder: string;
@@ -36,7 +36,7 @@ afterEach(() => {
 
 type Stop = Readonly<Partial<Record<CollectionName, { from: number; to: number }>>>;
 
-/** A minute of even traffic; a collection that stops has none of its events from one instant up to another. */
+/** Returns a minute of even traffic; a stopped collection has no events between two instants. */
 function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
   const delta = emptyDelta(start);
   const wave = level * (1 + 0.05 * Math.sin(start / windowUs));
@@ -53,7 +53,7 @@ function deltaAt(start: number, stops: Stop, level: number): WindowDelta {
   return delta;
 }
 
-/** Keeps the traffic of a span, as a commit of it would. */
+/** Stores the traffic of a span, as a commit of it would. */
 function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
   const { id, revision } = store.series(endpoint.name);
   const windows = Array.from({ length: (to - from) / windowUs }, (_, i) => deltaAt(from + i * windowUs, stops, level));
@@ -63,8 +63,8 @@ function keep(from: number, to: number, stops: Stop = {}, level = 1): void {
 
 const read = (nowUs: number) => reader.read({ store, endpoint, origin: 'live', nowUs });
 
-describe('a summary of a day in which a collection was silent', () => {
-  test('has its own observed time for the collection, and the whole for all others', () => {
+describe('a summary of a day with a silent collection', () => {
+  test('has a separate observed time for the silent collection, and the whole time for all others', () => {
     const stop = { from: endUs - 6 * 3_600_000_000 + 12_345_678, to: endUs - 3_600_000_000 + 7_654_321 };
     keep(startUs, endUs, { 'follow.create': stop });
     const { summary, silences } = read(endUs + windowUs);
@@ -97,7 +97,7 @@ describe('a summary of a day in which a collection was silent', () => {
     expect(summary.caveats?.[0]).toContain('no identity.event events since 2026-11-17T17:59:59.800Z');
   });
 
-  test('corrects what it said before the silence was proven', () => {
+  test('corrects the counts that it published before the silence was proven', () => {
     const stop = { from: endUs - 2 * windowUs + 1_000_000, to: endUs + dayUs };
     keep(startUs, endUs, { 'block.create': stop });
     expect(read(endUs + windowUs).summary.collections['block.create']?.observed_seconds).toBe(86_400);
@@ -106,7 +106,7 @@ describe('a summary of a day in which a collection was silent', () => {
     expect(later.collections['block.create']?.observed_seconds).toBe(86_400 - 2 * 120 + 1);
   });
 
-  test('takes the silence back once the events have been filled in', () => {
+  test('removes the silence after a backfill of the events', () => {
     const stop = { from: endUs - 60 * windowUs, to: endUs };
     keep(startUs, endUs, { 'block.create': stop });
     const { id, revision, live } = store.series(endpoint.name);
@@ -123,8 +123,8 @@ describe('a summary of a day in which a collection was silent', () => {
   });
 });
 
-describe('conditions', () => {
-  test('are read during a silence of at most 5 % of the interactions', () => {
+describe('the conditions', () => {
+  test('are available during a silence of at most 5 % of the interactions', () => {
     const from = endUs - 20 * windowUs;
     keep(startUs, from);
     keep(from, endUs, { 'post.create.quote': { from, to: endUs } });
@@ -149,7 +149,7 @@ describe('conditions', () => {
     },
   );
 
-  test('are compared with a baseline that leaves out the silences of earlier days', () => {
+  test('are compared with a baseline that excludes the silences of earlier days', () => {
     const hour = endUs - 3_600_000_000;
     const days = Array.from({ length: 4 }, (_, day) => hour - (day + 1) * dayUs);
     for (let day = startUs; day < endUs; day += dayUs) {
@@ -166,12 +166,12 @@ describe('conditions', () => {
     const low = endUs + dayUs - 10 * windowUs;
     keep(endUs, low);
     keep(low, endUs + dayUs, {}, 0.7);
-    // With the silent minutes the p05 would be far below seven tenths of the usual.
+    // With the silent minutes, the 5th percentile would be far below seven tenths of the usual level.
     expect(read(low + 6 * windowUs).summary.conditions).toMatchObject({ state: 'lull', confidence: 'thin' });
   });
 });
 
-test('a fresh series reports how many of the days that a comparison needs it has, until it has enough', () => {
+test('the summary of a fresh series reports the number of observed and required days until a comparison is possible', () => {
   for (let day = 0; day < 9; day += 1) {
     keep(startUs + day * dayUs, startUs + day * dayUs + 3_600_000_000);
     const { summary } = read(startUs + day * dayUs + 3_600_000_000 + windowUs);

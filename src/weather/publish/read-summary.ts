@@ -16,37 +16,40 @@ import { comparableDays, type HourBaseline, hourBaseline } from './baseline.ts';
 import { type ConditionInput, readConditions } from './conditions.ts';
 import { summarise } from './summary.ts';
 
-/** Minutes back that the conditions look. */
+/** Number of minutes that the conditions read. */
 const conditionWindows = 30;
 
-/** Input of a summary. */
+/** Input of reading a series and its summary. */
 export interface SummarySource {
   readonly store: WindowStore;
   readonly endpoint: Pick<Endpoint, 'name' | 'wire'>;
   readonly origin: Origin;
-  /** This machine's wall clock, microseconds. */
+  /** Time of this machine's wall clock, in microseconds. */
   readonly nowUs: number;
-  /** Limits that the counts themselves do not show. */
+  /** Further caveats of the summary, which the counts do not contain. */
   readonly caveats?: readonly string[];
-  /** Usual counts of the series, where they were read before; read from the store if absent. */
+  /** Usual counts of the series, if already read; read from the store if absent. */
   readonly usual?: Usual;
 }
 
-/** A series as it is read at one instant. */
+/** Result of reading a series at one instant. */
 export interface SeriesReading {
   readonly summary: WeatherSummary;
-  /** The closed windows that it covers, on the stream's clock. */
+  /** Closed windows of the reading, on the stream's clock. */
   readonly span: Interval;
-  /** Silences that overlap the span. */
+  /** Silences that overlap the span of the reading. */
   readonly silences: readonly Silence[];
-  /** Since when collections that make up more than 5 % of the interactions have been silent; null where they are not. */
+  /**
+   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds; null without
+   * such a silence.
+   */
   readonly silentSinceUs: number | null;
 }
 
 /**
- * End of the newest closed window, judged now: the stream has passed it, or the wall clock has for a whole window.
- * What a later resume fills is then said by a later reading. A position that is further ahead of the clock than any
- * event is accepted closes nothing: one of the two clocks was wrong.
+ * Returns the end of the newest closed window: the stream has passed that end, or the wall clock has passed it by a
+ * whole window. A later reading includes events of a later resume. A position further ahead of the clock than any
+ * accepted event closes no window, because one of the two clocks was wrong.
  */
 export function closedEnd(positionUs: number | null, nowUs: number): number {
   if (positionUs !== null && positionUs > nowUs + futureUs) return closedEnd(null, nowUs);
@@ -58,7 +61,7 @@ export function readSummary(source: SummarySource): WeatherSummary {
   return readSeries(source).summary;
 }
 
-/** Reads the 24 hours before the newest closed window. Its cost does not grow with the store. */
+/** Reads the 24 hours before the newest closed window. The cost does not depend on the size of the store. */
 export function readSeries(source: SummarySource): SeriesReading {
   const { store, endpoint, origin, nowUs, caveats } = source;
   const series = store.series(endpoint.name);
@@ -102,7 +105,7 @@ export function readSeries(source: SummarySource): SeriesReading {
 
 const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
 
-/** History of the hour of a window: the same hour of earlier days. Reads each hour once. */
+/** Creates a reader of the history of a window's hour: the same hour of earlier days. Each hour is read once. */
 function historyOf(
   store: WindowStore,
   series: number,
@@ -111,7 +114,7 @@ function historyOf(
   const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
   const places = interactions.map((_, i) => i);
   const of = (startUs: number) => {
-    // The window's own hour is left out: a burst must not raise the level that it is held against.
+    // Exclude the window's hour of the present day: a burst must not raise its own baseline.
     const hour = startUs - (startUs % hourUs);
     const found = known.get(hour);
     if (found !== undefined) return found;
@@ -126,7 +129,7 @@ function historyOf(
   return { baseline: (startUs) => of(startUs).baseline, comparableDays: (startUs) => of(startUs).days };
 }
 
-/** Interactions per observed second; 0 where nothing was watched, which no comparison reads. */
+/** Returns the interactions per observed second; 0 for an unobserved minute, which no comparison uses. */
 function rateOf({ counts, observedUs }: Minute, places: readonly number[]): number {
   if (observedUs === 0) return 0;
   return places.reduce((sum, place) => sum + (counts[place] ?? 0), 0) / (observedUs / 1_000_000);

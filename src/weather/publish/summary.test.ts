@@ -25,7 +25,10 @@ interface Variation {
   readonly silences?: readonly Silence[];
 }
 
-/** Four minutes, of which these spans were watched, with ten posts and three likes in each row. */
+/**
+ * Returns the summary of four minutes in which the given spans were observed, with ten posts and three likes in each
+ * row.
+ */
 function summary(
   observed: readonly { from: number; to: number }[],
   { rows = [0, 1, 2, 3], nowUs = end, flags = 0, silences = [] }: Variation = {},
@@ -56,8 +59,8 @@ function summary(
   });
 }
 
-describe('the summary', () => {
-  test('of an unobserved day has no numbers except those of the absence', () => {
+describe('the weather summary', () => {
+  test('of an unobserved day contains no numbers except the unobserved time', () => {
     const empty = summary([], { rows: [] });
     expect(checkWeatherSummary(empty)).toMatchObject({ ok: true });
     expect(empty).toMatchObject({
@@ -73,7 +76,7 @@ describe('the summary', () => {
     });
   });
 
-  test('divides by the observed time, and charges a gap to every window that it crosses', () => {
+  test('divides by the observed time, and counts a gap in every window that it crosses', () => {
     const gapped = summary(
       [
         { from: start, to: start + 90_000_000 },
@@ -104,7 +107,7 @@ describe('the summary', () => {
     expect(Object.keys(gapped.collections).sort()).toEqual([...collectionNames].sort());
   });
 
-  test('judges its freshness by the end of what was watched', () => {
+  test('computes its freshness from the end of the observed time', () => {
     const whole = [{ from: start, to: end }];
     expect(summary(whole, { nowUs: end + 20_000_000 }).freshness).toEqual({
       state: 'current',
@@ -127,7 +130,7 @@ describe('the summary', () => {
     });
   });
 
-  test('says that it counts events, not participants', () => {
+  test('states that it counts events, not participants', () => {
     expect(summary([]).does_not_measure).toContain('participant turnover');
   });
 });

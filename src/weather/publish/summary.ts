@@ -17,30 +17,30 @@ import { silenceCaveats, weatherCaveats } from './caveats.ts';
 import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** A reading older than three windows is stale. */
+/** Maximum age of a reading that is not stale, in seconds: three windows. */
 const maxAgeSeconds = 3 * windowSeconds;
 
-/** Input of a summary. */
+/** Input of the creation of a summary. */
 export interface SummaryInput {
-  /** Address of the one host, without credentials or query. */
+  /** Address of the observed host, without credentials or query. */
   readonly endpoint: string;
   readonly wire: Wire;
-  /** Limits that the counts themselves do not show. */
+  /** Further caveats of the summary, which the counts do not contain. */
   readonly caveats: readonly string[];
   readonly origin: Origin;
   readonly nowUs: number;
-  /** The closed minutes that it covers, in order, without holes; their counts by `collectionNames`. */
+  /** Consecutive closed minutes of the summary; counts in the order of `collectionNames`. */
   readonly minutes: readonly Minute[];
-  /** The observed spans; sorted and disjoint, not clipped to the minutes. */
+  /** Observed spans; sorted and disjoint, not clipped to the minutes. */
   readonly observed: readonly Interval[];
   /** Spans in which a collection was silent while others continued. */
   readonly silences: readonly Silence[];
-  /** Counts and observed time of each collection in the minutes, without its silences. */
+  /** Counts and observed time of each collection in the minutes, excluding its silences. */
   readonly times: readonly CollectionTime[];
   readonly conditions: ConditionReading;
 }
 
-/** The summary of closed windows: what was counted, how much was watched, and nothing in between. */
+/** Creates the summary of closed windows from their counts and observed time, without estimates. */
 export function summarise(input: SummaryInput): WeatherSummary {
   const { endpoint, wire, origin, nowUs, minutes, conditions } = input;
   const startUs = minutes[0]?.startUs ?? nowUs;
@@ -91,7 +91,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
   };
 }
 
-/** A collection that was silent throughout was never observed: it is null, not zero. */
+/** Returns the published collections; a collection that was silent throughout is null, not zero. */
 function collections({ minutes, times }: SummaryInput): WeatherSummary['collections'] {
   const found: Partial<Record<CollectionName, CollectionSummary | null>> = {};
   for (const [i, { total, observedUs, observedWindows }] of times.entries()) {

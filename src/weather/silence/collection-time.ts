@@ -4,14 +4,14 @@ import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowUs } from '../window/window.ts';
 
-/** Count and observed time of one collection; its silences are not observed time. */
+/** Count and observed time of one collection; its silences are excluded from the observed time. */
 export interface CollectionTime {
   readonly total: number;
   readonly observedUs: number;
   readonly observedWindows: number;
 }
 
-/** Counts and observed time of each collection in the minutes, by the places of `collectionNames`. */
+/** Returns the counts and observed time of each collection in the minutes, in the order of `collectionNames`. */
 export function collectionTimes(
   minutes: readonly Minute[],
   observed: readonly Interval[],

@@ -13,17 +13,20 @@ export const interactions: readonly CollectionName[] = [
   'like.create',
 ];
 
-/** The conditions cannot be read without collections that make up more of the interactions than this. */
+/** Maximum share of silent collections in the interactions at which conditions are still published. */
 const bearable = 0.05;
 
-/** Share of each collection in the interactions, 0 to 1. */
+/** Shares of the collections in the interactions, from 0 to 1. */
 export interface Shares {
   of(collection: CollectionName): number;
   /** True if the conditions cannot be read without the silent collection. */
   readonly matters: (silence: Silence) => boolean;
 }
 
-/** Shares by the rates in the time in which each collection was observed. One that was not observed at all counts as all of them. */
+/**
+ * Computes the shares from the rates in the time in which each collection was observed. A collection that was never
+ * observed gets the whole share.
+ */
 export function interactionShares(times: readonly CollectionTime[]): Shares {
   const rateOf = (collection: CollectionName): number => {
     const time = times[collectionNames.indexOf(collection)];
@@ -39,28 +42,33 @@ export function interactionShares(times: readonly CollectionTime[]): Shares {
   return { of, matters: ({ collection }) => of(collection) > bearable };
 }
 
-/** Answers how much of the interactions is silent. */
+/** Queries about the silent part of the interactions. */
 export interface SilentShares {
-  /** True if more than 5 % of the interactions may be missing in the minute: silent, or frequent and without an event. */
+  /**
+   * Returns true if more than 5 % of the interactions may be missing in the minute: collections that are silent, or
+   * frequent collections without an event.
+   */
   isSilent(minute: Minute): boolean;
-  /** Start of the silences that last to the instant and make up more than 5 %; null where they do not. */
+  /**
+   * Returns the start of the silences that last to the instant and make up more than 5 %; null without such silences.
+   */
   since(endUs: number): number | null;
 }
 
-/** Input of the judgement. */
+/** Input of the computation of silent shares. */
 export interface SilentInput {
   readonly silences: readonly Silence[];
   readonly shares: Shares;
   readonly usual: Usual;
 }
 
-/** Judges how much of the interactions is silent. */
+/** Creates the queries about the silent part of the interactions. */
 export function silentShares({ silences, shares, usual }: SilentInput): SilentShares {
   const inMinute = (collection: CollectionName, minute: Minute): boolean => {
     const own = silences.filter((silence) => silence.collection === collection);
     if (isWithin(minute, own)) return true;
     const { startUs, counts } = minute;
-    // Not proven yet, but no basis for a reading either.
+    // The silence is not proven yet, but the minute may already lack events.
     const place = collectionNames.indexOf(collection);
     return (counts[place] ?? 0) === 0 && (usual.hour(startUs).p05[place] ?? 0) >= frequentRate;
   };

@@ -17,7 +17,7 @@ const at = (minute: number): number => startUs + minute * windowUs;
 
 type Without = (collection: CollectionName, minute: number) => boolean;
 
-/** Minutes of even traffic, without the events of a collection as the test asks. */
+/** Returns minutes of even traffic from which the given collections are removed. */
 function minutesOf(count: number, without: Without, level = (_: number): number => 1): Minute[] {
   return Array.from({ length: count }, (_, i) => {
     const counts = collectionNames.map((name) => (without(name, i) ? 0 : Math.round((rates[name] ?? 100) * level(i))));
@@ -28,7 +28,7 @@ function minutesOf(count: number, without: Without, level = (_: number): number 
   });
 }
 
-/** A baseline of the same traffic, with pauses of the rare collections. */
+/** Returns a baseline of the same traffic, with pauses of the rare collections. */
 function usualOf(pause: number | null = 4, factor = 0.8): Usual {
   const p05 = collectionNames.map((name) => Math.round((rates[name] ?? 100) * factor));
   const p50 = collectionNames.map((name) => rates[name] ?? 100);
@@ -41,12 +41,12 @@ const none: Usual = {
 };
 
 function find(minutes: readonly Minute[], usual = usualOf(), standing: readonly Silence[] = []): Silence[] {
-  // Events come in the second half of a window: the first one 30 s into it, the last one 45 s.
+  // The first event of each window is at 30 s, the last at 45 s.
   const edges = (us: number) => ({ firstUs: us + 30_000_000, lastUs: us + 45_000_000 });
   return findSilences({ minutes, usual, edges, standing });
 }
 
-/** Windows without the collection until a silence is found. */
+/** Returns the number of windows without the collection until a silence is found. */
 function windowsUntilFound(without: Without, usual: Usual, first = 120, level?: (minute: number) => number): number {
   for (let windows = 1; windows < 900; windows += 1) {
     if (find(minutesOf(first + windows, without, level), usual).length > 0) return windows;
@@ -55,12 +55,12 @@ function windowsUntilFound(without: Without, usual: Usual, first = 120, level?: 
 }
 
 describe('a collection that stops while others continue', () => {
-  test('was silent from the microsecond after its last event up to its next one', () => {
+  test('is silent from the microsecond after its last event up to its next event', () => {
     const minutes = minutesOf(300, (name, i) => name === 'like.create' && i >= 100 && i < 200);
     expect(find(minutes)).toEqual([{ collection: 'like.create', from: at(99) + 45_000_001, to: at(200) + 30_000_000 }]);
   });
 
-  test('is silent up to the end of what is closed while it lasts', () => {
+  test('is silent up to the end of the closed windows while the silence lasts', () => {
     const minutes = minutesOf(300, (name, i) => name === 'post.create' && i >= 280);
     expect(find(minutes)).toEqual([{ collection: 'post.create', from: at(279) + 45_000_001, to: at(300) }]);
   });
@@ -69,28 +69,28 @@ describe('a collection that stops while others continue', () => {
     ['like.create', 3],
     ['account.event', 4],
     ['listitem.delete', 24],
-  ] as const)('%s is found after %i windows', (collection, windows) => {
+  ] as const)('is found after the expected number of windows: %s after %i', (collection, windows) => {
     expect(windowsUntilFound((name, i) => name === collection && i >= 120, usualOf())).toBe(windows);
   });
 
-  test('with a p05 of ten a minute is found within seven windows, in traffic well below the usual too', () => {
+  test('is found within seven windows if its 5th percentile is ten a minute, even in traffic well below the usual', () => {
     const usual = usualOf(4, 0.5);
     const without: Without = (name, i) => name === 'account.event' && i >= 120;
     expect(windowsUntilFound(without, usual)).toBe(5);
     expect(windowsUntilFound(without, usual, 120, (i) => (i < 120 ? 1 : 0.75))).toBe(7);
   });
 
-  test('is found while others are silent too, as long as one frequent collection continues', () => {
+  test('is found while others are silent too, if one frequent collection continues', () => {
     const left: readonly CollectionName[] = ['account.event'];
     const minutes = minutesOf(200, (name, i) => i >= 100 && !left.includes(name));
     expect(find(minutes).filter(({ from }) => from === at(99) + 45_000_001)).toHaveLength(collectionNames.length - 1);
   });
 
-  test('is not silent where nothing continues, and nothing shows that the stream does', () => {
+  test('is not silent if no other collection continues, because the stream itself may have stopped', () => {
     expect(find(minutesOf(200, (_, i) => i >= 100 && i < 160))).toEqual([]);
   });
 
-  test('is found by the last hour while there is no baseline, unless it was rare then', () => {
+  test('is found from the last hour without a baseline, unless it was rare in that hour', () => {
     expect(windowsUntilFound((name, i) => name === 'like.create' && i >= 120, none)).toBe(3);
     expect(windowsUntilFound((name, i) => name === 'account.event' && i >= 120, none)).toBe(3);
     expect(windowsUntilFound((name, i) => name === 'like.create' && i >= 40, none, 40)).toBe(Number.POSITIVE_INFINITY);
@@ -99,8 +99,8 @@ describe('a collection that stops while others continue', () => {
   });
 });
 
-describe('a pause', () => {
-  test('of a rare collection is no silence until it is six times the longest of earlier days', () => {
+describe('a pause of a collection', () => {
+  test('is not a silence of a rare collection until it is six times the longest pause of earlier days', () => {
     const minutes = minutesOf(400, (name, i) => name === 'listitem.delete' && i % 100 >= 50);
     expect(find(minutes, usualOf(9))).toEqual([]);
     expect(find(minutes, usualOf(4))).not.toEqual([]);
@@ -113,16 +113,16 @@ describe('a pause', () => {
     expect(find(minutes, usualOf(4))).toHaveLength(1);
   });
 
-  test('in a lull counts by the level of the lull', () => {
+  test('is evaluated in a lull by the level of the lull', () => {
     const silent: Without = (name, i) => name === 'listitem.delete' && i >= 120;
     expect(windowsUntilFound(silent, usualOf(), 120, (i) => (i < 120 ? 1 : 0.5))).toBe(48);
   });
 });
 
-describe('a silence that was found before', () => {
+describe('a silence that was found earlier', () => {
   const stood = { collection: 'like.create', from: startUs - 999 * windowUs, to: startUs + windowUs } as const;
 
-  test('keeps its beginning until an event comes, though it is older than the minutes', () => {
+  test('keeps its beginning until an event arrives, even if the beginning is before the minutes', () => {
     expect(
       find(
         minutesOf(100, (name) => name === 'like.create'),
@@ -139,7 +139,7 @@ describe('a silence that was found before', () => {
     ).toEqual([{ collection: 'like.create', from: stood.from, to: at(2) + 30_000_000 }]);
   });
 
-  test('ends where its events have been filled in since', () => {
+  test('ends where its events have been filled in later', () => {
     const minutes = minutesOf(100, () => false);
     expect(find(minutes, usualOf())).toEqual([]);
   });

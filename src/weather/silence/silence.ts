@@ -4,53 +4,61 @@ import { percentile } from '../window/percentile.ts';
 import type { Edges, Silence } from '../window/silence-store.ts';
 import { windowUs } from '../window/window.ts';
 
-/** A window without an event of a collection is evidence when at least this much of it was observed. */
+/** Minimum observed time in microseconds of a window without an event that counts as evidence. */
 const watchedUs = 59_000_000;
-/** Fewer windows than this are never a silence. */
+/** Minimum number of windows of a silence. */
 const minWindows = 3;
-/** A collection whose p05 is at least this many events a minute is frequent. */
+/** Minimum 5th percentile of a frequent collection, in events per minute. */
 export const frequentRate = 10;
-/** A frequent collection is silent once this many of its events are missing. */
+/** Number of missing events after which a frequent collection is silent. */
 const missingEvents = 50;
-/** Any other is silent after this many times its longest pause on earlier days, and after no fewer windows. */
+/** A collection that is not frequent is silent after this multiple of its longest pause on earlier days. */
 const pauseFactor = 6;
+/** Minimum number of windows of a silence of a collection that is not frequent. */
 const minPauseWindows = 10;
-/** Without a baseline the last hour decides about a frequent collection. */
+/** Number of recent windows that replace a missing baseline of a frequent collection: the last hour. */
 const hourWindows = 60;
+/** Minimum number of observed windows in the last hour for a decision without a baseline. */
 const minHourWindows = 45;
-/** And at least half a day, with wider margins, about any other: a rare collection may just have ended a bulk operation. */
+/** Minimum number of observed windows before a silence of any other collection without a baseline: half a day. */
 const minDayWindows = 720;
+/** Without a baseline, a collection is silent after this multiple of its longest pause in the preceding windows. */
 const dayPauseFactor = 6;
+/**
+ * Minimum number of windows of a silence without a baseline, for a collection that is not frequent. The minimum exceeds
+ * `minPauseWindows`, because the end of a bulk operation of a rare collection is not a silence.
+ */
 const minDayPauseWindows = 240;
 
-/** Usual counts a minute of every collection, by the places of `collectionNames`; null without a baseline. */
+/** Usual counts per minute of every collection, in the order of `collectionNames`; null without a baseline. */
 export interface UsualCounts {
   readonly p05: readonly (number | null)[];
   readonly p50: readonly (number | null)[];
 }
 
-/** The usual counts and pauses, from earlier days. */
+/** Usual counts and pauses, computed from earlier days. */
 export interface Usual {
-  /** Counts a minute in the UTC hour of the window. */
+  /** Returns the usual counts per minute in the UTC hour of the window. */
   hour(startUs: number): UsualCounts;
-  /** Longest pause of the collection on earlier days, in windows; null without a baseline. */
+  /** Returns the longest pause of the collection on earlier days, in windows; null without a baseline. */
   pause(place: number, startUs: number): number | null;
 }
 
 /** Input of the search for silences. */
 export interface SilenceInput {
-  /** Closed minutes in order, without holes; their counts by `collectionNames`. */
+  /** Consecutive closed minutes; counts in the order of `collectionNames`. */
   readonly minutes: readonly Minute[];
   readonly usual: Usual;
-  /** First and last event of a collection in a window. */
+  /** Returns the first and last event of a collection in a window. */
   readonly edges: (startUs: number, collection: CollectionName) => Edges;
-  /** Silences that overlap the first minute, as they were found earlier. */
+  /** Silences found earlier that overlap the first minute. */
   readonly standing: readonly Silence[];
 }
 
 /**
- * Finds the time in which a collection brought nothing while others continued: from its last event to its next one, or to the
- * end of the minutes. The decision about a window uses no later window. See docs/weather.md for the rule and its limits.
+ * Finds the time in which a collection had no events while others continued: from its last event to its next event, or
+ * to the end of the minutes. The decision about a window uses no later window. See docs/weather.md for the rule and its
+ * limits.
  */
 export function findSilences(input: SilenceInput): Silence[] {
   return collectionNames.flatMap((collection, place) => silencesOf(input, collection, place));
@@ -62,22 +70,22 @@ interface Search extends SilenceInput {
   readonly place: number;
 }
 
-/** Windows in a row without an event of the collection. */
+/** Consecutive windows without an event of the collection. */
 interface Run {
-  /** The last window with one of its events; null where the minutes have none. */
+  /** Last window with an event of the collection; null if the minutes have none. */
   readonly lastEvent: Minute | null;
-  /** Index of the first of its windows. */
+  /** Index of the first window of the run without events. */
   readonly first: number;
-  /** Its observed windows. */
+  /** Observed windows of the run without events. */
   readonly windows: Minute[];
-  /** Observed windows before it among the minutes, and the longest pause in them. */
+  /** Number of observed windows before the run, and the longest pause in them. */
   readonly before: number;
   readonly longest: number;
-  /** Start of the silence once it is proven; null before. */
+  /** Start of the silence once it is proven; null until then. */
   silentFrom: number | null;
-  /** Evidence that each rule has summed up so far, so that a window is judged once. */
+  /** Evidence that each rule has accumulated, so that each window is evaluated once. */
   readonly evidence: Readonly<Record<'missing' | 'weight', { windows: number; sum: number }>>;
-  /** The hour before it, once it is needed. */
+  /** The hour before the run without events; computed on first use. */
   lastHour: LastHour | null;
 }
 
@@ -122,7 +130,10 @@ function firstOf({ edges, collection }: Search, { startUs }: Minute): number {
   return edges(startUs, collection).firstUs ?? startUs;
 }
 
-/** A window of an earlier version does not say when its last event came: it counts as observed to its end. */
+/**
+ * Returns the start of a silence. A window stored by an earlier version has no time of its last event, so it counts as
+ * observed to its end.
+ */
 function startOf({ edges, collection, minutes }: Search, { lastEvent }: Run): number {
   if (!lastEvent) return minutes[0]?.startUs ?? 0;
   const { lastUs } = edges(lastEvent.startUs, collection);
@@ -182,8 +193,9 @@ function summed(run: Run, rule: keyof Run['evidence'], of: (minute: Minute) => n
 }
 
 /**
- * The level of the other collections in a minute, 0 to 1: the median of their counts over the usual ones, among those that are
- * frequent and not silent themselves. 0 where there are none: then nothing shows that the stream continues.
+ * Returns the level of the other collections in a minute, from 0 to 1: the median ratio of count to usual count among
+ * frequent collections that are not silent. Returns 0 if there are none, because nothing then proves that the stream
+ * continues.
  */
 function levelOf({ counts }: Minute, place: number, p50: readonly (number | null)[]): number {
   const levels = p50.flatMap((usual, other) => {

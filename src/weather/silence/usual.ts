@@ -7,10 +7,13 @@ import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import type { Usual, UsualCounts } from './silence.ts';
 
-/** A day counts for the pauses if at least this many of its windows have events. */
+/** Minimum number of windows with events for a day to be included in the pauses. */
 const minWindows = windowsPerDay / 2;
 
-/** The usual counts of an hour, from the same hour of earlier days; a minute within a collection's silence says nothing of it. */
+/**
+ * Computes the usual counts of an hour from the same hour of earlier days; minutes within a collection's silence are
+ * excluded.
+ */
 export function usualCounts(days: readonly (readonly Minute[])[], silences: readonly Silence[]): UsualCounts {
   const both = collectionNames.map((collection, place) => {
     const silent = silences.filter((silence) => silence.collection === collection);
@@ -24,7 +27,9 @@ export function usualCounts(days: readonly (readonly Minute[])[], silences: read
   return { p05: both.map(([p05]) => p05), p50: both.map(([, p50]) => p50) };
 }
 
-/** The longest pause in a collection's counts, in windows that have events of any kind; null with less than 7 days. */
+/**
+ * Returns the longest pause of a collection, counted in windows with events of any kind; null with fewer than 7 days.
+ */
 export function usualPause(
   counts: readonly { readonly startUs: number; readonly count: number }[],
   silences: readonly Silence[],
@@ -43,7 +48,10 @@ export function usualPause(
   return Math.max(...days.map((day) => day.pause));
 }
 
-/** Reads the usual counts and pauses of a series from its store. Each hour and each collection is read once; make a new one to read them again. */
+/**
+ * Creates a reader of a series' usual counts and pauses. Each hour and each collection is read once; create another
+ * reader to read them again.
+ */
 export function storedUsual(store: WindowStore, series: number): Usual {
   const hours = new Map<number, UsualCounts>();
   const pauses = new Map<string, number | null>();

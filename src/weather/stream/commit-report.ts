@@ -6,13 +6,16 @@ import type { WeatherTelemetry } from './telemetry.ts';
 /** Result of one commit of a session. */
 export interface CommitReport {
   readonly gains: readonly TrackGain[];
-  /** Duration of the commit. */
+  /** Duration of the commit, in milliseconds. */
   readonly milliseconds: number;
-  /** Position of the live reader. */
+  /** Position of the live reader after the commit. */
   readonly position: Position | null;
 }
 
-/** Reports a commit to the metrics, and to the log what was not observed or not counted. `nowMs` is the wall clock. */
+/**
+ * Reports a commit to the metrics, and logs what was not observed or not counted. `nowMs` is the wall clock in
+ * milliseconds.
+ */
 export function reportCommit(
   { gains, milliseconds, position }: CommitReport,
   { telemetry, log, nowMs }: { readonly telemetry: WeatherTelemetry; readonly log: Log; readonly nowMs: number },
@@ -21,7 +24,8 @@ export function reportCommit(
     telemetry.frames(outcomes);
     telemetry.gap(gapUs / 1e6);
     for (let i = 0; i < resets; i += 1) telemetry.positionReset();
-    if (resets > 0) log.warn('the stream does not contain the stored position; the position is abandoned, with a gap');
+    if (resets > 0)
+      log.warn('the stream does not contain the stored position; the position is abandoned, and a gap is recorded');
     if (outcomes.past + outcomes.implausible > 0) {
       log.warn('events with implausible times or numbers are not counted', {
         past: outcomes.past,

@@ -9,19 +9,19 @@ const decompress = decompressor(dictionary, 10 * mib);
 const packed = (plain: Buffer) => zstdCompressSync(plain, { dictionary });
 
 describe('a compressed frame', () => {
-  it('expands to 1 MiB whatever its length', () => {
+  it('expands to up to 1 MiB regardless of its length', () => {
     const plain = Buffer.alloc(mib, '[');
     expect(packed(plain).length).toBeLessThan(1_000);
     expect(decompress(packed(plain), true).equals(plain)).toBe(true);
   });
 
-  it('comes back as it came where it would expand to more than 1 MiB and 64 times its length', () => {
+  it('is returned unchanged if it would expand to more than 1 MiB and 64 times its length', () => {
     const bomb = packed(Buffer.alloc(2 * mib, '['));
     expect(decompress(bomb, true) === bomb).toBe(true);
   });
 
-  it('expands to more than 1 MiB where that is at most 64 times its length', () => {
-    // Of each 40 bytes ten are unlike any others.
+  it('expands to more than 1 MiB if the result is at most 64 times its length', () => {
+    // Make ten of every 40 bytes random, so that they cannot be compressed.
     const lines = Array.from(
       { length: 60_000 },
       (_, n) => `${(n * 2_654_435_761).toString(36).padStart(10)}${'x'.repeat(30)}`,
@@ -31,7 +31,7 @@ describe('a compressed frame', () => {
     expect(decompress(packed(plain), true).equals(plain)).toBe(true);
   });
 
-  it('comes back as it came where it would be longer than a frame may be', () => {
+  it('is returned unchanged if its expansion would exceed the maximum length of a frame', () => {
     const frame = packed(Buffer.from('0123456789'));
     expect(decompressor(dictionary, 10)(frame, true).toString()).toBe('0123456789');
     expect(decompressor(dictionary, 9)(frame, true) === frame).toBe(true);

@@ -5,20 +5,22 @@ import type { BytesAnswer } from '../../network/http/http.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { isZstdDictionary } from './compression.ts';
 
-/** The last dictionary of the host, in the data directory. */
+/** File of the host's last dictionary, in the data directory. */
 export const dictionaryFile = 'jetstream-dictionary.zstd';
-/** Interval between requests to a host that sends no dictionary, in milliseconds. */
+/** Interval between requests to a host that provides no dictionary, in milliseconds. */
 const retryMs = 3_600_000;
 
 /** Source of the dictionary with which live reading requests compression. */
 export interface Dictionaries {
-  /** Resolves with the dictionary to use now; null to read without compression. Never rejects. */
+  /** Resolves with the current dictionary; null to read without compression. Never rejects. */
   current(signal: AbortSignal): Promise<Buffer | null>;
-  /** Called when the host does not know the dictionary, or does not compress with it. */
+  /** Reports that the host rejected the dictionary, or does not compress with it. */
   refused(): void;
 }
 
-/** Uses the dictionary of the operator's file until the host refuses it; null for none. */
+/**
+ * Creates a source of the dictionary in the operator's file, which is used until the host rejects it; null for none.
+ */
 export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   let given = dictionary;
   return {
@@ -29,7 +31,7 @@ export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   };
 }
 
-/** Dependencies of fetching the host's own dictionary. */
+/** Dependencies of fetching the host's dictionary. */
 export interface FetchOptions {
   readonly folder: string;
   readonly fetch: (signal: AbortSignal) => Promise<BytesAnswer>;
@@ -37,7 +39,7 @@ export interface FetchOptions {
   readonly log: Log;
 }
 
-/** Uses the host's own dictionary: the stored one, and a new one when the host no longer knows that. */
+/** Creates a source of the host's dictionary: the stored one, and a new one when the host rejects the stored one. */
 export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): Dictionaries {
   const path = join(folder, dictionaryFile);
   let held: Buffer | null = null;
@@ -49,7 +51,7 @@ export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): 
     askedMs = clock();
     const answer = await fetch(signal);
     if (answer.kind !== 'bytes' || !isZstdDictionary(answer.bytes)) {
-      log.warn('the host gives no dictionary; reading without compression', { answer: answer.kind });
+      log.warn('the host provides no dictionary; reading without compression', { answer: answer.kind });
       return null;
     }
     await keep(answer.bytes);
@@ -61,7 +63,7 @@ export function fetchedDictionary({ folder, fetch, clock, log }: FetchOptions): 
       await writeFile(`${path}.tmp`, bytes);
       await rename(`${path}.tmp`, path);
     } catch (error) {
-      log.warn('the dictionary could not be kept; it is fetched again at the next start', errorFields(error));
+      log.warn('the dictionary could not be stored; it is fetched again at the next start', errorFields(error));
     }
   }
 
@@ -84,7 +86,7 @@ async function kept(path: string): Promise<Buffer | null> {
     const bytes = await readFile(path);
     return isZstdDictionary(bytes) ? bytes : null;
   } catch {
-    // The file does not exist yet or cannot be read: the host is asked.
+    // Request the dictionary from the host if the file does not exist or cannot be read.
     return null;
   }
 }

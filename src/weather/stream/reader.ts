@@ -16,57 +16,57 @@ export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimit
 /** Interval between checks of a connection, in milliseconds. */
 const lookMs = 250;
 
-/** Opens a connection; `openSocket` with the limits of the instrument. */
+/** A function that opens a connection; `openSocket` with the limits of the instrument. */
 export type Connect = (
   options: Pick<SocketOptions, 'url' | 'onFrame' | 'protocol'>,
   signal: AbortSignal,
 ) => Promise<GuardedSocket>;
 
-/** Dependencies that all readers of a host share. */
+/** Dependencies shared by all readers of a host. */
 export interface ReaderContext {
   readonly endpoint: Endpoint;
   readonly connect: Connect;
   readonly backoff: BackoffOptions;
-  /** Dictionaries with which live reading requests compressed frames. */
+  /** Source of dictionaries with which live reading requests compressed frames. */
   readonly dictionaries: Dictionaries;
   /** Creates a classifier of the wire. */
   readonly classifier: () => Classifier;
-  /** This machine's wall clock, milliseconds. */
+  /** Returns the time of this machine's wall clock, in milliseconds. */
   readonly clock: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
 }
 
-/** One reader: its track, and the start and end of its connections. */
+/** One reader: its track, and callbacks for the start and end of its connections. */
 export interface ReaderTask {
   readonly role: ReaderRole;
   readonly track: Track;
   /**
-   * Begins a connection on the track, and returns its cursor, null for live. `fruitless`: number of connections in a
-   * row that were refused or delivered nothing. `give_up` ends the reader.
+   * Prepares the next connection and returns its cursor, or null for live. `fruitless`: number of consecutive
+   * connections that were rejected or delivered no event. `give_up` ends the reader.
    */
   readonly begin: (fruitless: number) => number | null | 'give_up';
-  /** Called with the bytes of each frame. True ends the reader. */
+  /** Called with the number of bytes of each frame. Returns true to end the reader. */
   readonly read?: (bytes: number) => boolean;
-  /** Silence that ends a connection, in microseconds. */
+  /** Returns the silence that ends a connection, in microseconds. */
   readonly silenceUs: () => number;
   /** Called when the end of the track is reached. */
   readonly reached?: () => void;
-  /** Called when the track holds so much that it must be committed now. */
+  /** Called when the track has reached its maximum size and must be committed. */
   readonly full: () => void;
 }
 
-/** Connects, reads, and connects again, until the signal, the end of the track, or `give_up`. */
+/** Runs a reader: connects, reads, and reconnects until the signal, the end of the track, or `give_up`. */
 export async function runReader(context: ReaderContext, task: ReaderTask, signal: AbortSignal): Promise<void> {
   const backoff = createBackoff(context.backoff);
   const feed = createFeed(context, task);
   let fruitless = 0;
-  /** A proxy may not return the subprotocol; the frames are the same without it. */
+  /** True while the handshake offers the subprotocol. A proxy may not return it; the frames are the same without it. */
   let offersProtocol = context.endpoint.wire === 'jetstream.subscribeEvents';
   while (!signal.aborted && !feed.finished()) {
     const cursor = task.begin(fruitless);
     if (cursor === 'give_up') return;
-    // A backlog is read uncompressed: decompression would limit its rate.
+    // Read a backlog without compression, because decompression would limit its rate.
     const dictionary = task.role === 'live' ? await context.dictionaries.current(signal) : null;
     feed.start(dictionary);
     const protocol = offersProtocol ? methodProtocol : null;
@@ -95,9 +95,9 @@ interface Cause {
   readonly name: string;
   /** True if the host accepted the connection. */
   readonly answered: boolean;
-  /** True if the host does not serve this cursor, or serves frames that cannot be read. */
+  /** True if the host rejects this cursor, or sends frames that cannot be read. */
   readonly refused: boolean;
-  /** Name of the error of a refusal; null if the host sent none. */
+  /** Error name of a rejected handshake; null if the host sent none. */
   readonly error: string | null;
   readonly why: string;
 }
@@ -162,22 +162,22 @@ async function pause(
   const ms = backoff.next();
   log.warn(cause.why, { reader: role, cause: cause.name, retryInMs: ms });
   await wait(ms, undefined, { signal }).catch(() => {
-    // Aborted while it waited: the loop checks the signal.
+    // Ignore an abort during the wait: the loop checks the signal.
   });
 }
 
 /** Consumer of the frames of one reader's connections. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
-  /** Called before a connection; its frames are compressed if there is a dictionary. */
+  /** Prepares for a connection; its frames are compressed if there is a dictionary. */
   start(dictionary: Buffer | null): void;
   /** Returns the last notice of the host on this connection. */
   notice(): Notice;
-  /** Returns true if the last connection delivered a new event. */
+  /** Returns true if the last connection delivered at least one new event. */
   fruitful(): boolean;
-  /** Returns true if the last connection delivered no event at all, not even one that was counted before. */
+  /** Returns true if the last connection delivered no event, neither new nor already counted. */
   empty(): boolean;
-  /** Returns true if no event arrived for too long: a pong proves that the socket works, not that events arrive. */
+  /** Returns true if no event arrived for too long: a pong proves only that the socket works. */
   silent(): boolean;
   finished(): boolean;
 }
@@ -226,7 +226,7 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
         empty = false;
       }
       came = false;
-      // Twice in a row: after this process was busy, the frames that arrived meanwhile are read before the second check.
+      // Require two checks in a row: if this process was busy, the waiting frames are read before the second check.
       const before = over;
       over = (clock() - lastMs) * 1000 > silenceUs();
       return over && before;

@@ -10,32 +10,37 @@ import { reportCommit } from './commit-report.ts';
 import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
 
 const hourUs = 3_600_000_000;
-/** A position younger than this is resumed, even if the backfill is shorter. */
+/** Maximum age in microseconds of a position that is resumed even if the backfill is shorter. */
 const alwaysResumedUs = 15 * 60_000_000;
-/** After this number of resumed connections in a row without new events, the next is live: the cursor may be the reason. */
+/**
+ * Number of consecutive resumed connections without new events after which the next connection is live: the cursor may
+ * be the cause.
+ */
 const fruitlessResumes = 3;
-/** A backfill ends after this number of connections in a row without new events; the rest of it remains a gap. */
+/** Number of consecutive connections without new events after which a backfill ends; the rest remains a gap. */
 const fruitlessBackfills = 5;
-/** Minimum silence that ends a connection of a backfill: a replay may begin late. */
+/** Minimum silence that ends a connection of a backfill, in microseconds: a replay may begin late. */
 const backfillSilenceUs = 30_000_000;
-/** A live host stamps events when it sees them: none is older than a day, or than the oldest resumed position. */
+/**
+ * Maximum age in microseconds of an event of a live host, or the age of the oldest resumed position if that is greater.
+ */
 const oldestLiveUs = 24 * hourUs;
 
 /**
- * Overlap that a new session reads before its position, in sequence numbers, or in microseconds without them. The
- * method sends a `sync` and then rows that only their account and time distinguish from acts; the overlap contains
- * the syncs that are in progress.
+ * Overlap that a new session reads before its position, in sequence numbers, or in microseconds without numbers. The
+ * method sends a `sync` and then rows that are detected only by its account and time; the overlap contains the syncs in
+ * progress.
  */
 const overlap = { seq: 20_000, time: 60_000_000 } as const;
 
-/** Dependencies of a session. */
+/** Dependencies and settings of a session. */
 export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
-  /** Returns a number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly store: WindowStore;
-  /** Length of a backfill; 0 for none. */
+  /** Length of a backfill, in hours; 0 for none. */
   readonly backfillHours: number;
-  /** Maximum bytes of one backfill. */
+  /** Maximum size of one backfill, in bytes. */
   readonly backfillBytes: number;
   readonly commitMs: number;
   /** Called after each commit, which may close windows. */
@@ -43,8 +48,8 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
 }
 
 /**
- * Reads from the stored positions until the signal, or until a commit fails: one live reader and at most one backfill,
- * whose gains are committed together. Rejects with the store's error; uncommitted gains are discarded.
+ * Runs a session from the stored positions until the signal, or until a commit fails: one live reader and at most one
+ * backfill, whose results are committed together. Rejects with the store's error; uncommitted results are discarded.
  */
 export function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   return new Session(options, signal).run();
@@ -72,7 +77,7 @@ class Session {
   #revision: number;
   #isOver = false;
   #backfill: RunningBackfill | null = null;
-  /** Position before the last live start: the backfill begins there. */
+  /** Position before the last live start, from which the backfill begins. */
   #beforeLive: Position | null;
 
   constructor(options: SessionOptions, signal: AbortSignal) {
@@ -121,14 +126,14 @@ class Session {
     }
   }
 
-  /** Returns the cursor of the next live connection; null to continue at the present. */
+  /** Returns the cursor of the next live connection; null to begin at the present. */
   #beginLive(fruitless: number): number | null {
     const { backfillHours } = this.#options;
     const { position } = this.#live;
     const young = Math.max(backfillHours * hourUs, alwaysResumedUs);
     const isFruitless = fruitless % (fruitlessResumes + 1) === fruitlessResumes;
     const ageUs = position ? this.#clockUs() - position.timeUs : Number.POSITIVE_INFINITY;
-    // A position far ahead of the clock is not resumed: the events themselves show which of the two is wrong.
+    // Do not resume a position far ahead of the clock: the next events show whether the clock or the position is wrong.
     if (position && !isFruitless && ageUs <= young && ageUs >= -futureUs) {
       const cursor = this.#revision === this.#stored.revision ? this.#withOverlap(position) : position.value;
       this.#live.resume(cursor);
@@ -177,7 +182,7 @@ class Session {
     };
   }
 
-  /** After a live start, fills in the time between the old position and its first event. */
+  /** Starts a backfill after a live start: from the old position to the first live event. */
   #fillGap(): void {
     const end = this.#live.takeLiveStart();
     if (!end) return;
@@ -187,7 +192,7 @@ class Session {
     const position: Position =
       before && before.timeUs >= oldest ? before : { kind: 'time', value: oldest, counted: 0, timeUs: oldest };
     const seconds = Math.round((end.timeUs - position.timeUs) / 1e6);
-    this.#options.log.info('filling in the time before', { seconds });
+    this.#options.log.info('the backfill has started', { seconds });
     this.#startBackfill({ position, end, bytes: 0 });
   }
 
@@ -197,7 +202,8 @@ class Session {
     const backfill = this.#backfill;
     const gaveUp = backfill?.over === true;
     const gains = [this.#live.take(), ...(backfill ? [backfill.track.take()] : [])];
-    // The end of the backfill may be as wrong as the abandoned position. A gap is better than events counted twice.
+    // Stop the backfill if a position was abandoned, because its end may be wrong too. A gap is better than events
+    // counted twice.
     if (gains.some(({ resets }) => resets > 0)) backfill?.stop.abort();
     if (gains.every(({ outcomes }) => Object.values(outcomes).every((frames) => frames === 0)) && !gaveUp) return;
     const began = performance.now();
@@ -233,10 +239,12 @@ class Session {
   }
 }
 
-/** Returns the stored position, or null if no host can have sent it: reading then begins live, with a gap. */
+/**
+ * Returns the stored position, or null if no host can have sent it: reading then begins live, and a gap is recorded.
+ */
 function usable(position: Position | null, { log, telemetry }: SessionOptions): Position | null {
   if (!position || isUsable(position)) return position;
-  log.warn('the stored position is invalid; reading continues live, with a gap');
+  log.warn('the stored position is invalid; reading continues live, and a gap is recorded');
   telemetry.positionReset();
   return null;
 }

@@ -3,17 +3,17 @@ import { errorFields } from '../../ops/log.ts';
 import { storeFault } from '../window/store-faults.ts';
 import { runSession, type SessionOptions } from './session.ts';
 
-/** Options of the sessions of one host. */
+/** Settings of the sessions of one host. */
 export interface SessionsOptions extends SessionOptions {
   /** Interval between attempts to write while the disk is full, in milliseconds. */
   readonly probeMs: number;
-  /** Called when a session ended because the disk is full. */
+  /** Called when a session has ended because the disk is full. */
   readonly notWritten: () => void;
 }
 
 /**
- * Runs one session after another until the signal. A session ends when the disk is full, and the next one reads what it
- * could not commit again from the stored position. Rejects with any other error.
+ * Runs consecutive sessions until the signal. A session ends when the disk is full, and the next session reads
+ * uncommitted events again from the stored position. Rejects with any other error.
  */
 export async function runSessions(options: SessionsOptions, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {

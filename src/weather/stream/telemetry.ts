@@ -1,14 +1,14 @@
 import type { FrameOutcome } from '../window/track.ts';
 
-/** Readers of the stream: the one that follows it, and the one that reads the time before. */
+/** Roles of the stream's readers: the live reader follows the present, the backfill reads the time before. */
 export type ReaderRole = 'live' | 'backfill';
 
-/** Hosts by preference. */
+/** Places of the observed hosts, in order of preference. */
 export const hostPlaces = ['first', 'second'] as const;
-/** Place of an observed host: the preferred one is first. */
+/** Place of an observed host: the preferred host is first. */
 export type HostPlace = (typeof hostPlaces)[number];
 
-/** Live connection of a host: the cause is that of the last failure, null before the first attempt ended. */
+/** State of a host's live connection. The cause is that of the last failure; null until the first attempt has ended. */
 export type HostConnection =
   | { readonly isConnected: true }
   | { readonly isConnected: false; readonly cause: string | null };
@@ -16,28 +16,31 @@ export type HostConnection =
 /** Metrics of the instrument. Every dimension has a closed list of values. */
 export interface WeatherTelemetry {
   frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
-  /** Seconds between the newest counted event and this machine's clock. */
+  /** Records the seconds between the newest counted event and this machine's clock. */
   lag(seconds: number): void;
   connected(role: ReaderRole): void;
-  /** A connection ended, or could not be opened. */
+  /** Records that a connection ended, or could not be opened. */
   disconnected(role: ReaderRole, cause: string): void;
-  /** Seconds of the stream's clock that were charged as not observed. */
+  /** Records seconds of the stream's clock that count as not observed. */
   gap(seconds: number): void;
-  /** The position was abandoned: the stream does not contain it. */
+  /** Records that the position was abandoned, because the stream does not contain it. */
   positionReset(): void;
   committed(windows: number, milliseconds: number): void;
-  /** A commit or an artifact could not be written. */
+  /** Records a failed write of a commit or an artifact. */
   notWritten(what: 'store' | 'artifact'): void;
   published(atMs: number): void;
-  /** The live connection of a host was established, or ended. Called for each host once at the start. */
+  /** Records that the live connection of a host was established or ended. Called once for each host at the start. */
   hostConnection(host: HostPlace, connection: HostConnection): void;
-  /** Seconds between the newest counted event of a host and this machine's clock. */
+  /** Records the seconds between the newest counted event of a host and this machine's clock. */
   hostLag(host: HostPlace, seconds: number): void;
-  /** The host that the artifact is of, after each reading; `sinceMs` is the instant of a failover, null for the first host. */
+  /**
+   * Records the host of the artifact after each reading; `sinceMs` is the instant of a failover in milliseconds, null
+   * for the first host.
+   */
   publishedHost(host: HostPlace, sinceMs: number | null): void;
 }
 
-/** Discards all metrics. */
+/** Telemetry that discards all metrics. */
 export const noTelemetry: WeatherTelemetry = {
   frames: () => undefined,
   lag: () => undefined,
@@ -53,7 +56,7 @@ export const noTelemetry: WeatherTelemetry = {
   publishedHost: () => undefined,
 };
 
-/** Returns the telemetry of one host's sessions: the metrics of the stream are of the first host alone. */
+/** Returns the telemetry of one host's sessions. The metrics of the stream are recorded only for the first host. */
 export function telemetryOfHost(telemetry: WeatherTelemetry, host: HostPlace): WeatherTelemetry {
   const own = host === 'first' ? telemetry : noTelemetry;
   return {

@@ -9,17 +9,20 @@ const windowsPerHour = 60;
 
 /** Length of an hour, in microseconds. */
 export const hourUs = windowsPerHour * windowUs;
-/** Days of history for a comparison. */
+/** Minimum number of days of history for a comparison. */
 export const minDays = 7;
-/** A day counts for an hour if at least this many of the hour's minutes may be compared. */
+/** Minimum number of comparable minutes of an hour for its day to be included. */
 export const minMinutes = 10;
 
-/** The kept days before an hour, in microseconds. */
+/** Returns the interval of stored days before an hour, in microseconds. */
 export function spanBefore(hour: number): Interval {
   return { from: hour - keptDays * dayUs, to: hour };
 }
 
-/** Reads the minutes of the same hour on each kept day before it, oldest day first; a day that was not observed is empty. */
+/**
+ * Reads the minutes of the same hour on each stored day before it, oldest day first; a day that was not observed is
+ * empty.
+ */
 export function earlierDays(
   store: WindowStore,
   series: number,

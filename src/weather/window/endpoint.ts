@@ -4,30 +4,33 @@ import type { AddressPolicy } from '../../network/guard/address-policy.ts';
 import { type Admission, admitSocketUrl } from '../../network/guard/outbound-url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 
-/** Paths of Jetstream's present method and of the legacy wire. */
+/** Path of Jetstream's present method. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
+/** Path of the dictionary on hosts of the present method. */
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
+/** Path of the legacy wire. */
 const legacyPath = '/subscribe';
 /** Websocket subprotocol of the method's frames. */
 export const methodProtocol = 'xrpc.v1.json';
 
-/** An observed host and its wire, which the path determines. */
+/** An observed host and its wire, which is determined by the path of the URL. */
 export interface Endpoint {
   readonly wire: Wire;
   /** URL of the connection. */
   readonly url: URL;
-  /** Name in the store, the artifact and the log: without credentials or query. */
+  /** Name of the endpoint in the store, the artifact and the log: the URL without credentials or query. */
   readonly name: string;
-  /** A literal loopback address: the simulated network. */
+  /** True if the host is a literal loopback address, which belongs to the simulated network. */
   readonly simulated: boolean;
 }
 
-/** Parses the URL of a Jetstream host. Throws OperatorError for a URL that the outbound guard refuses. */
+/** Parses the URL of a Jetstream host. Throws OperatorError for a URL that the outbound guard rejects. */
 export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   const admission = admitSocketUrl(text, policy);
   if (admission.kind !== 'admitted') throw new OperatorError(describeRefusal(admission));
   const { url, isLoopback } = admission;
-  // A bare host serves the present method. Every other path is the legacy wire, as it was before the method existed.
+  // Add the path of the present method to a bare host. Every other path is the legacy wire, as before the method
+  // existed.
   if (url.pathname === '/') url.pathname = methodPath;
   const wire: Wire = url.pathname.endsWith(methodPath) ? 'jetstream.subscribeEvents' : 'jetstream.legacy';
   return { wire, url, name: publicUrl(url), simulated: isLoopback || url.hostname === 'localhost' };
@@ -37,7 +40,7 @@ function describeRefusal({ kind, why, url }: Exclude<Admission, { kind: 'admitte
   const isSocket = url !== null && socketSchemes.some((scheme) => scheme === url.protocol);
   if (!isSocket) return '--jetstream requires an address such as wss://HOST or wss://HOST/subscribe';
   const isPlain = kind === 'bad_url' && url.protocol === 'ws:';
-  const reason = isPlain ? 'use wss:; ws: is for loopback, with --allow-loopback' : why;
+  const reason = isPlain ? 'use wss:; ws: is allowed only for loopback, with --allow-loopback' : why;
   return `--jetstream ${publicUrl(url)}: ${reason}`;
 }
 
@@ -46,17 +49,17 @@ export function parseEndpoints(texts: readonly string[], policy: AddressPolicy):
   const endpoints = texts.map((text) => parseEndpoint(text, policy));
   const [first, second, ...more] = endpoints;
   if (!first) throw new OperatorError('--jetstream requires the address of a host');
-  if (more.length > 0) throw new OperatorError('--jetstream: at most two hosts are observed');
+  if (more.length > 0) throw new OperatorError('--jetstream: at most two hosts can be observed');
   if (second?.url.host === first.url.host) throw new OperatorError('--jetstream: the two hosts must be different');
   if (second && second.simulated !== first.simulated) {
-    throw new OperatorError('--jetstream: a simulated host and a live one are never observed together');
+    throw new OperatorError('--jetstream: a simulated host and a live one cannot be observed together');
   }
   return endpoints;
 }
 
 /** Parameters of one connection. */
 export interface Subscription {
-  /** Null to begin at the present. */
+  /** Position from which the host sends events; null to begin at the present. */
   readonly cursor: number | null;
   /** Number of the zstd dictionary of compressed frames; null for uncompressed frames. */
   readonly dictionary: number | null;
@@ -90,9 +93,9 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, wire: 'jetstream.legacy', url, name: publicUrl(url) };
 }
 
-/** Describes a refused handshake for the operator; null if the status has no specific meaning. */
+/** Describes a rejected handshake for the operator; null if the status has no specific meaning. */
 export function describeHandshakeRefusal({ wire, name, url }: Endpoint, status: number | null): string | null {
   if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;
-  return `${name} answers 404: the host does not serve this method; if it speaks the legacy wire, name it as ${legacy}`;
+  return `${name} responds with 404: the host does not serve this method; if it serves the legacy wire, specify ${legacy}`;
 }

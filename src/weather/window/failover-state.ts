@@ -1,14 +1,14 @@
-/** The reason why a series cannot be relied on now, and since when; microseconds. */
+/** Reason why a series is currently unreliable, and the start of that state in microseconds. */
 export interface Trouble {
   readonly reason: 'unobserved' | 'silent';
   readonly sinceUs: number;
 }
 
-/** The second host is published: since when, and why. Microseconds. */
+/** State while the second host is published: its start in microseconds, and its reason. */
 export interface Failover {
   readonly sinceUs: number;
-  /** Trouble of the first host at that time. */
+  /** Trouble of the first host at the start of the failover. */
   readonly trouble: Trouble;
-  /** The last time when the first host was in trouble. */
+  /** Last instant at which the first host was in trouble, in microseconds. */
   readonly unwellUs: number;
 }

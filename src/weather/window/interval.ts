@@ -1,10 +1,10 @@
-/** A span of the stream's clock in microseconds: `from` included, `to` not. */
+/** An interval of the stream's clock in microseconds: `from` inclusive, `to` exclusive. */
 export interface Interval {
   readonly from: number;
   readonly to: number;
 }
 
-/** The union of intervals: sorted, disjoint, those that touch joined. */
+/** Returns the union of intervals: sorted and disjoint, with adjacent intervals joined. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const sorted = intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from);
   const joined: { from: number; to: number }[] = [];
@@ -16,7 +16,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return joined;
 }
 
-/** The parts of sorted, disjoint intervals that lie in none of the `cuts`. */
+/** Returns the parts of sorted, disjoint intervals that are in none of the `cuts`. */
 export function without(intervals: readonly Interval[], cuts: readonly Interval[]): Interval[] {
   const sorted = union(cuts);
   return intervals.flatMap((interval) => {
@@ -32,8 +32,8 @@ export function without(intervals: readonly Interval[], cuts: readonly Interval[
 }
 
 /**
- * Length of each span of `width` from `start` on that the intervals cover, in microseconds. One pass; the intervals
- * must be sorted and disjoint, as `union` returns them. An interval that crosses spans counts in each.
+ * Returns the covered length of each span of `width` from `start`, in microseconds. The intervals must be sorted and
+ * disjoint, as `union` returns them. An interval that crosses spans counts in each.
  */
 export function coverage(intervals: readonly Interval[], start: number, width: number, spans: number): Float64Array {
   const covered = new Float64Array(spans);

@@ -17,8 +17,8 @@ function minute(change: Partial<WindowRow> = {}, observed = whole) {
   return one;
 }
 
-describe('a minute', () => {
-  test('that was watched whole and without a fault is complete', () => {
+describe('a minute of the history', () => {
+  test('is complete if it was observed entirely and without a fault', () => {
     expect(minute()).toEqual({
       ...{ startUs: start, observedUs: windowUs, events: 100, flags: 0, counts: [7] },
       ...{ complete: true, eligible: true, resync: 0, leftOut: 0 },
@@ -32,26 +32,26 @@ describe('a minute', () => {
     ['seam', true],
     ['replayed', true],
     ['leftOut', true],
-  ] as const)('with the flag %s may be complete: %s', (flag, complete) => {
+  ] as const)('may be complete with the flag %s: %s', (flag, complete) => {
     expect(minute({ flags: windowFlag[flag] })?.complete).toBe(complete);
   });
 
-  test('is not complete where a microsecond of it was not watched', () => {
+  test('is not complete if a microsecond of it was not observed', () => {
     expect(minute({}, [{ from: start, to: start + windowUs - 1 }])).toMatchObject({ complete: false, eligible: true });
   });
 
-  test('is compared with others where 59 s of it were watched', () => {
+  test('is compared with others if at least 59 s of it were observed', () => {
     expect(minute({}, [{ from: start, to: start + 59_000_000 }])?.eligible).toBe(true);
     expect(minute({}, [{ from: start, to: start + 58_999_999 }])?.eligible).toBe(false);
   });
 
-  test('is compared with others where at most one of a hundred of its events was left out', () => {
+  test('is compared with others if at most one percent of its events was left out', () => {
     expect(minute({ lateOrRepeat: 1 })?.eligible).toBe(true);
     expect(minute({ lateOrRepeat: 1, malformed: 1 })?.eligible).toBe(false);
     expect(minute({ flags: windowFlag.compacted })?.eligible).toBe(false);
   });
 
-  test('without a row is a minute that was watched and held nothing', () => {
+  test('is observed and empty if it has no row', () => {
     expect(minutes([], whole, start, 2, 1)).toMatchObject([
       { events: 0, counts: [0], observedUs: windowUs, complete: true },
       { events: 0, counts: [0], observedUs: 0, complete: false },
@@ -59,7 +59,7 @@ describe('a minute', () => {
   });
 });
 
-test('a minute in which a frame could not be read is not complete, though it was watched whole', () => {
+test('a minute is not complete if a frame could not be read, even if it was observed entirely', () => {
   const facts = (timeUs: number, outcome: FrameFacts['outcome'] = 'counted'): FrameFacts => ({
     ...{ outcome, notice: 'none', timeUs, seq: null, metrics: Uint8Array.of(0), metricCount: 1 },
   });

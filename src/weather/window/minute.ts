@@ -2,12 +2,12 @@ import { coverage, type Interval } from './interval.ts';
 import type { WindowRow } from './stored.ts';
 import { lossFlags, windowFlag, windowUs } from './window.ts';
 
-/** A minute of the history is compared with others when at least this much of it was watched. */
+/** Minimum observed time of a minute that may be compared with others, in microseconds. */
 const eligibleUs = 59_000_000;
-/** Most of a minute's events that may have been left out of its counts for it to be compared. */
+/** Maximum share of uncounted events of a minute that may be compared. */
 const maxUncounted = 0.01;
 
-/** One closed window as it is read, whether or not it was watched. */
+/** One closed window of the history, observed or not. */
 export interface Minute {
   readonly startUs: number;
   /** Observed part of the minute, in microseconds. */
@@ -16,15 +16,18 @@ export interface Minute {
   readonly flags: number;
   readonly resync: number;
   readonly leftOut: number;
-  /** By the metrics that were asked for; zeros where nothing was counted. */
+  /** Counts by requested metric; zeros if nothing was counted. */
   readonly counts: readonly number[];
-  /** Watched without a break, and nothing in it may be missing. */
+  /** True if the minute was observed without a break and lacks no event. */
   readonly complete: boolean;
   /** True if its counts may be compared with those of other minutes. */
   readonly eligible: boolean;
 }
 
-/** Every window from `startUs` on, from the stored rows and the observed spans: a missing row is a minute too. */
+/**
+ * Returns every window from `startUs`, computed from the stored rows and the observed spans; a missing row results in a
+ * minute too.
+ */
 export function minutes(
   rows: readonly WindowRow[],
   observed: readonly Interval[],

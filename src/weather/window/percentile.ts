@@ -1,4 +1,7 @@
-/** The value below which the share `p` (0 to 1) of the sorted values lies, linearly interpolated; NaN of none. */
+/**
+ * Returns the value below which the share `p` (0 to 1) of the sorted values is, linearly interpolated; NaN without
+ * values.
+ */
 export function percentile(sorted: Float64Array, p: number): number {
   const at = p * (sorted.length - 1);
   const low = sorted[Math.floor(at)] ?? Number.NaN;
@@ -6,7 +9,7 @@ export function percentile(sorted: Float64Array, p: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** Standard deviation over mean: how uneven the values are; null where their mean is 0. */
+/** Returns the standard deviation divided by the mean, a measure of unevenness; null if the mean is 0. */
 export function variation(values: readonly number[]): number | null {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   if (!(mean > 0)) return null;

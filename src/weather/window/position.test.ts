@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { allAtValue, isUsable, type Position, Progress, type Verdict } from './position.ts';
 
-/** Feeds times (or [seq, time] pairs), and returns the verdicts. */
+/** Feeds times (or [seq, time] pairs) to a position, and returns the verdicts. */
 function feed(progress: Progress, events: readonly (number | readonly [number | null, number])[]): Verdict[] {
   return events.map((event) =>
     typeof event === 'number' ? progress.take(null, event) : progress.take(event[0], event[1]),
@@ -17,7 +17,7 @@ function resumedAt(position: Position): Progress {
 const at = (value: number, counted = 1): Position => ({ kind: 'time', value, counted, timeUs: value });
 
 describe('a resume by time', () => {
-  test('skips what lies before, exactly the counted events at the position, and counts the rest', () => {
+  test('skips earlier events and exactly the counted events at the position, and counts the rest', () => {
     const progress = resumedAt(at(100, 2));
     expect(feed(progress, [98, 99, 100, 100, 100, 101])).toEqual([
       'skipped',
@@ -31,7 +31,7 @@ describe('a resume by time', () => {
     expect(progress.position).toEqual(at(101));
   });
 
-  test('is no continuation when nothing carries the position: the cursor was clamped, or the event is gone', () => {
+  test('is not continuous if no event has the time of the position: the cursor was clamped, or the event is gone', () => {
     const clamped = resumedAt(at(100));
     expect(feed(clamped, [150])).toEqual(['counted']);
     expect(clamped.continuous).toBe(false);
@@ -40,7 +40,7 @@ describe('a resume by time', () => {
     expect(gone.continuous).toBe(false);
   });
 
-  test('from a position at which nothing was counted continues when the host passes over it', () => {
+  test('is continuous from a position without counted events if the host sends an earlier event', () => {
     const progress = resumedAt(at(100, 0));
     expect(feed(progress, [99, 101])).toEqual(['skipped', 'counted']);
     expect(progress.continuous).toBe(true);
@@ -64,13 +64,13 @@ describe('a resume by seq', () => {
     }
   });
 
-  test('is no continuation when numbers are missing', () => {
+  test('is not continuous if numbers are missing', () => {
     const progress = resumedAt(bySeq);
     expect(feed(progress, [[12, 180]])).toEqual(['counted']);
     expect(progress.continuous).toBe(false);
   });
 
-  test('counts an event whose time lies behind, and keeps the latest time', () => {
+  test('counts an event with an earlier time, and keeps the latest time', () => {
     const progress = resumedAt(bySeq);
     expect(
       feed(progress, [
@@ -81,7 +81,7 @@ describe('a resume by seq', () => {
     expect(progress.position).toEqual({ kind: 'seq', value: 9, counted: 1, timeUs: 110 });
   });
 
-  test('goes on by time where the host has stopped numbering', () => {
+  test('continues by time if the host no longer sends numbers', () => {
     const progress = resumedAt(bySeq);
     expect(
       feed(progress, [
@@ -94,8 +94,8 @@ describe('a resume by seq', () => {
   });
 });
 
-describe('while it follows', () => {
-  test('an event from behind is not counted, nor are the counted ones that the host then repeats', () => {
+describe('during continuous reading,', () => {
+  test('an event before the position is not counted, and neither are counted events that the host then repeats', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 101, 101, 99, 100, 101, 101, 101, 102])).toEqual([
@@ -111,7 +111,7 @@ describe('while it follows', () => {
     ]);
   });
 
-  test('a batch of one time is counted whole', () => {
+  test('all events of a batch with one time are counted', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [100, 100, 100])).toEqual(['counted', 'counted', 'counted']);
@@ -119,7 +119,7 @@ describe('while it follows', () => {
   });
 });
 
-describe('a number that cannot follow', () => {
+describe('an implausible number', () => {
   const following = (): Progress => {
     const progress = new Progress(null);
     progress.goLive(false);
@@ -127,7 +127,7 @@ describe('a number that cannot follow', () => {
     return progress;
   };
 
-  test('does not become the position: what comes after it is counted, and the watch is broken there', () => {
+  test('does not become the position: later events are counted, and the observation is interrupted there', () => {
     for (const lie of [Number.MAX_SAFE_INTEGER, 1_000_000_000_000_000, 5_000 + 50_000_000]) {
       const progress = following();
       expect(
@@ -141,11 +141,11 @@ describe('a number that cannot follow', () => {
     }
   });
 
-  test('becomes it where the stream’s clock has gone on for as long', () => {
+  test('becomes the position if the stream’s clock has advanced accordingly', () => {
     expect(feed(following(), [[5_000 + 50_000_000, 501_000_000]])).toEqual(['counted']);
   });
 
-  test('does not become the first position either, where hosts take it for a time', () => {
+  test('does not become the first position if hosts would treat it as a time', () => {
     const progress = new Progress(null);
     progress.goLive(false);
     expect(feed(progress, [[1_000_000_000_000_000, 5]])).toEqual(['implausible']);
@@ -153,14 +153,14 @@ describe('a number that cannot follow', () => {
     expect(feed(progress, [[999_999_999_999_999, 6]])).toEqual(['counted']);
   });
 
-  test('is not resumed from when it was stored', () => {
+  test('is not resumed from if it was stored', () => {
     const stored = { kind: 'seq', value: Number.MAX_SAFE_INTEGER, counted: 1, timeUs: 1 } as const;
     expect([isUsable(stored), isUsable({ ...stored, value: 24_664_288_881 })]).toEqual([false, true]);
   });
 });
 
-describe('live first, and a backfill up to it', () => {
-  test('the backfill ends by time too where its last number was a lie', () => {
+describe('with a live reader and a backfill before it,', () => {
+  test('the backfill ends by time too if its last number was false', () => {
     const backfill = new Progress(at(1_000_000, 0), { seq: Number.MAX_SAFE_INTEGER, timeUs: 2_000_000 });
     backfill.resume();
     expect(
@@ -172,7 +172,7 @@ describe('live first, and a backfill up to it', () => {
     ).toEqual(['counted', 'counted', 'beyond_end']);
   });
 
-  test('the live reader leaves the time of its first event, the backfill takes it whole and stops behind it', () => {
+  test('the backfill counts all events with the time of the first live event and then stops, and the live reader counts none of them', () => {
     const live = new Progress(null);
     live.goLive(true);
     expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
@@ -188,13 +188,13 @@ describe('live first, and a backfill up to it', () => {
     ]);
   });
 
-  test('still leaves it after the live reader was restarted there', () => {
+  test('the live reader still skips the time of its first event after a restart at that time', () => {
     const live = resumedAt(at(100, allAtValue));
     expect(feed(live, [100, 100, 101])).toEqual(['skipped', 'skipped', 'counted']);
     expect(live.continuous).toBe(true);
   });
 
-  test('going live behind a position counts only what is ahead of it, and says that it is no continuation', () => {
+  test('a live start after a position counts only later events, and is reported as not continuous', () => {
     const live = new Progress(at(100));
     live.goLive(false);
     expect(feed(live, [99, 100, 120])).toEqual(['late_or_repeat', 'late_or_repeat', 'counted']);

@@ -1,50 +1,53 @@
 /**
- * A reader's position in one host's stream: everything up to `value` is counted, and `counted` of the events with
- * exactly `value`, because one `time_us` may stamp a whole batch.
+ * A reader's position in one host's stream: all events before `value` are counted, and `counted` of the events with
+ * exactly `value`, because a whole batch may have one `time_us`.
  */
 export interface Position {
-  /** `seq` where the host's frames carry their own number, else `time`. */
+  /** `seq` if the host's frames contain a number, otherwise `time`. */
   readonly kind: 'time' | 'seq';
   readonly value: number;
   readonly counted: number;
-  /** The latest `time_us` reached, microseconds. */
+  /** Latest `time_us` of the counted events, in microseconds. */
   readonly timeUs: number;
 }
 
-/** In place of a number of events at a value: all of them are another reader's. */
+/** Value of `counted` that assigns all events at a value to another reader. */
 export const allAtValue = 2 ** 31;
 
-/** Every host treats larger cursors as times in microseconds, so no event has such a number. */
+/** Smallest cursor that every host treats as a time in microseconds; no event has such a number. */
 const firstTimeCursor = 1_000_000_000_000_000;
-/** Maximum jump of a number: hosts omit numbers after a crash, on compaction, and for hidden rows. */
+/**
+ * Maximum jump of a number without elapsed time: hosts omit numbers after a crash, on compaction, and for hidden rows.
+ */
 const jumpAtOnce = 10_000_000;
-/** Additional jump per second of the stream's clock: far more than the events of any network. */
+/** Additional jump allowed per second of the stream's clock: far more than the events of any network. */
 const jumpPerSecond = 100_000;
-/** An event this far past the last one of a backfill is not part of it, whatever its number. Microseconds. */
+/** Maximum time in microseconds by which an event of a backfill may be after the last one, regardless of its number. */
 const endToleranceUs = 5_000_000;
 
-/** Returns true if a stored position can be resumed: no host accepts a larger value as a number. */
+/** Returns true if a stored position can be resumed: hosts treat larger values as times and not as numbers. */
 export function isUsable({ kind, value }: Position): boolean {
   return kind === 'time' || value < firstTimeCursor;
 }
 
-/** The event that another reader counts from: this one counts up to it and with it. */
+/** The event at which another reader begins: this reader counts up to and including it. */
 export interface End {
   readonly seq: number | null;
   readonly timeUs: number;
 }
 
 /**
- * `counted`: it is new. `skipped`: the host was asked for it, and it is already counted. `late_or_repeat`: it is before
- * the position and was not requested; counting it might count it twice. `beyond_end`: another reader counts it.
- * `implausible`: its number cannot follow the position, and does not become the position. `renumbered`: the host numbers its events from another start.
+ * Verdict on an event. `counted`: it is new. `skipped`: it was requested again and is already counted.
+ * `late_or_repeat`: it is before the position and was not requested; counting it might count it twice. `beyond_end`:
+ * another reader counts it. `implausible`: its number cannot follow the position, and does not become the position.
+ * `renumbered`: the host numbers its events from another start.
  */
 export type Verdict = 'counted' | 'skipped' | 'late_or_repeat' | 'beyond_end' | 'implausible' | 'renumbered';
 
 /**
- * Decides for each event of a connection whether it is new, and moves the position. Hosts resume inclusively, may
- * replay from long before the cursor, clamp it, ignore it, or repeat themselves; only its position distinguishes an
- * event.
+ * Progress of a reader, which decides for each event whether it is new and advances the position. Hosts resume
+ * inclusively, may replay from long before the cursor, clamp it, ignore it, or repeat themselves; only the position
+ * identifies an event.
  */
 export class Progress {
   #has = false;
@@ -54,19 +57,19 @@ export class Progress {
   #timeUs = 0;
   #state: 'resuming' | 'starting' | 'following' = 'starting';
   #leaveFirst = false;
-  /** The number that the host was asked for; nothing it sends may lie before. */
+  /** Requested number; events before it must not arrive. */
   #asked = 0;
-  /** Events at the position that are yet to be passed over after the host went back. */
+  /** Number of events at the position to skip after the host went back. */
   #owed = 0;
   #rewound = false;
   #sawAt = false;
   #sawBefore = false;
-  /** An event ahead of the position was passed by uncounted. */
+  /** True if an event ahead of the position was skipped uncounted. */
   #missed = false;
   readonly #end: End | null;
-  /** After `counted`: whether all that the host sent since the position before it has been seen. */
+  /** After `counted`: true if all events that the host sent since the previous position were read. */
   continuous = false;
-  /** After `counted`: how many numbers the host left out before it. */
+  /** After `counted`: number of event numbers that the host omitted before it. */
   leftOut = 0;
 
   constructor(position: Position | null, end: End | null = null) {
@@ -74,19 +77,19 @@ export class Progress {
     if (position) this.#set(position);
   }
 
-  /** The position; null before the first event. */
+  /** Returns the position; null before the first event. */
   get position(): Position | null {
     if (!this.#has) return null;
     const kind = this.#bySeq ? 'seq' : 'time';
     return { kind, value: this.#value, counted: this.#counted, timeUs: this.#timeUs };
   }
 
-  /** True if it has a position. */
+  /** True if there is a position: an event was counted, or a stored position was given. */
   get started(): boolean {
     return this.#has;
   }
 
-  /** The latest `time_us` reached, microseconds; 0 before the first event. */
+  /** Latest `time_us` of the counted events in microseconds; 0 before the first event. */
   get timeUs(): number {
     return this.#timeUs;
   }
@@ -96,12 +99,12 @@ export class Progress {
     return this.#has && this.#bySeq;
   }
 
-  /** True if events before the position are still expected. */
+  /** True if events before the position may still arrive on this connection. */
   get resuming(): boolean {
     return this.#state === 'resuming';
   }
 
-  /** A connection begins that was asked to resume at the position, or before it: at the number `asked`. */
+  /** Starts a connection that resumes at the position, or before it at the number `asked`. */
   resume(asked = 0): void {
     this.#state = 'resuming';
     this.#asked = asked;
@@ -111,14 +114,14 @@ export class Progress {
     this.#sawBefore = false;
   }
 
-  /** A connection begins that was asked for what comes now; `leaveFirst`: its first event is another reader's last. */
+  /** Starts a connection at the present; `leaveFirst`: its first event is the last one of another reader. */
   goLive(leaveFirst: boolean): void {
     this.#state = 'starting';
     this.#leaveFirst = leaveFirst;
     this.#rewound = false;
   }
 
-  /** Goes on from the time of the position: its number is of no use any more. */
+  /** Continues from the time of the position, because its number is no longer usable. */
   forgetNumber(): void {
     if (!this.numbered) return;
     this.#bySeq = false;
@@ -126,7 +129,7 @@ export class Progress {
     this.#counted = allAtValue;
   }
 
-  /** Gives the position up: it was wrong, and the next event starts a new one. */
+  /** Abandons the position because it was wrong; the next event starts a new one. */
   reset(): void {
     this.#has = false;
     this.#bySeq = false;
@@ -140,17 +143,20 @@ export class Progress {
     this.#missed = false;
   }
 
-  /** The last event does not continue the earlier ones. */
+  /** Records that the next event does not continue the earlier ones. */
   breakOff(): void {
     this.continuous = false;
   }
 
-  /** An event cannot be counted for its time: where it lies ahead, what comes next does not follow on the position. */
+  /**
+   * Records an event that is not counted because of its time. After an event ahead of the position, the next one is not
+   * continuous.
+   */
   miss(timeUs: number): void {
     if (timeUs > this.#timeUs) this.#missed = true;
   }
 
-  /** A row that is no event moves the number, and leaves the time. Nothing begins with one. */
+  /** Records a row that is not an event: it advances the number, but not the time, and cannot start a position. */
   pass(seq: number): Verdict {
     if (!this.numbered || this.#state === 'starting') return 'skipped';
     return this.#judge(seq, this.#timeUs);
@@ -183,7 +189,7 @@ export class Progress {
     return this.#ahead(seq, timeUs, key);
   }
 
-  /** Returns true if a host sent a smaller number than the requested one with a later time: its numbers started again. */
+  /** Returns true if a host sent a smaller number than the requested one with a later time: its numbering restarted. */
   #isRenumbered(seq: number | null, timeUs: number): boolean {
     return this.#state === 'resuming' && this.#bySeq && seq !== null && seq < this.#asked && timeUs > this.#timeUs;
   }
@@ -198,7 +204,7 @@ export class Progress {
       this.#sawBefore = true;
       return 'skipped';
     }
-    // The host went back: what follows at the position is, as far as can be known, the same as before.
+    // The host went back: assume that the next events at the position are the counted ones.
     this.#rewound = true;
     this.#owed = this.#counted;
     return 'late_or_repeat';
@@ -208,7 +214,7 @@ export class Progress {
     if (this.#state === 'starting') return 'late_or_repeat';
     this.#sawAt = true;
     if (!inKind || this.#counted >= allAtValue) return 'skipped';
-    // A number is one event's: at its number an event can only be the one that was counted.
+    // A number belongs to one event, so an event with the number of the position was already counted.
     if (this.#bySeq) return this.#state === 'resuming' ? 'skipped' : 'late_or_repeat';
     if ((this.#state === 'resuming' || this.#rewound) && this.#owed > 0) {
       this.#owed -= 1;
@@ -255,7 +261,7 @@ export class Progress {
   }
 }
 
-/** Returns true if an event is past the last one that this reader counts. */
+/** Returns true if an event is after the last one that this reader counts. */
 function isBeyond(end: End, seq: number | null, timeUs: number): boolean {
   if (end.seq === null || seq === null) return timeUs > end.timeUs;
   return seq > end.seq || timeUs > end.timeUs + endToleranceUs;

@@ -4,11 +4,11 @@ import type { Position } from './position.ts';
 import { metricColumn } from './store-schema.ts';
 import { type StoredBackfill, type StoredSeries, trackRoles, type WindowRow } from './stored.ts';
 
-/** The reads of the window store. */
+/** Reads of the window store. */
 export interface SeriesReads {
-  /** Returns the series of a host, and creates it at the first use. Two hosts never share one. */
+  /** Returns the series of a host, and creates it on first use. Two hosts never share a series. */
   series(endpoint: string): StoredSeries;
-  /** Returns true if a series of that name exists. */
+  /** Returns true if the series of an endpoint exists. */
   has(endpoint: string): boolean;
   /** Returns the windows that start in the span, in order, with the named metrics. */
   windows(series: number, span: Interval, metrics: readonly string[]): WindowRow[];
@@ -29,13 +29,13 @@ interface TrackRow {
   readonly bytes: number;
 }
 
-/** Columns of a window before the counts. */
+/** Columns of a window that precede the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
 const rateSpanUs = 300_000_000;
-/** Minimum observed time for a rate, in microseconds. */
+/** Minimum observed time from which a rate is computed, in microseconds. */
 const minObservedUs = 5_000_000;
 
-/** Prepares the reads of a database. */
+/** Prepares the statements that read a database. */
 export function seriesReads(db: Database): SeriesReads {
   const observed = observedReader(db);
   const eventsIn = db
@@ -84,7 +84,7 @@ function seriesReader(db: Database): Pick<SeriesReads, 'series' | 'has'> {
     series: (endpoint) => {
       if (!find.get(endpoint)) create.run(endpoint);
       const row = find.get(endpoint);
-      if (!row) throw new Error('a series that was just created does not exist');
+      if (!row) throw new Error('a newly created series does not exist');
       const { id, revision } = row;
       const rows = tracks.all(id);
       const live = rows.find(({ role }) => role === trackRoles.live);

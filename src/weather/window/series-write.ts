@@ -7,8 +7,8 @@ import { type Commit, trackRoles } from './stored.ts';
 import type { WindowDelta } from './window.ts';
 
 /**
- * Prepares the commit of a database: one durable transaction that adds the gains and stores the positions. A commit that
- * the store already contains adds nothing; one that does not follow the last one throws.
+ * Prepares the commit of a database: one durable transaction that adds the results of the readers and stores their
+ * positions. A repeated commit has no effect; one that does not follow the last one throws.
  */
 export function seriesCommit(db: Database, beforeCommit: () => void): (commit: Commit) => void {
   const addDelta = windowWriter(db);
@@ -61,7 +61,7 @@ function earlier(column: string): string {
 }
 
 function observedWriter(db: Database): (series: number, span: Interval) => void {
-  // Stored spans are disjoint: of those that begin earlier, only the last can touch a new one.
+  // Stored spans are disjoint, so of the spans that begin earlier only the last can touch a new one.
   const touching = db.prepare<[number, number, number, number, number], { from: number; to: number }>(
     `SELECT from_us AS "from", to_us AS "to" FROM observed WHERE series = ? AND to_us >= ? AND from_us <= ? AND from_us >=
        coalesce((SELECT max(from_us) FROM observed WHERE series = ? AND from_us <= ?), 0)`,

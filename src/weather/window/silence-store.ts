@@ -3,32 +3,35 @@ import { type CollectionName, collectionNames } from '../../contract/vocabulary.
 import type { Interval } from './interval.ts';
 import { firstColumns, lastColumns, metricColumn } from './store-schema.ts';
 
-/** A span of the stream's clock without an event of a collection, while others came: it was not observed for that collection. */
+/**
+ * A span of the stream's clock without an event of a collection while others continued: the collection was not observed
+ * in it.
+ */
 export interface Silence extends Interval {
   readonly collection: CollectionName;
 }
 
-/** Times of a collection's first and last event in a window, microseconds of the stream's clock. */
+/** Times of a collection's first and last event in a window, in microseconds of the stream's clock. */
 export interface Edges {
-  /** Null where it is not known: the window has no event, or an earlier version wrote it. */
+  /** Time of the first event; null if the window has no event, or was stored by an earlier version. */
   readonly firstUs: number | null;
   readonly lastUs: number | null;
 }
 
-/** The silences of a store, and what they are found from. */
+/** The part of the window store with the silences, and with the counts from which they are found. */
 export interface SilenceStore {
   edges(series: number, startUs: number, collection: CollectionName): Edges;
-  /** Counts of one collection in the windows of the span that have events of any kind, in order. */
+  /** Returns the counts of one collection in the windows of the span that have events of any kind, in order. */
   countsOf(series: number, span: Interval, collection: CollectionName): { startUs: number; count: number }[];
-  /** Silences that overlap the span, in order of their beginning. */
+  /** Returns the silences that overlap the span, in order of their beginning. */
   silences(series: number, span: Interval): Silence[];
-  /** Replaces the silences that overlap the span. */
+  /** Replaces the stored silences that overlap the span. */
   keepSilences(series: number, span: Interval, silences: readonly Silence[]): void;
-  /** Drops the silences that ended before the instant. */
+  /** Deletes the silences that ended before the instant. */
   dropSilences(series: number, beforeUs: number): void;
 }
 
-/** The part of the window store that holds silences. */
+/** Creates the part of the window store that contains silences. */
 export function silenceStore(db: Database): SilenceStore {
   const overlapping = db.prepare<[number, number, number], { place: number; from: number; to: number }>(
     `SELECT place, from_us AS "from", to_us AS "to" FROM silence

@@ -4,7 +4,10 @@ import { Standstill } from './standstill.ts';
 const second = 1_000_000;
 const base = 1_780_000_000 * second;
 
-/** Feeds events of the given distance for some seconds; returns after how many seconds the position was given up. */
+/**
+ * Feeds events of the given distance for some seconds; returns the number of seconds after which the position was
+ * abandoned, or null.
+ */
 function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): number | null {
   const standstill = new Standstill();
   for (let at = 0; at <= seconds; at += 0.5) {
@@ -13,16 +16,16 @@ function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): n
   return null;
 }
 
-describe('a position is given up', () => {
-  test('after 15 s of live events when it is ahead of the clock', () => {
+describe('a position is abandoned', () => {
+  test('after 15 s of live events if the position is ahead of the clock', () => {
     expect(feed(base + 59 * second)).toBe(15);
   });
 
-  test('after 15 s of live events with later times, whatever its number is', () => {
+  test('after 15 s of live events with later times, regardless of its number', () => {
     expect(feed(base - second)).toBe(15);
   });
 
-  test('at the next look when the first look began with a time that was a lie', () => {
+  test('at the next check if the first check began with a false time', () => {
     const standstill = new Standstill();
     standstill.event(base + 59 * second, base + 60 * second, base);
     const given = Array.from({ length: 62 }, (_, i) =>
@@ -33,20 +36,20 @@ describe('a position is given up', () => {
 });
 
 describe('a position is kept', () => {
-  test('while a host replays what came before it, faster or slower than time passes', () => {
+  test('while a host replays earlier events, faster or slower than real time', () => {
     expect(feed(base + 59 * second, { pace: 10, from: base - 3600 * second })).toBeNull();
     expect(feed(base + 59 * second, { pace: 0.3, from: base - 3600 * second })).toBeNull();
   });
 
-  test('while a host lags behind it at the pace of time', () => {
+  test('while a host is behind the position but advances at the pace of real time', () => {
     expect(feed(base - second, { from: base - 90 * second })).toBeNull();
   });
 
-  test('while the clock catches up with it', () => {
+  test('until the clock has reached it', () => {
     expect(feed(base + 15 * second, { seconds: 15 })).toBeNull();
   });
 
-  test('when an event moved it in between', () => {
+  test('if an event advanced it between two checks', () => {
     const standstill = new Standstill();
     const given: number[] = [];
     for (let at = 0; at < 60; at += 1) {

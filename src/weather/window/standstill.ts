@@ -1,26 +1,32 @@
 const secondUs = 1_000_000;
-/** Time that the stream must run without moving the position before the position is abandoned. */
+/**
+ * Duration in microseconds for which the stream must advance without moving the position before the position is
+ * abandoned.
+ */
 const standstillUs = 15 * secondUs;
-/** A position further ahead of this machine's clock than this is suspect: hosts stamp events when they see them. */
+/**
+ * Minimum difference in microseconds by which a suspect position is ahead of this machine's clock; hosts set an event's
+ * time when they receive the event.
+ */
 const aheadUs = 2 * secondUs;
 
 /**
- * Detects a position that the stream cannot have: events keep coming at the pace of the clock, as live ones do, and
- * none of them moves it. A replay does not run at that pace; a host that lags behind the position is told from a
- * wrong position by the clock: only a position ahead of it, or behind the events' own times, is suspect.
+ * Detector of a wrong position: events arrive at the pace of the clock, as live events do, and none of them advances
+ * the position. A replay does not have that pace. A position is suspect only if it is ahead of the clock, or before the
+ * events' own times; otherwise the host may only lag.
  */
 export class Standstill {
   #since = 0;
   #first = 0;
 
-  /** An event moved the position. */
+  /** Records that an event advanced the position. */
   moved(): void {
     this.#since = 0;
   }
 
   /**
-   * An event did not move it; all times in microseconds. Returns for how long the position has been wrong once that
-   * is certain, and 0 before.
+   * Records an event that did not advance the position; all times in microseconds. Returns the duration for which the
+   * position has been wrong once that is certain, and 0 before.
    */
   event(timeUs: number, positionUs: number, nowUs: number): number {
     if (timeUs <= positionUs && positionUs <= nowUs + aheadUs) return 0;

@@ -7,13 +7,14 @@ import { systemCode } from '../../ops/errors.ts';
  */
 export type StoreFault = 'full' | 'busy' | 'damaged' | 'unexpected';
 
-/** Judges an error of the store by SQLite's code; null when it is not the store's. */
+/** Returns the cause of a store error, from SQLite's code; null for any other error. */
 export function storeFault(error: unknown): StoreFault | null {
   const code = systemCode(error);
   if (code === null || !code.startsWith('SQLITE_')) return null;
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'damaged';
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy';
-  // A disk that refuses writes for another reason (quota, read-only remount) may accept them again, like a full one.
+  // Treat a disk that rejects writes for another reason (quota, read-only remount) like a full one: a later write may
+  // succeed.
   if (['SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'].includes(code) || code.startsWith('SQLITE_IOERR'))
     return 'full';
   return 'unexpected';

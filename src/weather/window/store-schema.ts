@@ -8,12 +8,12 @@ export const weatherStoreVersion = 3;
 /** Oldest version that is migrated when the store is opened. */
 export const oldestWeatherStoreVersion = 1;
 
-/** Returns the column of a metric, which has the metric's name. */
+/** Returns the column of a metric, which has the quoted name of the metric. */
 export function metricColumn(name: string): string {
   return `"${name}"`;
 }
 
-/** Columns of the first and the last event of each published collection in a window, by the indexes of `collectionNames`. */
+/** Columns of the first and last event of each published collection in a window, in the order of `collectionNames`. */
 export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
 export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
 const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
@@ -39,9 +39,10 @@ const version3 = `
 `;
 
 /**
- * Tables of integers, except the URL of the host. `window` has one row per minute; `observed`, the observed spans of the
- * stream's clock; `silence`, the spans without events of a collection, by its index in `collectionNames`; `track`, the
- * positions of the readers of the host. All times are microseconds of the stream's clock.
+ * Returns the statements that create the tables. All columns are integers, except the URL of the host. `window` has one
+ * row per minute; `observed`, the observed spans; `silence`, the spans without events of a collection, by its index in
+ * `collectionNames`; `track`, the positions of the readers of the host. All times are microseconds of the stream's
+ * clock.
  */
 function layout(): string {
   return `
@@ -87,7 +88,7 @@ function layout(): string {
   `;
 }
 
-/** Additions of version 2. The stream that a store of version 1 was written from contained none of this. */
+/** Columns added in version 2. The stream of a version 1 store contained none of this data. */
 const fromVersion1 = `
   ALTER TABLE series ADD COLUMN took_over INTEGER NOT NULL DEFAULT 0;
   ALTER TABLE window ADD COLUMN resync INTEGER NOT NULL DEFAULT 0;
@@ -95,7 +96,7 @@ const fromVersion1 = `
   ALTER TABLE window ADD COLUMN "sync.event" INTEGER NOT NULL DEFAULT 0;
 `;
 
-/** Additions of version 3: the times of the events of a collection. */
+/** Columns added in version 3: the times of the events of a collection. */
 const fromVersion2 = `
   ${[firstColumns, lastColumns]
     .flatMap((columns) => columns.slice(0, version3Collections))

@@ -1,26 +1,26 @@
 import type { End, Position } from './position.ts';
 import type { TrackGain } from './track.ts';
 
-/** A backfill that has not reached its end. */
+/** Stored position of a backfill that has not reached its end. */
 export interface StoredBackfill {
   readonly position: Position;
   readonly end: End;
-  /** Bytes that it has read so far. */
+  /** Number of bytes that the backfill has read. */
   readonly bytes: number;
 }
 
 /** Stored positions of the readers of one host's series. */
 export interface StoredSeries {
   readonly id: number;
-  /** Number of commits: each commit names the one that it follows. */
+  /** Number of commits. Each commit names the revision that it follows. */
   readonly revision: number;
-  /** True if it replaced another series of its host and is published since. */
+  /** True if the series replaced another series of its host and has been published since. */
   readonly tookOver: boolean;
   readonly live: Position | null;
   readonly backfill: StoredBackfill | null;
 }
 
-/** One commit: the gains of the readers since revision `after`, and their positions. */
+/** One commit: the results of the readers since revision `after`, and their positions. */
 export interface Commit {
   readonly series: number;
   readonly after: number;
@@ -29,7 +29,7 @@ export interface Commit {
   readonly backfill: StoredBackfill | null;
 }
 
-/** A stored window. */
+/** One row of a stored window. */
 export interface WindowRow {
   readonly startUs: number;
   readonly events: number;

@@ -9,33 +9,33 @@ function steady(perSecond: number, seconds: number): StreamRate {
   return rate;
 }
 
-describe('how long a stream may be silent', () => {
-  test('at least five seconds, however fast it is', () => {
+describe('the maximum ordinary silence of a stream', () => {
+  test('is at least five seconds, however high the rate', () => {
     expect(steady(300, 30).silenceUs).toBe(5 * second);
   });
 
-  test('twenty events at the recent rate, where it is slow', () => {
+  test('is the time of twenty events at a low recent rate', () => {
     expect(steady(2, 120).silenceUs).toBeCloseTo(10 * second, -3);
   });
 
-  test('half a minute while the rate is not known', () => {
+  test('is half a minute while the rate is unknown', () => {
     expect(steady(300, 4).silenceUs).toBe(30 * second);
   });
 
-  test('a rate known from before is believed at once', () => {
+  test('uses a rate from an earlier process immediately', () => {
     const rate = new StreamRate();
     rate.seed(1);
     expect(rate.silenceUs).toBe(20 * second);
   });
 
-  test('time that was not watched does not slow the rate', () => {
+  test('is not increased by unobserved time', () => {
     const rate = steady(300, 30);
     rate.event(3600 * second, false);
     rate.event(3601 * second, true);
     expect(rate.silenceUs).toBe(5 * second);
   });
 
-  test('five minutes at most', () => {
+  test('is at most five minutes', () => {
     const rate = new StreamRate();
     rate.seed(0.001);
     expect(rate.silenceUs).toBe(300 * second);

@@ -1,20 +1,20 @@
 const secondUs = 1_000_000;
-/** Seconds over which the rate forgets. */
+/** Time constant of the exponential mean, in seconds. */
 const memorySeconds = 30;
-/** Silence shorter than this is the ordinary distance between events. */
+/** Minimum silence bound, in microseconds: shorter silences are ordinary distances between events. */
 const shortestSilenceUs = 5 * secondUs;
-/** Silence bound while the rate is not known. */
+/** Silence bound while the rate is unknown, in microseconds. */
 const unknownSilenceUs = 30 * secondUs;
-/** No rate is so small that silence beyond this is ordinary. */
+/** Maximum silence bound, in microseconds, for any rate. */
 const longestSilenceUs = 300 * secondUs;
-/** As many events at the recent rate as would come in an ordinary silence. */
+/** Number of events at the recent rate whose duration is the silence bound. */
 const silentEvents = 20;
-/** Seconds that must have been seen before the rate is believed. */
+/** Number of observed seconds after which the rate is used. */
 const learningSeconds = 5;
 
 /**
- * Recent events per second of the stream's clock, and from it how long that stream may be silent. Whole seconds are
- * folded into an exponential mean, so that an event costs one comparison.
+ * Recent event rate on the stream's clock, and the resulting maximum silence. Whole seconds are folded into an
+ * exponential mean, so that an event costs one comparison.
  */
 export class StreamRate {
   #secondEnd = 0;
@@ -22,19 +22,19 @@ export class StreamRate {
   #rate = 0;
   #learned = 0;
 
-  /** Starts from a rate that is known from before, in events per second. */
+  /** Sets the initial rate from an earlier process, in events per second. */
   seed(rate: number): void {
     this.#rate = rate;
     this.#learned = learningSeconds;
   }
 
-  /** An event at this time; `continuous` false: the time since the last one was not watched. */
+  /** Adds an event; `continuous` is false if the time since the last event was not observed. */
   event(timeUs: number, continuous: boolean): void {
     if (timeUs >= this.#secondEnd) this.#fold(timeUs, continuous);
     this.#events += 1;
   }
 
-  /** Silence up to this long is ordinary, in microseconds: at least 5 s, or 20 events at the recent rate. */
+  /** Maximum ordinary silence in microseconds: at least 5 s, or 20 events at the recent rate. */
   get silenceUs(): number {
     if (this.#learned < learningSeconds) return unknownSilenceUs;
     return Math.min(longestSilenceUs, Math.max(shortestSilenceUs, (silentEvents / this.#rate) * secondUs));
@@ -45,7 +45,7 @@ export class StreamRate {
       const elapsed = continuous ? Math.max(1, Math.ceil((timeUs - this.#secondEnd) / secondUs)) : 1;
       const known = 1 - Math.exp(-this.#learned / memorySeconds);
       const weight = 1 - Math.exp(-elapsed / memorySeconds);
-      // The first seconds share the weight evenly: a mean, not a slow climb from zero.
+      // Weight the first seconds equally, so that the mean does not rise slowly from zero.
       const share = weight / (weight + known * (1 - weight));
       this.#rate += (this.#events / elapsed - this.#rate) * share;
       this.#learned += elapsed;

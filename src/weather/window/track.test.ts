@@ -6,7 +6,7 @@ import { Track, type TrackGain } from './track.ts';
 import { windowFlag, windowStart } from './window.ts';
 
 const second = 1_000_000;
-/** A minute's start; the tests' clocks stand about here. */
+/** Start of the minute around which the tests' clocks are set. */
 const base = 1_780_000_020 * second;
 
 function facts(timeUs: number, seq: number | null = null): FrameFacts {
@@ -23,14 +23,14 @@ function feed(track: Track, times: readonly number[]): void {
   for (const time of times) track.frame(facts(time));
 }
 
-describe('observed time', () => {
-  test('runs from the first event to the last while the silences are ordinary', () => {
+describe('the observed time of a track', () => {
+  test('extends from the first event to the last while silences are ordinary', () => {
     const track = live();
     feed(track, [base, base + 4 * second, base + 8 * second]);
     expect(track.take().observed).toEqual([{ from: base, to: base + 8 * second + 1 }]);
   });
 
-  test('leaves out a silence that is longer than the stream may be silent, and charges it', () => {
+  test('excludes a silence that is longer than ordinary, and counts it as a gap', () => {
     const track = live();
     feed(track, [base, base + second, base + 8 * second]);
     const { observed, gapUs } = track.take();
@@ -41,7 +41,7 @@ describe('observed time', () => {
     expect(gapUs).toBe(7 * second - 1);
   });
 
-  test('goes on over a taken gain without a seam', () => {
+  test('is continuous across commits', () => {
     const track = live();
     feed(track, [base, base + second]);
     const first = track.take();
@@ -52,7 +52,7 @@ describe('observed time', () => {
     ]);
   });
 
-  test('covers the time between two connections when the resume was exact', () => {
+  test('includes the time between two connections if the resume was exact', () => {
     const track = live();
     feed(track, [base, base + second]);
     track.resume();
@@ -60,7 +60,7 @@ describe('observed time', () => {
     expect(track.take().observed).toEqual([{ from: base, to: base + 3 * second + 1 }]);
   });
 
-  test('does not cover it when the event at the position was not sent again', () => {
+  test('excludes the time between two connections if the host did not send the event at the position again', () => {
     const track = live();
     feed(track, [base, base + second]);
     track.resume();
@@ -72,8 +72,8 @@ describe('observed time', () => {
   });
 });
 
-describe('windows', () => {
-  test('a window holds the events of its minute and the counts of their metrics', () => {
+describe('the windows of a track', () => {
+  test('contain the events of their minute and the counts of their metrics', () => {
     const track = live();
     feed(track, [base, base + second, base + 60 * second]);
     expect(
@@ -84,14 +84,14 @@ describe('windows', () => {
     ]);
   });
 
-  test('a repeat flags its window and adds nothing to it', () => {
+  test('are flagged by a repeat, which adds nothing to them', () => {
     const track = live();
     feed(track, [base, base + second, base]);
     const [window] = track.take().windows;
     expect(window).toMatchObject({ events: 2, lateOrRepeat: 1, flags: windowFlag.seam | windowFlag.lateOrRepeat });
   });
 
-  test('what came long after its time is marked as replayed, and as compacted past four hours', () => {
+  test('are marked as replayed if their events came late, and as compacted above four hours', () => {
     let now = base + 300 * second;
     const track = live(() => now);
     feed(track, [base]);
@@ -103,7 +103,7 @@ describe('windows', () => {
     ]);
   });
 
-  test('the window in which a replay meets live is marked for possible loss', () => {
+  test('are marked for possible loss where a replay reaches the present', () => {
     const now = base + 130 * second;
     const track = live(() => now);
     feed(track, [base]);
@@ -115,7 +115,7 @@ describe('windows', () => {
     ]);
   });
 
-  test('an unreadable frame is counted apart from the events, and only once across a resume', () => {
+  test('count an unreadable frame separately from the events, and only once across a resume', () => {
     const track = live();
     feed(track, [base]);
     const broken: FrameFacts = { ...facts(0), outcome: 'parse_error', metricCount: 0 };
@@ -126,7 +126,7 @@ describe('windows', () => {
     expect(track.take().windows).toMatchObject([{ events: 2, malformed: 1 }]);
   });
 
-  test('what this machine’s clock refused is not in the time that was watched, however short it was', () => {
+  test('do not claim time around an event rejected by this machine’s clock, however short', () => {
     let clock = base - 59.5 * second;
     const track = live(() => clock);
     expect(track.frame(facts(base))).toBe('counted');
@@ -139,7 +139,7 @@ describe('windows', () => {
     ]);
   });
 
-  test('an event that is older than a live host could send has no usable time, and moves nothing', () => {
+  test('ignore an event that is older than any event of a live host, which does not move the position', () => {
     const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
     track.goLive(false);
     feed(track, [1, 60 * second, base - 3601 * second, base, base + second]);
@@ -151,7 +151,7 @@ describe('windows', () => {
     });
   });
 
-  test('an old stamp of an event whose number goes on is counted in the window of now', () => {
+  test('count an event with an old time but a continuous number in the current minute', () => {
     const track = new Track({ position: null, end: null, rate: 100, oldestUs: 3600 * second, clockUs: () => base });
     track.goLive(false);
     for (const [seq, time] of [
@@ -166,7 +166,7 @@ describe('windows', () => {
     });
   });
 
-  test('numbers that the host left out flag the window of the next event', () => {
+  test('are flagged by omitted numbers before the next event', () => {
     const track = live();
     for (const [i, seq] of [7, 8, 30].entries()) track.frame(facts(base + i, seq));
     expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([
@@ -185,7 +185,7 @@ describe('windows', () => {
         { from: base + 1000, to: base + 1001 },
       ],
     ],
-  ])('numbers of frames that cannot be read are not left out: %s', (_, unreadable, leftOut, observed) => {
+  ])('are not flagged for the numbers of unreadable frames: %s', (_, unreadable, leftOut, observed) => {
     const track = new Track({ position: null, end: null, rate: 100, dense: true, clockUs: () => base });
     track.goLive(false);
     track.frame(facts(base, 7));
@@ -195,13 +195,13 @@ describe('windows', () => {
     expect(track.take()).toMatchObject({ windows: [{ events: 3, malformed: unreadable, leftOut }], observed });
   });
 
-  test('numbers without a hole flag nothing', () => {
+  test('are not flagged by consecutive numbers', () => {
     const track = live();
     for (const [i, seq] of [7, 8, 9].entries()) track.frame(facts(base + i, seq));
     expect(track.take().windows.map(({ events, flags }) => [events, flags & windowFlag.leftOut])).toEqual([[3, 0]]);
   });
 
-  test('an event from the far future moves nothing', () => {
+  test('ignore an event from the far future, which does not move the position', () => {
     const track = live();
     feed(track, [base]);
     expect(track.frame(facts(base + 3600 * second))).toBe('future');
@@ -214,8 +214,8 @@ describe('windows', () => {
   });
 });
 
-describe('a position that the stream cannot have', () => {
-  test('is given up after 15 s of live events, with a gap and a seam', () => {
+describe('a wrong position', () => {
+  test('is abandoned after 15 s of live events, with a recorded gap and a seam', () => {
     let now = base;
     const track = live(() => now);
     track.frame(facts(base, 900_000_000_000_000));
@@ -231,7 +231,7 @@ describe('a position that the stream cannot have', () => {
     expect(gain.observed.at(-1)).toEqual({ from: base + 17 * second, to: base + 40 * second + 1 });
   });
 
-  test('is kept by a backfill, which ends where it is told', () => {
+  test('is kept by a backfill, which ends at its given end', () => {
     let now = base + 600 * second;
     const track = new Track({
       position: { kind: 'seq', value: 900_000_000_000_000, counted: 1, timeUs: base },
@@ -248,8 +248,8 @@ describe('a position that the stream cannot have', () => {
   });
 });
 
-describe('what a lying host can make of one commit', () => {
-  test('is bounded in spans, however often it breaks the watch, and claims less time instead', () => {
+describe('one commit from a hostile host', () => {
+  test('has a limited number of spans, however often the observation is interrupted, and claims less time instead', () => {
     let now = base;
     const track = live(() => now);
     for (let i = 0; i < 20_000; i += 1) {
@@ -263,7 +263,7 @@ describe('what a lying host can make of one commit', () => {
     expect(observed.at(-1)).toEqual({ from: base + 61 * second, to: base + 62 * second + 1 });
   });
 
-  test('is announced as full before it holds many windows', () => {
+  test('is reported as full before it contains many windows', () => {
     const end = { seq: null, timeUs: base };
     const position = { kind: 'time', value: base - 90 * 3600 * second, counted: 0, timeUs: 0 } as const;
     const track = new Track({ position, end, rate: 1, clockUs: () => base });
@@ -276,7 +276,7 @@ describe('what a lying host can make of one commit', () => {
   });
 });
 
-/** A stream of events, some batches of one time, and where connections and the process break. */
+/** Generates a stream of events, some in batches of one time, with interruptions of connections and of the process. */
 const scenario = fc.record({
   steps: fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 1, max: 4 })), {
     minLength: 1,
@@ -293,8 +293,8 @@ const scenario = fc.record({
   seqs: fc.boolean(),
 });
 
-describe('whatever breaks, wherever', () => {
-  test('every event is counted once, and the time between first and last is observed', () => {
+describe('with interruptions at any point,', () => {
+  test('every event is counted once, and the time between the first and last event is observed', () => {
     fc.assert(
       fc.property(scenario, ({ steps, breaks, seqs }) => {
         let time = base;
@@ -318,7 +318,7 @@ describe('whatever breaks, wherever', () => {
           stored.position = gain.position;
         };
         let next = 0;
-        /** The host replays from the cursor, inclusively, or from some events before it. */
+        /** Reconnects to the host, which replays from the cursor inclusively, or from some events before it. */
         const connect = (rewind: number): void => {
           const { position } = track;
           if (!position) {

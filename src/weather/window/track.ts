@@ -5,24 +5,24 @@ import { Standstill } from './standstill.ts';
 import { StreamRate } from './stream-rate.ts';
 import { countMetric, emptyDelta, type WindowDelta, windowFlag, windowStart, windowUs } from './window.ts';
 
-/** Events further ahead of this machine's clock than this have no usable time: one would carry the position away. */
+/** Maximum time in microseconds by which an event may be ahead of this machine's clock without being rejected. */
 export const futureUs = 60_000_000;
-/** Events later than this were replayed from the host's history. */
+/** Minimum delay in microseconds of an event that counts as replayed from the host's history. */
 const replayedUs = 120_000_000;
-/** A replay has met live when an event is no later than this. */
+/** Maximum delay in microseconds of an event at which a replay has reached the present. */
 const liveUs = 2_000_000;
-/** Hosts may compact their history when it is this old. */
+/** Minimum age in microseconds of history that hosts may compact. */
 const compactedUs = 4 * 3_600_000_000;
-/** An event older than this flags the window at the position, not its own. */
+/** Minimum delay in microseconds of a late event that flags the window at the position and not its own window. */
 const farBehindUs = 3_600_000_000;
-/** Maximum number of interruptions in one window; after them, the rest of it does not count as observed. */
+/** Maximum number of interruptions in one window; after the last, the rest of the window does not count as observed. */
 const maxBreaksPerWindow = 16;
-/** Number of open windows or spans at which they are committed immediately. */
+/** Maximum number of uncommitted windows and spans; at the maximum, they are committed immediately. */
 const maxOpen = { windows: 1024, spans: 4096 };
 
 /**
- * Outcomes of a frame. `skipped` were counted before the cursor; `future` and `past` have no usable time, `implausible` no
- * usable number. `resync` are rows that repeat a repository; `notice`, notices of the host.
+ * Outcomes of a frame. `skipped`: counted before the cursor. `future` and `past`: without a usable time. `implausible`:
+ * without a usable number. `resync`: a row that repeats a repository. `notice`: a notice of the host.
  */
 export const frameOutcomes = [
   'counted',
@@ -39,15 +39,15 @@ export const frameOutcomes = [
 ] as const;
 export type FrameOutcome = (typeof frameOutcomes)[number];
 
-/** Gain of a track since it was last taken, and its position at that time. */
+/** Results of a track since they were last taken, and its position at that time. */
 export interface TrackGain {
   readonly position: Position | null;
   readonly windows: readonly WindowDelta[];
-  /** Spans of the stream's clock during which the stream was provably live; sorted and disjoint. */
+  /** Spans of the stream's clock in which the stream was provably observed; sorted and disjoint. */
   readonly observed: readonly Interval[];
-  /** Microseconds that were charged as not observed. */
+  /** Unobserved time of the stream's clock, in microseconds. */
   readonly gapUs: number;
-  /** Number of times that the position was abandoned because the stream did not contain it. */
+  /** Number of times that a wrong position was abandoned. */
   readonly resets: number;
   readonly outcomes: Readonly<Record<FrameOutcome, number>>;
 }
@@ -55,21 +55,21 @@ export interface TrackGain {
 /** Initial state of a track. */
 export interface TrackStart {
   readonly position: Position | null;
-  /** Set for a backfill: the last event that it counts. */
+  /** Last event that a backfill counts; null for the live reader. */
   readonly end: End | null;
-  /** Recent events per second, where they are known from before. */
+  /** Recent events per second from an earlier process; null if unknown. */
   readonly rate: number | null;
-  /** Events further behind this machine's clock than this have no usable time, unless a number orders them. */
+  /** Maximum age of a usable event time in microseconds, unless a number orders the events. */
   readonly oldestUs?: number;
-  /** The host numbers every event that it sends: a jump is a loss, or a number that it never used. */
+  /** True if the host numbers every event that it sends, so that a jump is a loss or an unused number. */
   readonly dense?: boolean;
-  /** This machine's wall clock, microseconds. */
+  /** Returns the time of this machine's wall clock, in microseconds. */
   readonly clockUs: () => number;
 }
 
 /**
- * One reader of a host's stream: counts each event once, in the window of its `time_us`, and keeps which spans of
- * the stream's clock were watched. The order of calls is the order of frames; nothing here waits or does I/O.
+ * One reader of a host's stream. The track counts each event once, in the window of its `time_us`, and records the
+ * observed spans of the stream's clock. The order of calls is the order of frames; no method waits or does I/O.
  */
 export class Track {
   readonly #progress: Progress;
@@ -83,23 +83,23 @@ export class Track {
   #gapUs = 0;
   #outcomes = noOutcomes();
   #nowUs = 0;
-  /** A connection began, and its first counted event has not come yet. */
+  /** True if a connection began and has no counted event yet. */
   #newConnection = false;
-  /** Frames since the last readable number that could not be read. */
+  /** Number of unreadable frames since the last readable number. */
   #unread = 0;
-  /** A replay is under way, and has not met live yet. */
+  /** True during a replay that has not reached the present. */
   #replaying = false;
   #done = false;
   #liveStart: End | null = null;
-  /** Null for a backfill, which ends at what it is told. */
+  /** Detector of a wrong position; null for a backfill, which ends at a given event. */
   readonly #standstill: Standstill | null;
   readonly #oldestUs: number;
   readonly #dense: boolean;
-  /** Events before this have no usable time. */
+  /** Minimum usable event time, in microseconds. */
   #floorUs = Number.POSITIVE_INFINITY;
   #breaks = 0;
   #breaksWindow = 0;
-  /** Nothing before this is claimed as watched. */
+  /** End of the time that must not count as observed, in microseconds. */
   #unclaimedTo = 0;
   #resets = 0;
 
@@ -112,7 +112,7 @@ export class Track {
     this.#clockUs = clockUs;
   }
 
-  /** A connection begins that was asked to resume at the position, or before it: at the number `asked`. */
+  /** Starts a connection that resumes at the position, or before it at the number `asked`. */
   resume(asked?: number): void {
     this.#progress.resume(asked);
     this.#newConnection = true;
@@ -120,7 +120,7 @@ export class Track {
     this.#unread = 0;
   }
 
-  /** A connection begins that was asked for what comes now; see `Progress.goLive`. */
+  /** Starts a connection at the present; see `Progress.goLive`. */
   goLive(leaveFirst: boolean): void {
     this.#progress.goLive(leaveFirst);
     this.#newConnection = true;
@@ -128,7 +128,7 @@ export class Track {
     this.#unread = 0;
   }
 
-  /** The host has no history so old as the number of the position: what it still has is read from its time on. */
+  /** Records that the host no longer has the number of the position: its remaining history is read by time. */
   tooOld(): void {
     this.#progress.forgetNumber();
   }
@@ -137,12 +137,12 @@ export class Track {
     return this.#progress.position;
   }
 
-  /** True if the end was reached: nothing more will be counted. */
+  /** True if the end was reached, so that no further event is counted. */
   get done(): boolean {
     return this.#done;
   }
 
-  /** The event that a live connection began with and left to a backfill, told once; null when there is none. */
+  /** Returns once the first event of a live connection, which a backfill counts; null without such an event. */
   takeLiveStart(): End | null {
     const start = this.#liveStart;
     this.#liveStart = null;
@@ -154,19 +154,19 @@ export class Track {
     return this.#rate.silenceUs;
   }
 
-  /** True if so much is uncommitted that it should be taken now. */
+  /** True if the uncommitted data has reached its maximum and should be taken. */
   get full(): boolean {
     return this.#windows.size >= maxOpen.windows || this.#observed.length >= maxOpen.spans;
   }
 
-  /** Counts one frame. The facts are read before it returns and not kept. */
+  /** Counts one frame and returns its outcome. The facts are read before the method returns and not kept. */
   frame(facts: FrameFacts): FrameOutcome {
     const outcome = facts.outcome === 'counted' ? this.#timed(facts) : this.#uncounted(facts);
     this.#outcomes[outcome] += 1;
     return outcome;
   }
 
-  /** Hands over what was gained, and starts again from nothing. */
+  /** Returns the results since the last call and clears them. */
   take(): TrackGain {
     this.#closeSpan();
     const gain = {
@@ -199,7 +199,7 @@ export class Track {
     }
   }
 
-  /** A row of a re-sync moves the number alone: its time is that of its `sync`. */
+  /** Processes a row of a re-sync, which advances only the number: its time is that of its `sync`. */
   #passOver(seq: number): FrameOutcome {
     const verdict = this.#progress.pass(seq);
     if (verdict === 'beyond_end') this.#done = true;
@@ -216,7 +216,7 @@ export class Track {
     if (notice === 'future_cursor' && this.#progress.resuming) this.#renumbered();
   }
 
-  /** The host's numbers differ from those of the position. A backfill cannot continue; live reading begins again. */
+  /** Handles a change of the host's numbering. A backfill cannot continue; live reading restarts. */
   #renumbered(): void {
     if (this.#standstill === null) this.#done = true;
     else this.#giveUp(0);
@@ -231,14 +231,14 @@ export class Track {
     this.#replaying = false;
   }
 
-  /** Frames that came and could not be read had the numbers that their event would have had: they are not left out. */
+  /** Adds the numbers that the host omitted. Unreadable frames used numbers of the same sequence and are subtracted. */
   #leaveOut(window: WindowDelta): void {
     const leftOut = Math.max(0, this.#progress.leftOut - this.#unread);
     this.#unread = 0;
     if (leftOut === 0) return;
     window.flags |= windowFlag.leftOut;
     if (!this.#dense || this.#replaying) return;
-    // Nothing is hidden on this wire: what the numbers stood for was not observed.
+    // This wire hides no events, so every omitted number was an unobserved event.
     window.leftOut += leftOut;
     this.#progress.breakOff();
   }
@@ -248,7 +248,7 @@ export class Track {
     if (timeUs > this.#nowUs + futureUs || timeUs < this.#floorUs) {
       this.#look();
       if (timeUs > this.#nowUs + futureUs) {
-        // Perhaps it is this machine's clock that is wrong, and the event is lost: the watch ends before it.
+        // This machine's clock may be wrong and the event lost, so the observation ends before the event.
         this.#progress.miss(timeUs);
         return this.#unusable('future');
       }
@@ -270,7 +270,7 @@ export class Track {
     return verdict === 'renumbered' ? 'skipped' : verdict;
   }
 
-  /** Gives the position up when the stream runs on without it. What the wrong position kept from being counted is a gap. */
+  /** Abandons the position if the stream advances without it, and records the uncounted time as a gap. */
   #judgePosition(standstill: Standstill, timeUs: number, before: number | null): void {
     const position = this.#progress.timeUs;
     if (before === null || position > before) {
@@ -285,7 +285,7 @@ export class Track {
 
   #count(facts: FrameFacts, before: number | null): void {
     const { timeUs } = facts;
-    // An imported stamp may be years old while the number goes on: its event is of now.
+    // Count an event with an imported old time but a continuous number in the current minute.
     const placed = before !== null && timeUs < before - farBehindUs ? before : timeUs;
     const window = this.#at(placed);
     window.events += 1;
@@ -306,7 +306,7 @@ export class Track {
     window.flags |= windowFlag.possibleLoss;
   }
 
-  /** The span up to this event was watched when nothing between was missed and the silence was an ordinary one. */
+  /** Adds the span up to this event to the observed time if no event was missed and the silence was ordinary. */
   #watch(timeUs: number, before: number | null): void {
     const elapsed = before === null ? 0 : timeUs - before;
     if (elapsed < 0) return;
@@ -321,7 +321,7 @@ export class Track {
     this.#to = timeUs + 1;
   }
 
-  /** The first event of a live connection, left to the backfill: the watch begins with it. */
+  /** Starts the observation at the first event of a live connection, which the backfill counts. */
   #begin(seq: number | null, timeUs: number): void {
     this.#liveStart = { seq, timeUs };
     this.#openSpan(timeUs);
@@ -345,7 +345,7 @@ export class Track {
     if (this.#to > from) this.#observed.push({ from, to: this.#to });
   }
 
-  /** Looks at the clock. */
+  /** Updates the minimum usable time from the clock. */
   #look(): void {
     this.#nowUs = this.#clockUs();
     this.#floorUs = this.#nowUs - this.#oldestUs;
@@ -358,7 +358,7 @@ export class Track {
     window.flags |= windowFlag.lateOrRepeat;
   }
 
-  /** A frame without a usable time belongs to the window at the position; before it, it was counted when it first came. */
+  /** Counts a frame without a usable time at the position; a repeated frame was counted when it first arrived. */
   #unusable(outcome: FrameOutcome): FrameOutcome {
     if (!this.#progress.started || this.#progress.resuming) return outcome;
     this.#unread += 1;

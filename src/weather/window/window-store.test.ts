@@ -19,7 +19,7 @@ function openForTest(): WindowStore {
 
 const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
-test('a commit costs as much a window, however many are in the store', () => {
+test('the cost of a commit per window does not depend on the size of the store', () => {
   const store = openForTest();
   const { id } = store.series('wss://host.example/subscribe');
   const first = 1_780_000_020_000_000;
@@ -36,12 +36,12 @@ test('a commit costs as much a window, however many are in the store', () => {
     const { user, system } = process.cpuUsage(before);
     return (user + system) / 1e6;
   };
-  // 64,000 of them took a minute and a half while each span was looked for among all earlier ones.
+  // With a search among all earlier spans, 64,000 commits took a minute and a half.
   expect(cpuOf(0) + cpuOf(1)).toBeLessThan(20);
   expect(store.observed(id, everything)).toHaveLength(2 * half);
 });
 
-test('spans are joined as sets of instants are, and read by any part of them', () => {
+test('the store joins spans like sets of instants, and reads them by any part', () => {
   const store = openForTest();
   const { id } = store.series('wss://host.example/subscribe');
   const spans: Interval[] = [];
@@ -63,7 +63,7 @@ test('spans are joined as sets of instants are, and read by any part of them', (
   }
 });
 
-test('windows are kept for as many days as the baseline looks back', () => {
+test('the store keeps windows for as many days as the baseline requires', () => {
   const store = openForTest();
   const { id } = store.series('wss://host.example/subscribe');
   const nowUs = 1_780_000_020_000_000;

@@ -11,32 +11,32 @@ import { ensureSchema } from './store-schema.ts';
 import type { Commit } from './stored.ts';
 import { dayUs } from './window.ts';
 
-/** The store's file in the data directory. */
+/** Name of the store's file in the data directory. */
 export const storeFile = 'weather.sqlite';
 
 /** Retention of windows in days: the length of the baseline. */
 export const keptDays = 45;
 
-/** The instrument's own small store. One process writes it, and closes it with `close`. */
+/** The store of the weather instrument. One process writes it, and closes it with `close`. */
 export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
-  /** Returns the failover by which the series of a second host is published; null while it is not. */
+  /** Returns the failover by which the series of a second host is published; null without a failover. */
   failover(series: number): Failover | null;
   keepFailover(series: number, failover: Failover | null): void;
   /** Records that the series replaced another one. */
   takeOver(series: number): void;
   /**
-   * Adds the gains and stores the positions in one durable transaction. A commit that the store already contains adds
-   * nothing. Throws for a commit that does not follow the last one, and SQLite's errors (see `storeFault`).
+   * Adds the results of the readers and stores their positions in one durable transaction. A repeated commit has no
+   * effect. Throws for a commit that does not follow the last one, and SQLite's errors (see `storeFault`).
    */
   commit(commit: Commit): void;
-  /** Removes windows and spans older than the instant. */
+  /** Removes windows, spans and silences older than the instant. */
   prune(series: number, beforeUs: number): void;
-  /** Writes and removes a few bytes: throws as `commit` would. */
+  /** Tests the store with a small write. Throws as `commit` would. */
   probe(): void;
   close(): void;
 }
 
-/** Injected faults, for tests. */
+/** Hooks that inject faults in tests. */
 export interface StoreFaults {
   /** Called within the transaction, before it is committed. */
   readonly beforeCommit?: () => void;
@@ -52,11 +52,12 @@ export function openWindowStore(folder: string, faults: StoreFaults = {}): Windo
   try {
     makeFolder(folder);
     db = new Sqlite(path, { timeout: 0 });
-    // The operating system holds the lock until the process ends, even if it is killed.
+    // The operating system holds the lock until the process ends, even if the process is killed.
     db.pragma('locking_mode = EXCLUSIVE');
     const mode = db.pragma('journal_mode = WAL', { simple: true });
     if (mode !== 'wal') throw new OperatorError(`the weather store ${path} cannot use a write-ahead log here`);
-    // A position is never durable without its counts, and neither is lost after the artifact has reported them.
+    // Flush every commit: a position must never be durable without its counts, and both must be durable before the
+    // artifact reports them.
     db.pragma('synchronous = FULL');
     db.pragma('foreign_keys = ON');
     ensureSchema(db, path);
@@ -73,7 +74,7 @@ export function openWindowStore(folder: string, faults: StoreFaults = {}): Windo
 /** Creates the error for a store whose content differs from what was written. */
 export function damaged(path: string, why: string): OperatorError {
   return new OperatorError(
-    `the weather store ${path} is damaged (${why}); move it away to begin a new one, or restore a copy`,
+    `the weather store ${path} is damaged (${why}); move it away to create a new one, or restore a copy`,
   );
 }
 

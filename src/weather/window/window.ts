@@ -4,65 +4,72 @@ import { metricNames } from '../classify/metric-names.ts';
 /** Width of a window: 60 s on the stream's clock, half open, aligned to the UTC minute. */
 export const windowUs = 60_000_000;
 export const windowSeconds = 60;
-/** A day and its windows. */
+/** Length of a day, in microseconds. */
 export const dayUs = 86_400_000_000;
 export const windowsPerDay = 1440;
 
-/** Start of the window that holds the instant; all in microseconds of the stream's clock. */
+/** Returns the start of the window that contains the instant; both in microseconds of the stream's clock. */
 export function windowStart(timeUs: number): number {
   return timeUs - (timeUs % windowUs);
 }
 
-/** Conditions of a window that qualify its counts, as bits of one integer. */
+/** Flags that qualify a window's counts, as bits of one integer. */
 export const windowFlag = {
-  /** A connection began in it. */
+  /** A connection began in the window. */
   seam: 1,
-  /** Its events came more than two minutes late: replayed from the host's history. */
+  /** Events of the window came more than two minutes late: replayed from the host's history. */
   replayed: 2,
-  /** They came so late that the host may have compacted its history: no part of the baseline. */
+  /**
+   * Events of the window came so late that the host may have compacted its history; the window is excluded from the
+   * baseline.
+   */
   compacted: 4,
-  /** Events came from behind the position, and were not counted. */
+  /** Events before the position arrived in the window and were not counted. */
   lateOrRepeat: 8,
-  /** Replay met live in it: the host may have lost or reordered events. */
+  /** A replay reached the present in the window: the host may have lost or reordered events. */
   possibleLoss: 16,
-  /** Frames came that could not be read. */
+  /** Unreadable frames arrived in the window. */
   malformed: 32,
-  /** The host left numbers out between its events: hidden rows, or loss. */
+  /** The host omitted numbers between events of the window: hidden rows, or loss. */
   leftOut: 64,
 } as const;
 
-/** Flags under which a window may lack events that the host sent. */
+/** Flags of windows that may lack events that the host sent. */
 export const lossFlags = windowFlag.lateOrRepeat | windowFlag.possibleLoss | windowFlag.malformed;
 
 /**
- * Counts that one window gained since the last commit. Integers of a finite alphabet: they cannot contain an identity.
+ * Counts of one window since the last commit. All values are integers of a finite alphabet, so they cannot contain an
+ * identity.
  */
 export interface WindowDelta {
-  /** Microseconds of the stream's clock. */
+  /** Start of the window, in microseconds of the stream's clock. */
   readonly start: number;
   events: number;
   lateOrRepeat: number;
   malformed: number;
   flags: number;
-  /** Rows that repeat a repository after a `sync`: no acts, and not among `events`. */
+  /**
+   * Number of rows that repeat a repository after a `sync`; they are not actions of an account, and not included in
+   * `events`.
+   */
   resync: number;
-  /** Numbers that the host left out on a live connection: events that were lost, or numbers that it never used. */
+  /** Number of event numbers that the host omitted on a live connection: lost events, or unused numbers. */
   leftOut: number;
-  /** By the places of `metricNames`. */
+  /** Counts in the order of `metricNames`. */
   readonly counts: Uint32Array;
   /**
-   * Time of the first and of the last event of each published collection, by the places of `collectionNames`: microseconds into
-   * the window plus one; 0 where it is not known.
+   * Time of the first and last event of each published collection, in the order of `collectionNames`: microseconds into
+   * the window plus one; 0 if unknown.
    */
   readonly firsts: Uint32Array;
   readonly lasts: Uint32Array;
 }
 
 const published: readonly string[] = collectionNames;
-/** Place in `collectionNames` of each metric by its place in `metricNames`; -1 for one that is not published. */
+/** Index in `collectionNames` of each metric, in the order of `metricNames`; -1 for a metric that is not published. */
 const placeOfMetric = Int8Array.from(metricNames, (name) => published.indexOf(name));
 
-/** Counts an event of a metric at an instant, which lies in the window except where the event's own time is unusable. */
+/** Counts an event of a metric at an instant. The instant is in the window unless the event's own time is unusable. */
 export function countMetric({ start, counts, firsts, lasts }: WindowDelta, metric: number, timeUs: number): void {
   counts[metric] = (counts[metric] ?? 0) + 1;
   const place = placeOfMetric[metric] ?? -1;
@@ -73,7 +80,7 @@ export function countMetric({ start, counts, firsts, lasts }: WindowDelta, metri
   if (at > (lasts[place] ?? 0)) lasts[place] = at;
 }
 
-/** A delta that adds nothing. */
+/** Creates counts of zero for a window. */
 export function emptyDelta(start: number): WindowDelta {
   return {
     start,

@@ -39,7 +39,7 @@ describe('a catalogue of mutants', () => {
     expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
   });
 
-  it('refuses a mutant whose code has changed, or is not unique', () => {
+  it('is refused if the code of a mutant has changed or is not unique', () => {
     expect(applied(mutant, `x\n${mutant.before}\ny`)).toBe(`x\n${mutant.after}\ny`);
     expect(() => applied(mutant, 'x')).toThrow('its lines occur no longer in src/a.ts');
     expect(() => applied(mutant, `${mutant.before}\n${mutant.before}`)).toThrow('its lines occur more than once');

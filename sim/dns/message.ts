@@ -1,7 +1,7 @@
 /** The question of a DNS query (RFC 1035), as far as tests need it. */
 export interface Question {
   readonly id: number;
-  /** In lower case, without the final dot. */
+  /** Name in the question, in lower case, without the final dot. */
   readonly name: string;
   readonly type: number;
   /** The bytes of the question section, which a response repeats. */

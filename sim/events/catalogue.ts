@@ -32,7 +32,10 @@ interface Entry {
 export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const templates: Template[] = [];
   const species: Species[] = [];
-  /** The method's templates are compiled on first use, because most simulations use only one wire. */
+  /**
+   * Texts of the templates. Templates of the method are compiled on first use, because most simulations use only one
+   * wire.
+   */
   const texts: (string | Uint8Array)[] = [];
   const ofMethod: Template[] = [];
   const on = (wire: Wire, index: number): Template | undefined => {

@@ -1,9 +1,9 @@
 /**
- * Frames are built from templates: a websocket text frame, including its header, whose varying parts have a fixed width
- * and are stamped in place. Building a frame therefore costs little more than copying its bytes.
+ * Frames are built from templates: a websocket text frame, including its header, whose variable parts have a fixed
+ * width and are stamped in place. Building a frame therefore costs little more than copying its bytes.
  */
 
-/** The varying parts of a frame. In a template's text, one character of the private use area represents each. */
+/** The variable parts of a frame. In a template's text, one character of the private use area represents each. */
 export const slot = {
   /** 24 characters of the actor's did:plc. */
   actor: '\uE001',
@@ -32,7 +32,7 @@ const firstSlot = 0xe000;
 export interface Template {
   readonly bytes: Uint8Array;
   readonly slots: Uint32Array;
-  /** Index of its species. */
+  /** Index of the template's species. */
   readonly species: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the weatherwatch project
- * (measurements/survey.json). Aggregates only; the weights of the generated traffic.
+ * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the weatherwatch
+ * project (measurements/survey.json). The counts are the weights of the generated traffic.
  */
 
 /** Events per second in the survey, unfiltered. */
@@ -52,7 +52,7 @@ export const commitWeights: Readonly<
   'com.example.notebook.entry': { create: 131 },
 };
 
-/** Account events by activity and status. */
+/** Weights of account events by activity and status. */
 export const accountWeights = [
   { active: true, status: null, weight: 131 },
   { active: false, status: 'deleted', weight: 19 },
@@ -60,7 +60,7 @@ export const accountWeights = [
   { active: false, status: 'deactivated', weight: 14 },
 ] as const;
 
-/** Identity events. */
+/** Weight of identity events. */
 export const identityWeight = 145;
 
 /** Shares of posts by content. */

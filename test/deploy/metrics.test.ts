@@ -49,7 +49,7 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
     ['check', 'rules', 'almanac.rules.yml'],
     ['test', 'rules', 'almanac.rules.test.yml'],
     ['check', 'config', '--syntax-only', 'almanac.scrape.yml'],
-  ])('%s %s %s', (...args) => {
+  ])('accepts the rules: %s %s %s', (...args) => {
     const { status, stdout, stderr } = spawnSync(toolPath('promtool'), args, {
       cwd: join(root, 'deploy/prometheus'),
       encoding: 'utf8',

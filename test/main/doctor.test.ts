@@ -213,7 +213,7 @@ describe('almanac doctor', () => {
 });
 
 describe('the check of the upstreams', () => {
-  it('fails if they refuse connections; a relay is only a warning if another one responds', async () => {
+  it('fails if the upstreams refuse connections; a relay that refuses is only a warning if another relay responds', async () => {
     const closed = await freePort();
     const gone = `http://127.0.0.1:${closed}`;
     const said = await doctor([
@@ -306,7 +306,7 @@ describe('the check of the upstreams', () => {
     expect(said.of('jetstream')[0]).toMatchObject({ level: 'fail', todo: 'correct the setting' });
   });
 
-  it('fails if this machine’s clock differs from theirs', async () => {
+  it('fails if this machine’s clock differs from the clocks of the upstreams', async () => {
     const past = createSim({ seed: 4, rate: 50, historyHours: 1, labelers: 1, clock: () => Date.now() - 3_600_000 });
     onTestFinished(() => past.stop());
     const said = await doctor(flags(await past.start()));
@@ -408,7 +408,7 @@ describe('the check of the artifacts', () => {
     ['malformed', 'fail', /is refused: malformed/, '{"schema":"labels.recent-overview.v1"}'],
     ['of an unknown producer', 'fail', /is refused: unknown schema/, '{"schema":"other"}'],
     ['the other’s', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
-  ])('judges one that is %s like the API', async (_name, level, found, content) => {
+  ])('judges an artifact that is %s like the API', async (_name, level, found, content) => {
     await settle();
     put(artifactNames.labels, content);
     expect((await doctor()).of('labels artifact')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
@@ -429,7 +429,7 @@ describe('the check of a port', () => {
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
-  it('distinguishes the Almanac of these artifacts and of this store from others, or reports that it cannot', async () => {
+  it('detects whether the listening Almanac uses these artifacts and this store, and reports when it cannot detect this', async () => {
     await settle();
     const other = join(data, 'other');
     mkdirSync(join(other, 'artifacts'), { recursive: true });
@@ -466,7 +466,7 @@ describe('the check of a port', () => {
     ]);
   });
 
-  it("does not take another Almanac's metrics for ours", async () => {
+  it('does not accept the metrics of another Almanac as those of this one', async () => {
     const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
     const { port: taken } = await listenForTest(metrics);
     expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([

@@ -119,7 +119,7 @@ describe('the rooms', () => {
     expect(importing).toEqual([]);
   });
 
-  it('of publication have no access to a store: no import of facts or http opens one', () => {
+  it('that publish have no access to a store: no import of facts or http opens one', () => {
     const reached = new Set<string>();
     const walk = (file: string): void => {
       if (reached.has(file)) return;

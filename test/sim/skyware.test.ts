@@ -71,12 +71,12 @@ it.each([
   ['accounts alone', { uriPatterns: 'did:*' }],
   ['no pattern', { uriPatterns: '' }],
   ['another source', { sources: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }],
-])('answers %s as a real one does', async (_, params) => {
+])('the simulated skyware labeler answers %s like a real one', async (_, params) => {
   const [mine, theirs] = [await queryLabels(endpoints.simulated, params), await queryLabels(endpoints.real, params)];
   expect(unsigned(mine)).toEqual(unsigned(theirs));
 });
 
-it.each([0, 12, count])('streams from cursor %i as a real one does', async (cursor) => {
+it.each([0, 12, count])('the simulated skyware labeler streams from cursor %i like a real one', async (cursor) => {
   const read = async (endpoint: string) => {
     const consumer = await subscribeLabels(endpoint, cursor);
     await consumer.received(count - cursor);
@@ -87,7 +87,7 @@ it.each([0, 12, count])('streams from cursor %i as a real one does', async (curs
   expect(unsigned(await read(endpoints.simulated))).toEqual(unsigned(await read(endpoints.real)));
 });
 
-it('ends a stream with a future cursor as a real one does', async () => {
+it('the simulated skyware labeler ends a stream with a future cursor like a real one', async () => {
   const read = async (endpoint: string) => {
     const consumer = await subscribeLabels(endpoint, 99_999);
     return { code: await consumer.closed, frames: consumer.frames };
@@ -95,7 +95,7 @@ it('ends a stream with a future cursor as a real one does', async () => {
   expect(await read(endpoints.simulated)).toEqual(await read(endpoints.real));
 });
 
-it('answers other methods and health requests as a real one does', async () => {
+it('the simulated skyware labeler answers other methods and health requests like a real one', async () => {
   for (const path of ['/xrpc/com.atproto.label.unknown', '/xrpc/_health']) {
     const [mine, theirs] = await Promise.all(
       [endpoints.simulated, endpoints.real].map(async (endpoint) => {

@@ -30,7 +30,7 @@ export const demoCommand: Command = {
       collectMetrics: false,
       log: silentLog,
       start: async (_, asked) => {
-        // Checked before data of an earlier demo is deleted.
+        // The ports are checked before the data of an earlier demo is deleted.
         await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
         const folder = await takeDemoFolder(values.data);
         const log = openLog('demo', values.logLevel, folder.path, screen);

@@ -4,7 +4,7 @@ import { isObject } from '../../input/json-object.ts';
 import { packageRoot, packageVersion } from '../command.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** Compares the runtime with the version that the package pins and is tested with. */
+/** Compares the runtime with the version that the package pins. */
 export function checkRuntime(running: string = process.versions.node): Finding {
   const found = `almanac ${packageVersion()} on Node ${running}`;
   const pinned = pinnedNode();

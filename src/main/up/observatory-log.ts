@@ -27,7 +27,7 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
   const file = join(data, 'almanac.log');
   makeFolder(data);
   try {
-    // Truncated at each start: for a permanent log, an operator redirects stderr.
+    // The file is truncated at each start; an operator who needs a permanent log redirects stderr.
     const fd = openSync(file, 'w');
     const messages = (): string[] =>
       readFileSync(file, 'utf8')

@@ -13,7 +13,7 @@ import { startProgramInTest } from '../process/program-in-test.ts';
 
 /** Default account of tests. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-/** Two labelers. */
+/** DIDs of two labelers. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
 
 /** Creates a directory that is removed after the test. */
@@ -30,7 +30,7 @@ export function writerInTest(folder: string, at: number = Date.now() * 1000): Sq
   return store;
 }
 
-/** Returns the n-th of a mixture of labels on an account: every kind of target, both actions, two labelers. */
+/** Returns the n-th label of a mixture on an account: every kind of target, both actions, two labelers. */
 export function labelNo(n: number, subject = account): ReceivedLabel {
   const uris = [
     subject,
@@ -41,7 +41,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
     src: labelers[n % 2] ?? labelers[0],
     uri: uris[n % 3] ?? subject,
     val: n % 5 === 0 ? 'spam' : `value-${n}`,
-    // Each has its own time: two otherwise equal labels of the same time are one.
+    // Each label has a different time: otherwise equal labels of the same time are one.
     cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
     ...(n % 4 === 0 ? { neg: true } : {}),
     ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { coverageStatuses, gapReasons, origins, weatherFreshnessStates } from '../../src/contract/vocabulary.ts';
 import { type ArtifactFixture, fixture, type JsonObject } from './fixtures.ts';
 
-/** Artifacts of every kind with other numbers, and with optional fields omitted. */
+/** Variants of the known artifacts with other numbers, and with optional fields omitted. */
 
 const number = fc.oneof(
   fc.constantFrom(0, 1, 0.4, 59.999, 60, 0.000_04, 0.999_999, 1e15, 1e300, Number.MAX_SAFE_INTEGER),
@@ -17,7 +17,7 @@ const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_b
 function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {
   if (typeof value === 'number' && !fixed.has(key)) {
     const other = numbers[next.at++ % numbers.length] ?? 0;
-    // JSON does not distinguish 5.0 from 5: names determine which numbers are counts.
+    // JSON does not distinguish 5.0 from 5: the name of a number determines whether it is a count.
     return /seconds$|ratio$|rate_per_s$|threshold$/.test(key) && key !== 'bucket_seconds'
       ? other
       : Math.min(Number.MAX_SAFE_INTEGER, Math.floor(other));
@@ -37,7 +37,7 @@ function object(artifact: JsonObject, key: string): JsonObject {
 
 const day = 86_400_000;
 
-/** An interval around the 30 days before the fixtures' `generated_at`. */
+/** Generator of intervals around the 30 days before the fixtures' `generated_at`. */
 const stretch = fc
   .tuple(fc.integer({ min: -31 * day, max: day }), fc.nat({ max: 3 * day }), fc.constantFrom(...gapReasons, 'novel'))
   .map(([start, length, reason]) => ({

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 
-/** Validates responses against an OpenAPI file in the asset directory, as a generated client would read it. */
+/** Validator of responses against an OpenAPI file in the asset directory, as a generated client reads it. */
 
 interface Operation {
   parameters?: { $ref: string }[];
@@ -23,7 +23,10 @@ interface Document {
 
 const addFormats = addFormatsModule.default;
 
-/** Closes every object of the document: it permits clients additional fields, but this version publishes none. */
+/**
+ * Returns the document without additional properties: the contract permits clients to receive them, but this version
+ * publishes none.
+ */
 function closed<T>(node: T): T {
   if (Array.isArray(node)) return node.map(closed) as T;
   if (typeof node !== 'object' || node === null) return node;
@@ -88,8 +91,8 @@ function describedBy(file: string) {
   };
 }
 
-/** The document of the facts API. */
+/** Validator of the facts API's document. */
 export const openApi = describedBy('openapi.json');
 
-/** The document of the account-view surface. */
+/** Validator of the account-view surface's document. */
 export const accountOpenApi = describedBy('account-openapi.json');

@@ -10,7 +10,7 @@ import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import type { WeatherwatchSummary } from '../../src/artifact/weatherwatch-summary.ts';
 import { fixture, type JsonObject } from './fixtures.ts';
 
-/** Parses fixtures with the recognisers, and applies changes. */
+/** Parsed fixtures with optional changes. */
 
 function labels(value: JsonObject): LabelArtifact {
   const recognised = recogniseLabels(value);
@@ -24,7 +24,7 @@ function weather(value: JsonObject): WeatherArtifact {
   return recognised.artifact;
 }
 
-/** Returns our label overview. */
+/** Returns the label overview of this observatory. */
 export function aRecentOverview(changes: Partial<RecentOverview> = {}): RecentOverview {
   const artifact = labels({ ...fixture('recent'), ...changes });
   if (artifact.schema !== 'labels.recent-overview.v1') throw new Error('not our label overview');
@@ -38,7 +38,7 @@ export function aLegacyOverview(changes: Partial<LegacyOverview> = {}): LegacyOv
   return artifact.overview;
 }
 
-/** Returns our weather summary. */
+/** Returns the weather summary of this observatory. */
 export function aWeatherSummary(changes: Partial<WeatherSummary> = {}): WeatherSummary {
   const artifact = weather({ ...fixture('weather'), ...changes });
   if (artifact.schema !== 'weather.summary.v1') throw new Error('not our weather summary');

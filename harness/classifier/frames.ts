@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/classify/metric-names.ts';
 
 /**
- * Texts of well-formed JSON that look like frames, each value in any notation: escapes, white space, key order,
- * duplicate keys, similar keys at every level, numbers in all forms.
+ * Generator of well-formed JSON that looks like frames, with each value in any notation: escapes, white space, key
+ * order, duplicate keys, similar keys at every level, numbers in all forms.
  */
 type Text = Arbitrary<string>;
 
@@ -20,7 +20,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** Formats a string; `styles` determines the notation of each code unit, in turn. */
+/** Returns a string in JSON; `styles` determines the notation of each code unit, in turn. */
 function spell(value: string, styles: readonly number[]): string {
   const units = value.split('').map((unit, at) => {
     const style = styles[at % styles.length] ?? 0;
@@ -156,7 +156,7 @@ const frame: Text = objectWith({
   cursor: instant,
 });
 
-/** The bytes of a well-formed frame. */
+/** Generator of the bytes of well-formed frames. */
 export const frames: Arbitrary<Buffer> = fc
   .tuple(space, fc.oneof({ weight: 20, arbitrary: frame }, { weight: 1, arbitrary: anyValue }), space)
   .map((parts) => Buffer.from(parts.join('')));

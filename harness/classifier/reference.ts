@@ -12,7 +12,7 @@ export interface Meaning {
   readonly outcome: FrameFacts['outcome'];
   readonly timeUs: number;
   readonly seq: number | null;
-  /** In the order of the alphabet. */
+  /** Names of the incremented metrics, in alphabetical order. */
   readonly metrics: readonly string[];
 }
 
@@ -27,7 +27,10 @@ class Spelled {
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Implements the rules again as simply as possible with a full parse: the classifier must return the same. */
+/**
+ * Returns the meaning of a frame by a full parse, which applies the rules as simply as possible: the classifier must
+ * return the same.
+ */
 export function meaningOf(frame: Buffer): Meaning {
   let value: unknown;
   try {
@@ -104,8 +107,8 @@ function inOrder(metrics: readonly string[]): string[] {
 }
 
 /**
- * Creates a classifier that returns names. It is shared by all calls, so that any state left over from a frame affects
- * the next.
+ * Creates a classifier that returns names. All calls share the classifier, so that any state that remains after a
+ * frame affects the next one.
  */
 export function createReader(): (frame: Uint8Array) => Meaning {
   const classify = createClassifier();

@@ -22,7 +22,7 @@ import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** Creates a row of the scripted labeler, authored `ageMs` milliseconds ago. */
+/** Creates a row of the scripted labeler that was authored `ageMs` milliseconds ago. */
 export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
   const cts = new Date(Date.now() - ageMs).toISOString();
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
@@ -33,7 +33,7 @@ export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer 
   return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
 }
 
-/** Creates the page of at most `limit` rows with numbers above `at`. */
+/** Creates the page of at most `limit` rows whose numbers are above `at`. */
 export function pagesOf(
   rows: readonly { readonly n: number; readonly label: unknown }[],
   at: number,
@@ -78,25 +78,25 @@ export interface LabelScript {
     limit: number,
     asked: { readonly signal: AbortSignal },
   ) => JsonAnswer | Promise<JsonAnswer>;
-  /** Called for each connection; without it the stream closes at once. */
+  /** Called for each connection; without this function, the stream closes immediately. */
   readonly connected?: (stream: ScriptedStream) => void;
   /** True if the labeler answers the handshake of a stream with 501. */
   readonly streamless?: boolean;
-  /** Declared memory of a decoded page, in bytes. */
+  /** Memory that a decoded page is assumed to occupy, in bytes. */
   readonly pageCost?: number;
-  /** Age of our epoch, in days. */
+  /** Age of the instrument's epoch, in days. */
   readonly days?: number;
   readonly timings?: Partial<ReaderTime['timings']>;
-  /** Result of every random draw (0). */
+  /** Result of every random draw; default 0. */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
-  /** Priority class of the labeler (seeded). */
+  /** Priority class of the labeler; default `seeded`. */
   readonly priority?: PriorityClass;
 }
 
-/** One connection of the reader. */
+/** One connection of the reader to the scripted labeler. */
 export interface ScriptedStream {
-  /** Number of the connection, from 1. */
+  /** Number of the connection, counted from 1. */
   readonly connection: number;
   readonly cursor: number | null;
   send(seq: number, ...labels: unknown[]): void;
@@ -104,7 +104,7 @@ export interface ScriptedStream {
   end(): void;
 }
 
-/** Responds only when the signal aborts. */
+/** Never responds; rejects when the signal is aborted. */
 export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
   return new Promise((resolve) => {
     const abort = (): void => resolve({ kind: 'aborted' });

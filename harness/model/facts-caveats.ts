@@ -4,8 +4,8 @@ import { factsPrograms } from './facts-programs.ts';
 import type { JsonObject } from './values.ts';
 
 /**
- * The fixed caveats are the service's texts, which the contract does not specify: they are read once from clean
- * artifacts, and the model determines where each of them must appear in other responses.
+ * Returns the fixed caveats, which are read once from artifacts without problems: the contract does not specify these
+ * texts. The model determines where each of them must appear in other responses.
  */
 export function learnedCaveats() {
   const fixed = new Map<string, string[]>();
@@ -50,7 +50,7 @@ function answerTo(name: ArtifactFixture, changes: object, after = 30_000): JsonO
 
 let attribution: string | null = null;
 
-/** Returns the fixed attribution of a reading whose `calm` was removed, also read once. */
+/** Returns the fixed attribution of a reading whose `calm` was removed, read once from the program. */
 export function learnedAttribution(): string {
   attribution ??= attributionOf();
   return attribution;

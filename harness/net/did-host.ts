@@ -14,7 +14,7 @@ export interface DidHost {
   stop(): Promise<void>;
 }
 
-/** Starts a directory that is initially empty. */
+/** Starts a directory without entries. */
 export async function startDidHost(): Promise<DidHost> {
   const documents = new Map<string, HostedDid>();
   const server = createServer((request, response) => {

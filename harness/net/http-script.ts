@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** HTTP scripts; test/http/README.md describes their format. */
+/** Parser of HTTP scripts; test/http/README.md describes their format. */
 
 /** A line that installs an artifact. */
 export interface ArtifactLine {
   readonly kind: 'artifact';
   readonly instrument: 'labels' | 'weather';
-  /** Name of a fixture, `missing`, or `raw`. */
+  /** Content of the artifact: the name of a fixture, `missing`, or `raw`. */
   readonly what: string;
   readonly text: string;
 }

@@ -4,16 +4,16 @@ import { connect, type Socket } from 'node:net';
 /** Data received on a connection until the server ended it, or until a given number of responses. */
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case; repeated ones are joined. */
+  /** Headers by name in lower case; the values of repeated headers are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The response without its dates and connection headers. */
+  /** The response without dates and connection headers. */
   readonly lasting: string;
 }
 
 /**
- * Splits a stream of responses; `methods` determines which of them have no body. Throws on a truncated or duplicated
- * one.
+ * Splits a stream of responses; `methods` determines which responses have no body. Throws on a truncated or duplicated
+ * response.
  */
 export function answersIn(stream: string, methods: readonly string[] = []): RawAnswer[] {
   const answers: RawAnswer[] = [];
@@ -27,7 +27,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
       const name = field.slice(0, field.indexOf(':')).toLowerCase();
       headers[name] = field.slice(field.indexOf(':') + 1).trim();
     }
-    // A response to invalid input has a body whatever the method, because the method was not parsed.
+    // A response to invalid input has a body, whatever the method, because the method was not parsed.
     const bodiless = methods[answers.length] === 'HEAD' && !/^\{"error":\{"status":4/.test(rest.slice(headEnd + 4));
     const length = bodiless || status < 200 ? 0 : Number(headers['content-length'] ?? 0);
     const body = rest.slice(headEnd + 4, headEnd + 4 + length);
@@ -39,7 +39,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
   return answers;
 }
 
-/** Opens a connection. Errors caused by the peer are not errors of the test: they appear in the received data. */
+/** Opens a connection. Errors caused by the peer are not errors of the test: they are visible in the received data. */
 export async function opened(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');

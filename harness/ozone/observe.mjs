@@ -1,6 +1,6 @@
 /**
- * Runs the real label instrument on the real Ozone, by stream and by poll: `npm run test:ozone`. Everything that Ozone
- * emits is read from its own pages, and compared with the accepted labels.
+ * Runs the real label instrument on a real Ozone, by stream and by poll: `npm run test:ozone`. The labels that Ozone
+ * emits are read from its pages, and compared with the accepted labels.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -17,10 +17,10 @@ const { ozone, plc } = network;
 const did = ozone.ctx.cfg.service.did;
 const pages = `${ozone.url}/xrpc/com.atproto.label.queryLabels?uriPatterns=*&limit=250`;
 
-/** Page requests wait for this promise. */
+/** Promise for which page requests wait. */
 let held = Promise.resolve();
 
-/** The directory and the labeler for an instrument that can only poll. */
+/** Server of the directory and the labeler for an instrument that can only poll. */
 const withoutStream = createServer((request, response) => {
   void (async () => {
     const { port } = withoutStream.address();
@@ -138,7 +138,8 @@ for (const station of [byStream, byPoll]) assert.deepEqual(await stored(station)
 assert.deepEqual(await gaps(byPoll), ['theirs cursor_reset', 'theirs cursor_reset']);
 passed('the same by a poll that met the next label first');
 
-// The directory has a new key for labels, and Ozone goes on with the earlier one: every label was signed before the change.
+// The directory has a new key for labels, and Ozone continues to sign with the earlier one: every label was signed
+// before the change.
 const before = await startStation(streamed);
 await until('an instrument that knows the first key', () => established(before));
 await emit({ createLabelVals: ['signed-before'] });
@@ -152,7 +153,7 @@ await directory.updateData(did, rotationKey, (data) => ({
 }));
 await before.stop();
 await (async () => {
-  // The rows stay; the second start knows only the new key and the directory's log.
+  // The rows remain; the restarted instrument has only the new key and the directory's log.
   const after = await startStation(streamed, { folder: before.folder });
   await until('an instrument after the rotation', () => established(after));
   await emit({ createLabelVals: ['signed-by-the-earlier-key'] });
@@ -169,7 +170,7 @@ await (async () => {
 })();
 passed('a rotated key: a label of the earlier key, within five minutes of its period, is verified_earlier_key');
 
-// The document names another endpoint; the earlier one goes away.
+// The document contains another endpoint; the earlier endpoint is closed.
 const { port: ozonePort } = new URL(ozone.url);
 const sockets = new Set();
 const relayed = createTcpServer((client) => {

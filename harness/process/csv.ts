@@ -33,8 +33,8 @@ export function parseCsv(text: string): string[][] {
 }
 
 /**
- * Converts a record to a row: an empty cell of an optional field means that it is absent; one apostrophe is removed
- * wherever a cell may begin.
+ * Converts a record to a row: an empty cell of an optional field means that the field is absent; one apostrophe is
+ * removed at each possible beginning of a cell.
  */
 export function rowOfCells(cells: readonly string[]): Record<string, string> {
   const members = csvColumns.map(

@@ -1,9 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Time after which a condition that a test waits for counts as not met, in milliseconds: longer than a busy machine needs. */
+/** Default time after which a condition counts as not met, in milliseconds: sufficient for a busy machine. */
 const patienceMs = 60_000;
 
-/** Waits until a condition holds, checked every 10 ms. Rejects with `what` if it does not hold within `withinMs`. */
+/**
+ * Resolves when a condition holds, which is checked every 10 ms. Rejects with `what` if it does not hold within
+ * `withinMs`.
+ */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

@@ -1,6 +1,6 @@
 /**
- * Runs the hostile network in a separate process, so that its load does not slow down the honest network. Controlled by
- * messages.
+ * Runs the hostile network in a separate process, so that its load does not slow down the honest network. Messages
+ * control the process.
  */
 import { kinds } from '../../sim/labelers/hostile/kinds/index.ts';
 import { type HostileAddresses, HostileNetwork, type Met } from '../../sim/labelers/hostile/network.ts';
@@ -12,7 +12,7 @@ export type HostileCommand =
       readonly do: 'start';
       readonly seed: number;
       readonly count: number;
-      /** Names of kinds. */
+      /** Names of the kinds of hostile labelers. */
       readonly kinds: readonly string[];
       readonly names: boolean;
       /** Port of individual addresses; labelers on shared addresses use the following ports. */
@@ -23,7 +23,7 @@ export type HostileCommand =
     }
   | { readonly do: 'attack' | 'turn' | 'end' | 'report' };
 
-/** Its responses: one per command, in order. */
+/** Responses of the process: one per command, in order. */
 export type HostileAnswer =
   | ({ readonly kind: 'started' } & HostileAddresses)
   | { readonly kind: 'done' }

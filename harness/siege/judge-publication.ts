@@ -3,12 +3,12 @@ import { readOverview } from './judge-state.ts';
 import { comesToHold } from './watch.ts';
 
 /**
- * Maximum time until page and facts agree: representations change once a minute, so two concurrent requests may get
- * different ones.
+ * Maximum time until page and facts agree, in milliseconds: representations change once per minute, so two concurrent
+ * requests may return different ones.
  */
 const patienceMs = 10_000;
 
-/** Returns the parts of a page that its documents do not contain. */
+/** Function that returns the parts of a page that its documents do not contain. */
 export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
 
 /** Returns differences between the served overview and the artifact, and between the page and the facts. */

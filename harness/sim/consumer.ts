@@ -7,11 +7,11 @@ import type { Counts } from '../../sim/truth.ts';
 /** Timeout for expected frames, in milliseconds. */
 const patienceMs = 30_000;
 
-/** A simple consumer: a websocket client that keeps every frame as text. */
+/** A simple consumer: a websocket client that stores every frame as text. */
 export interface Consumer {
   readonly socket: WebSocket;
   readonly frames: string[];
-  /** Resolves after this number of frames. */
+  /** Resolves after a number of frames. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket has ended. */
   readonly closed: Promise<number>;
@@ -81,7 +81,7 @@ export function times(frames: readonly string[]): (number | null)[] {
   return frames.map((frame) => parseFrame(frame).timeUs);
 }
 
-/** Counts by a full parse of every frame: the record must be equal. */
+/** Counts frames by a full parse; the network's record must be equal. */
 export function countsOf(frames: readonly string[]): Counts {
   const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<
     (typeof metricNames)[number],

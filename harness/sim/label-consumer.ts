@@ -14,11 +14,11 @@ export interface LabelFrame {
   readonly body: { readonly seq?: number; readonly labels?: readonly ReadLabel[] } & Record<string, unknown>;
 }
 
-/** A consumer of a labeler's stream that keeps every frame. */
+/** A consumer of a labeler's stream that stores every frame. */
 export interface LabelConsumer {
   readonly socket: WebSocket;
   readonly frames: LabelFrame[];
-  /** Resolves after this number of frames. */
+  /** Resolves after a number of frames. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket has ended. */
   readonly closed: Promise<number>;

@@ -8,11 +8,11 @@ const [first = '', second = ''] = labelers;
 const [alice = ''] = subjects;
 /** The labeler whose rows are purged. */
 export const hostile = first;
-/** Time of the request. */
+/** Time of the purge's request. */
 export const requestedAt = micros(noon + 4 * day + 1_000_000);
-/** Rows of the labeler in each day: more than two commits remove, in one instant. */
+/** Number of the labeler's rows in each day, all at one instant: more than two commits remove. */
 export const hostileRows = 1_200;
-/** Rows of others in each day. */
+/** Number of other labelers' rows in each day. */
 export const otherRows = 300;
 const days = 5;
 

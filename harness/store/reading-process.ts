@@ -1,7 +1,7 @@
 /**
- * A process that reads a store while another writes it: `reading-process.ts FOLDER`. Reads everything repeatedly; each
- * result must contain the previous one completely and in order. Prints `reading` after each of the first five, and the
- * final number of rows, and ends at the row whose value is `last`.
+ * Process that reads a store while another process writes it: `reading-process.ts FOLDER`. Reads all rows repeatedly;
+ * each result must begin with the complete previous one. Prints `reading` after each of the first five results, and
+ * the final number of rows, and exits after reading the row whose value is `last`.
  */
 import { writeSync } from 'node:fs';
 import { scanAccount } from '../../src/store/scan.ts';

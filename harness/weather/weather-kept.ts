@@ -10,7 +10,7 @@ import type { WindowRow } from '../../src/weather/window/stored.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 
-/** The artifact in the folder, which must be whole and of its schema. */
+/** Reads the artifact in a directory, which must be complete and have the schema of the instrument. */
 export function readArtifact(folder: string): WeatherSummary {
   const checked = checkWeatherSummary(
     JSON.parse(readFileSync(join(folder, 'artifacts', 'weather-summary.json'), 'utf8')),
@@ -22,15 +22,15 @@ export function readArtifact(folder: string): WeatherSummary {
 /** Content of a stopped instrument's store. */
 export interface Kept {
   readonly endpoint: string;
-  /** The latest `time_us` counted. */
+  /** Maximum `time_us` of a counted event. */
   readonly toUs: number;
-  /** Start of the first observed span. */
+  /** Start of the first observed span, in microseconds. */
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
   readonly observedSeconds: number;
-  /** Spans that were watched; sorted and disjoint. */
+  /** Observed spans, sorted and disjoint. */
   readonly observed: readonly { from: number; to: number }[];
-  /** The summary once all of it lies in closed windows. */
+  /** Summary at a time when all windows with data are closed. */
   readonly summary: WeatherSummary;
 }
 
@@ -61,7 +61,7 @@ export function readStore(folder: string, endpoint: string): Kept {
   }
 }
 
-/** The minutes of a store: every count by name, and how many events were not counted. */
+/** Returns the minutes of a store: every count by name, and the number of events that were not counted. */
 export function minutesOf({ rows }: Kept) {
   return rows
     .filter(({ events }) => events > 0)
@@ -72,17 +72,17 @@ export function minutesOf({ rows }: Kept) {
     }));
 }
 
-/** Over which wire a series was read. */
+/** Returns the wire over which a series was read. */
 export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
   return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }
 
-/** Rows of re-syncs that the host delivered in that time. */
+/** Returns the number of rows of re-syncs that the host delivered in the observed time. */
 export function deliveredResync(sim: Sim, kept: Kept): number {
   return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept)).resync;
 }
 
-/** The minutes that the host delivered, up to what was counted. */
+/** Returns the minutes that the host delivered, up to the last counted event. */
 export function deliveredMinutes(sim: Sim, kept: Kept) {
   return sim.truth
     .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept))

@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storeFile } from '../../src/weather/window/window-store.ts';
 
-/** A file or a log, as text. */
+/** A file or a log, as text, with its name. */
 interface Place {
   readonly name: string;
   readonly text: string;
 }
 
-/** Directory and log lines of a run. */
+/** Directory and log lines of a completed run. */
 interface Left {
   readonly folder: string;
   readonly lines: readonly string[];
 }
 
-/** All bytes that a station left behind: store, write-ahead log, artifact, log lines. */
+/** Returns everything that a station has written: store, write-ahead log, artifact, log lines. */
 export function everythingKept({ folder, lines }: Left): Place[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -26,10 +26,10 @@ export function everythingKept({ folder, lines }: Left): Place[] {
   ];
 }
 
-/** Shapes of identities: DIDs, AT-URIs, content addresses, handles of the common kind. */
+/** Patterns of identities: DIDs, AT-URIs, content addresses, common handles. */
 const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
 
-/** Names of the places that hold the shape of an identity, or one of the values. */
+/** Returns the names of the places that contain an identity's pattern or one of the values. */
 export function leaks(places: readonly Place[], values: readonly string[] = []): string[] {
   return places
     .filter(

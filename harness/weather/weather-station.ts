@@ -23,47 +23,47 @@ import {
 } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
-/** Metrics that the instrument reported. */
+/** Values that the instrument reported by its telemetry. */
 export interface Told {
   readonly outcomes: Record<string, number>;
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
   gapSeconds: number;
-  /** Lag of the live reader behind the clock at the last commit, in seconds. */
+  /** Lag of the live reader at the last commit, in seconds. */
   lagSeconds: number;
-  /** `time_us` of the last event of the live reader that is committed. */
+  /** `time_us` of the last committed event of the live reader. */
   committedToUs: number;
   notWritten: number;
 }
 
-/** An instrument over a simulated host, both on one clock that may run faster than time. */
+/** An instrument that observes a simulated host, with a common clock that may run faster than real time. */
 export interface Station {
   readonly sim: Sim;
   readonly folder: string;
   readonly told: Told;
-  /** Every line of the log. */
+  /** All lines of the log. */
   readonly lines: string[];
   readonly clock: () => number;
   weather(): Weather;
-  /** Starts another instrument over the same folders; the one before must have stopped. */
+  /** Starts another instrument with the same directories; the previous instrument must have stopped. */
   restart(change?: Partial<WeatherDeps>): Promise<void>;
   artifact(): WeatherSummary;
-  /** Ends all and removes the folders. */
+  /** Stops the instrument and the host, and removes the directories. */
   end(): Promise<void>;
 }
 
 /** Options of a station. */
 export interface StationOptions {
   readonly sim?: SimOptions;
-  /** Seconds of the stream per second. */
+  /** Speed of the clock: seconds of the stream per second. */
   readonly speed?: number;
-  /** The test's clock, instead of one with a speed; milliseconds. */
+  /** Clock of the test in milliseconds, instead of one with a speed. */
   readonly clock?: () => number;
   readonly backfillHours?: number;
   readonly dictionary?: Buffer;
-  /** Over which wire the host is read; the legacy one unless named. */
+  /** Wire over which the host is read; default the legacy one. */
   readonly wire?: Wire;
-  /** Ask for compressed frames over the method. */
+  /** True to request compressed frames over the method. */
   readonly compress?: boolean;
   readonly deps?: Partial<WeatherDeps>;
 }
@@ -137,7 +137,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   return station;
 }
 
-/** Settings over the directories of a station; the caller names the host. */
+/** Returns settings with the directories of a station; the caller adds the host. */
 export function settingsOf({ folder }: Station) {
   return {
     data: folder,
@@ -150,7 +150,7 @@ export function settingsOf({ folder }: Station) {
   };
 }
 
-/** Stops the instrument and compares all that it kept with what the host delivered. */
+/** Stops the instrument and compares everything that it stored with the events that the host delivered. */
 export async function compareWithTruth(station: Station): Promise<Kept> {
   const { sim, folder } = station;
   await station.weather().stop();
@@ -163,14 +163,14 @@ export async function compareWithTruth(station: Station): Promise<Kept> {
   return kept;
 }
 
-/** Observed seconds: the delivered stretches, within a second an hour. */
+/** Checks the observed seconds: they equal the delivered intervals within one second per hour. */
 export function expectObserved(sim: Sim, kept: Kept): void {
   const wanted = sim.truth.deliveredSeconds(kept.fromUs, kept.toUs + 1, wireOf(kept));
   const allowed = Math.max(0.01, (kept.toUs - kept.fromUs) / 3_600_000_000);
   expect(Math.abs(kept.observedSeconds - wanted)).toBeLessThanOrEqual(allowed);
 }
 
-/** The published totals are the sums of the minutes, and nothing between them. */
+/** Checks that the published totals are the sums of the minutes. */
 function expectPublished({ rows, observedSeconds, observed, summary }: Kept): void {
   expect(summary.total_events.total).toBe(rows.reduce((sum, { events }) => sum + events, 0));
   expect(summary.window.observed_seconds).toBeCloseTo(observedSeconds, 5);
@@ -199,7 +199,10 @@ function recordingLog(lines: string[]): Log {
   return log;
 }
 
-/** `lookedAt`: what the instrument's clock last showed it, and a lag was measured against. */
+/**
+ * Creates a telemetry that records values. `lookedAt` returns the last time that the instrument read from its clock,
+ * to which a lag is relative.
+ */
 function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
   return {
     ...noTelemetry,

@@ -6,12 +6,12 @@ import type { Minute } from '../../src/weather/window/minute.ts';
 import type { Silence } from '../../src/weather/window/silence-store.ts';
 import { windowsPerDay, windowUs } from '../../src/weather/window/window.ts';
 
-/** Midnight at which the simulated traffic begins. */
+/** Midnight at which the simulated traffic begins, in microseconds. */
 const startUs = Date.parse('2026-09-01T00:00:00Z') * 1000;
 const day = windowsPerDay;
 const hour = 60;
 
-/** Mean events a minute of a survey of live traffic (sim/events/traffic-mix.ts). */
+/** Mean events per minute in a survey of live traffic (sim/events/traffic-mix.ts). */
 const means: Readonly<Record<CollectionName, number>> = {
   'post.create': 2259,
   'post.create.reply': 1087,
@@ -31,12 +31,12 @@ const means: Readonly<Record<CollectionName, number>> = {
   'identity.event': 14.5,
   'account.event': 17.9,
 };
-/** Collections that storms raise. */
+/** Collections whose rates storms increase. */
 const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', 'post.create.quote', 'like.create'];
 /** Collections of bulk operations: a low rate, with bursts and pauses. */
 const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
 
-/** Random numbers of a seed. */
+/** Random numbers that are determined by a seed. */
 interface Chance {
   uniform(): number;
   normal(): number;
@@ -57,7 +57,7 @@ function chanceOf(seed: number): Chance {
   return { uniform, normal, poisson };
 }
 
-/** Factors by minute of spans that come at random: `perDay` of them, `length` minutes each. */
+/** Returns a factor for each minute, with random spans: `perDay` spans per day, each `length` minutes long. */
 function spans(chance: Chance, days: number, perDay: number, length: () => number, factor: () => number): Float64Array {
   const factors = new Float64Array(days * day).fill(1);
   for (let n = chance.poisson(perDay * days); n > 0; n -= 1) {
@@ -67,18 +67,19 @@ function spans(chance: Chance, days: number, perDay: number, length: () => numbe
   return factors;
 }
 
-/** The traffic of the network's collections by minute. */
+/** Simulated traffic of the network's collections by minute. */
 export interface Traffic {
   readonly days: number;
-  /** Events of a collection in each minute. */
+  /** Number of events of each collection in each minute. */
   readonly counts: readonly Float64Array[];
-  /** 1 for each minute that was observed. */
+  /** 1 for each observed minute, 0 for the others. */
   readonly observed: Uint8Array;
 }
 
 /**
- * Makes traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the observation, and pauses
- * of rare collections: three a day, of 12 minutes at the median, one of a thousand longer than two hours.
+ * Creates traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the
+ * observation, and pauses of rare collections: three per day, with a median of 12 minutes; one of a thousand is longer
+ * than two hours.
  */
 export function makeTraffic(seed: number, days: number): Traffic {
   const chance = chanceOf(seed);
@@ -137,7 +138,7 @@ export function makeTraffic(seed: number, days: number): Traffic {
   return { days, counts, observed: Uint8Array.from(outages, (factor) => (factor === 1 ? 1 : 0)) };
 }
 
-/** Minute of the traffic by its index. */
+/** Returns a minute of the traffic by its index. */
 function minuteOf({ counts, observed }: Traffic, index: number): Minute {
   const watched = observed[index] === 1;
   const now = counts.map((of) => (watched ? (of[index] ?? 0) : 0));
@@ -147,16 +148,16 @@ function minuteOf({ counts, observed }: Traffic, index: number): Minute {
   };
 }
 
-/** Silences that the instrument finds in traffic when it looks once an hour, from a day of minutes each time. */
+/** Silences that the instrument finds in traffic by hourly checks, each with the minutes of one day. */
 export interface Watch {
-  /** Silences that any look found, by collection and beginning. */
+  /** Silences that any check found, by collection and beginning. */
   readonly found: ReadonlyMap<string, Silence>;
-  /** Minutes as the instrument reads them. */
+  /** Minutes in the form that the instrument reads. */
   readonly minutes: readonly Minute[];
   readonly usual: Usual;
 }
 
-/** Reads traffic as the instrument does. */
+/** Returns the traffic in the form that the instrument reads. */
 export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   const minutes = Array.from({ length: traffic.days * day }, (_, index) => minuteOf(traffic, index));
   const hours = new Map<number, UsualCounts>();
@@ -188,7 +189,7 @@ export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   return { minutes, usual };
 }
 
-/** Silences of the day before the minute of that index, as a look at that moment finds them. */
+/** Returns the silences of the day before a minute, as found by a check at that minute. */
 export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): Silence[] {
   return findSilences({
     minutes: minutes.slice(Math.max(0, end - day), end),
@@ -198,7 +199,7 @@ export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): S
   });
 }
 
-/** Looks at the traffic once an hour. */
+/** Checks the traffic for silences once per hour. */
 export function watch(traffic: Traffic): Watch {
   const read = readTraffic(traffic);
   const found = new Map<string, Silence>();
@@ -208,7 +209,7 @@ export function watch(traffic: Traffic): Watch {
   return { ...read, found };
 }
 
-/** The traffic without the events of a collection from a minute on. */
+/** Returns the traffic without the events of a collection from a minute on. */
 export function withoutCollection(traffic: Traffic, name: CollectionName, from: number, to: number): Traffic {
   const place = collectionNames.indexOf(name);
   const counts = traffic.counts.map((of, i) => (i === place ? of.slice().fill(0, from, to) : of));

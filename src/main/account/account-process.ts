@@ -35,7 +35,7 @@ const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undef
 /** Maximum share of the limit of unsent bytes that one client may hold, as a divisor. */
 const clientShare = 8;
 
-/** Maximum time slice of a read, in milliseconds; a longer read must yield its reading process to short ones. */
+/** Time after which a turn at the store counts as long, in milliseconds; the number of concurrent long turns is limited. */
 const readSliceMs = 1_000;
 
 /** Maximum delay of the start by the warm-up, in milliseconds. */

@@ -8,8 +8,8 @@ const restart = { firstMs: 500, capMs: 30_000 } as const;
 /** Uptime after which the delay is reset, in milliseconds. */
 const recoveredMs = 60_000;
 /**
- * Delays in milliseconds before a stopping part is killed: instruments first, then servers, together within the time of
- * a stop.
+ * Delays before a stopping part is killed, in milliseconds. Instruments stop before servers; both together stay within
+ * the maximum time of a stop.
  */
 const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 

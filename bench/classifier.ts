@@ -39,7 +39,7 @@ function parsed(): number {
   return counted;
 }
 
-/** As received from a socket: slices of one buffer with different alignments. */
+/** Copies frames into slices of one buffer with different alignments, as a socket delivers them. */
 function framesInOneBuffer(lines: readonly string[]): Buffer[] {
   const all = Buffer.from(lines.join(''));
   let at = 0;

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [NAME …] [options]`: runs the benches by name, or all of them; passes options to each. A bench
+ * Runs benches by name, or all of them, and passes the options to each: `npm run bench -- [NAME …] [options]`. A bench
  * measures the real program over real sockets or a real store, and prints its baseline.
  */
 import { spawnSync } from 'node:child_process';

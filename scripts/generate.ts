@@ -1,4 +1,7 @@
-/** Writes the files that are generated from the source; with --check, only compares them with the existing ones. */
+/**
+ * Writes the files that are generated from the source; with --check, only compares existing files with their generated
+ * content.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountOpenApiDocument } from '../src/contract/account-openapi/document.ts';

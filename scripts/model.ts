@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const tests = { facts: 'test/facts/model.test.ts', account: 'test/account/model.test.ts' };
-/** Cases per part, which an interrupted run loses at most. */
+/** Number of cases per part: the maximum that an interrupted run loses. */
 const casesPerPart = 25_000;
 
 type Name = keyof typeof tests;

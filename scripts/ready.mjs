@@ -42,7 +42,7 @@ function stamp(name, value) {
 
 function run(command, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
-  // The steps print to stderr: stdout belongs to the command that follows.
+  // The steps print to stderr, because stdout belongs to the command that follows.
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, PATH: path } });
   if (done.status !== 0) {
     process.stderr.write(`almanac: ${command} ${args.join(' ')} failed\n`);
@@ -67,7 +67,7 @@ function install() {
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
-/** Builds if a source changed since the last build. */
+/** Builds the program if a source changed since the last build. */
 export function build() {
   const sources = digest(['package-lock.json', 'scripts/build.mjs', ...filesUnder('src'), ...filesUnder('sim')]);
   if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;

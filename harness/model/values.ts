@@ -4,8 +4,8 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Thrown for an artifact that must not be published; a shared instance, because creating stacks would take most of the
- * time.
+ * Error for an artifact that must not be published. The instance is shared, because creating stacks would take most of
+ * the time.
  */
 export const malformed = new Error('malformed');
 

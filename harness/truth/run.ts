@@ -157,7 +157,7 @@ async function outage(
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
   for (const { labeler, role } of away) await role.happens(labeler);
   await sourcesAre(sim, station, 'away', problems);
-  // Each labeler has failed once, so a new label is late from this time on.
+  // Each labeler has failed once; the overview now counts it among the missed sources.
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(

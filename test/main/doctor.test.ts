@@ -17,8 +17,8 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
 /**
- * Runs the doctor as an operator does: the real program, with a simulated network, for a sound set-up and for each
- * error.
+ * Tests of the doctor as an operator runs it: the real program with a simulated network, for a set-up without errors
+ * and for each error.
  */
 
 interface Found {
@@ -69,12 +69,12 @@ async function doctor(args: readonly string[] = flags()) {
     verdict,
     findings,
     of: (check: string) => findings.filter((finding) => finding.check === check),
-    /** Every finding other than ok. */
+    /** All findings with a level other than ok. */
     unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
   };
 }
 
-/** Creates the state that a clean stop leaves: both stores, both artifacts. */
+/** Creates the state after a clean stop: both stores and both artifacts. */
 async function settle(): Promise<void> {
   const at = micros(Date.now() * 1000);
   const store = openSqliteWriter({ folder: join(data, 'labels'), at });
@@ -123,13 +123,13 @@ describe('almanac doctor', () => {
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
-    // The first artifact may show a collection without any accepted page.
+    // The first artifact may contain a collection without any accepted page.
     await until('a first accepted page', async () => {
       said = await runProgram(['doctor', ...flags()]);
       return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
     });
     expect(said.stderr).toEqual([]);
-    // The disk space of this machine is excluded.
+    // The comparison excludes the disk space of this machine.
     const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
@@ -166,7 +166,7 @@ describe('almanac doctor', () => {
     const at = micros(Date.now() * 1000);
     const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
     await writer.beat(micros(at + 5));
-    // The state after a kill: files with a log that was not folded in.
+    // The copy has the state after a kill: a database with a log that was not checkpointed.
     cpSync(join(data, 'labels'), join(data, 'crashed'), { recursive: true });
     await writer.close();
     rmSync(join(data, 'labels'), { recursive: true });
@@ -322,7 +322,7 @@ describe('the check of the upstreams', () => {
 
 describe('the check of the data', () => {
   it('fails if its directory cannot be written or is a file', async () => {
-    // Not even root can write to this directory.
+    // Not even root can write to a directory below /proc.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
       { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },

@@ -17,7 +17,7 @@ interface Scene {
   readonly sim: Sim;
   readonly clock: ManualClock;
   readonly jetstream: string;
-  /** Advances the clock and waits until the consumer has every event since noon, and `more` frames. */
+  /** Advances the clock; resolves once the consumer has received every event since noon, and `more` frames. */
   play(seconds: number, consumer: Consumer, more?: number): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ function rising(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
-/** Compares everything that any connection received, once, by a full parse, with the record. */
+/** Compares all events that any connection received, counted once by a full parse, with the record. */
 function expectTruth({ sim, clock }: Scene, consumers: readonly Consumer[]): void {
   const once = new Map(
     consumers.flatMap(({ frames }) => parsed(frames).map((frame, at) => [frame.cursor, frames[at] ?? ''] as const)),

@@ -89,7 +89,7 @@ describe('faulty responses', () => {
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
     const answered = page(ozone.endpoint, { signal: stop.signal }).then((answer) => answer.text());
-    // Not before the request has arrived.
+    // The next step requires that the request has arrived.
     await until('the fault has fired', () => ozone.faults.fired.get('query_answer') === 1);
     setTimeout(() => stop.abort(new Error('given up')), 300);
     await expect(answered).rejects.toThrow('given up');

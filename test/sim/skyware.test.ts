@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
 import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
 
-/** Compares the simulated labeler with the program that it simulates, over the same labels. */
+/** Tests that compare the simulated labeler with the real program, over the same labels. */
 let simulated: LabelSim;
 let real: LabelerServer;
 let folder: string;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Removes signatures, which are made with different keys; everything else must agree. */
+/** Removes signatures, which are created with different keys; all other fields must be equal. */
 function unsigned(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === 'sig' ? typeof member : member)));
 }

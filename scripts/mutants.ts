@@ -57,7 +57,7 @@ function catalogueRuns(): Run[] {
 }
 
 /**
- * Returns the key under which a result is stored: a hash of the mutant's lines and tests, so that a changed mutant is
+ * Returns the key under which a result is stored: which contains the mutant's lines and tests, so that a changed mutant is
  * run again.
  */
 function keyOf({ id, before, after, tests }: Mutant): string {
@@ -76,7 +76,7 @@ function readState(path: string): [string, Result][] {
   return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
 }
 
-/** True for test files that pass without any mutant, by their names. */
+/** Cache by names of test files: true if they pass without any mutant. */
 const health = new Map<string, boolean>();
 
 async function isHealthy(tests: readonly string[]): Promise<boolean> {

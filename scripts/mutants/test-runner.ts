@@ -34,7 +34,7 @@ async function run({ tests, changed }: RunRequest): Promise<'passed' | 'failed'>
   const wanted = new Set(tests.map((test) => join(process.cwd(), test)));
   const specifications = all.filter(({ moduleId }) => wanted.has(moduleId));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, false);
-  // The state also contains modules of earlier runs.
+  // The result also contains the modules of earlier runs.
   const own = testModules.filter(({ moduleId }) => wanted.has(moduleId));
   const isWhole = own.length === wanted.size && own.every((module) => module.ok());
   return isWhole && unhandledErrors.length === 0 ? 'passed' : 'failed';

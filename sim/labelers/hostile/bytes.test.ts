@@ -24,8 +24,8 @@ function bodies(bytes: Buffer): Record<string, unknown>[] {
 }
 
 /**
- * An attack that a reader refuses because of an unintended error proves nothing: except for their attack, these are
- * valid.
+ * An input that a reader refuses because of an unintended error does not test the attack: except for the attack, these
+ * inputs are valid.
  */
 describe('hostile bytes', () => {
   test.each([

@@ -29,7 +29,10 @@ export interface PlacedIdentity {
 
 /** Address that several labelers share on different ports. */
 const sharedAddress = '127.66.6.6';
-/** Maximum number of labelers on the shared address, which has no more ports; further ones get their own addresses. */
+/**
+ * Maximum number of labelers on the shared address, which has a limited number of ports; further ones get their own
+ * addresses.
+ */
 const maxShared = 2_000;
 
 /**

@@ -52,7 +52,7 @@ function framesInOneBuffer(lines: readonly string[]): Buffer[] {
 
 function rate(work: () => number): number {
   const start = performance.now();
-  if (work() !== framesARound) throw new Error('a recorded frame was not counted');
+  if (work() !== framesARound) throw new Error('the classifier did not count a recorded frame');
   return Math.round((framesARound / (performance.now() - start)) * 1000);
 }
 

@@ -71,7 +71,7 @@ async function benchFacts(rounds: number, seconds: number): Promise<void> {
  */
 async function validatorOf(measured: Measured): Promise<string> {
   const etag = (await fetch(measured.url + path)).headers.get('etag');
-  if (etag === null) throw new Error('no validator');
+  if (etag === null) throw new Error('the response has no validator');
   return etag;
 }
 

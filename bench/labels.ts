@@ -95,7 +95,7 @@ async function accepted(metric: (name: string) => Promise<number>, count: number
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
   return Array.from({ length: edge }, (_, i) => {
     const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
-    if (typeof label === 'string') throw new Error(`a label of ours is ${label}`);
+    if (typeof label === 'string') throw new Error(`a label of the bench is ${label}`);
     return { label, signature: 'unverified' };
   });
 }

@@ -26,7 +26,7 @@ export async function startMeasured(core: number, command: readonly string[]): P
       stop: () => ended(child),
     };
   }
-  throw new Error(`${command.join(' ')} ended before it listened`);
+  throw new Error(`${command.join(' ')} exited before it listened`);
 }
 
 /** Returns the resident memory of a process, in MiB. */
@@ -57,7 +57,7 @@ export function load(core: number, url: string, seconds: number, headers: readon
     encoding: 'utf8',
   });
   if (done.status !== 0) throw new Error(`wrk failed: ${done.stderr}`);
-  if (/Non-2xx or 3xx|Socket errors/.test(done.stdout)) throw new Error(`wrk saw errors:\n${done.stdout}`);
+  if (/Non-2xx or 3xx|Socket errors/.test(done.stdout)) throw new Error(`wrk received errors:\n${done.stdout}`);
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(done.stdout)?.[1]),
     p50Ms: milliseconds(/50%\s+(\S+)/.exec(done.stdout)?.[1]),

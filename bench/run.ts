@@ -14,7 +14,7 @@ const options = words.filter((word) => word.startsWith('--'));
 const names = words.filter((word) => !word.startsWith('--'));
 const strangers = names.filter((name) => !benches.includes(name));
 if (strangers.length > 0) {
-  console.error(`no bench ${strangers.join(', ')}; there are ${benches.join(', ')}`);
+  console.error(`unknown bench ${strangers.join(', ')}; choose from ${benches.join(', ')}`);
   process.exit(1);
 }
 for (const name of benches.filter((bench) => names.length === 0 || names.includes(bench))) {

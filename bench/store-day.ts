@@ -79,7 +79,7 @@ export type Append = (observations: NewObservation[], at: number) => Promise<voi
 /** Appends a plan's rows in batches; returns the duration of the appending alone. */
 export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
   const [timing] = await timedInTurn(plan, batchRows, [append]);
-  if (!timing) throw new Error('one way to append gives one timing');
+  if (!timing) throw new Error('the measurement of one way to append has no timing');
   return timing;
 }
 

@@ -28,7 +28,7 @@ interface Backlog {
 }
 
 async function line(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('a child without stdout');
+  if (!child.stdout) throw new Error('the child process has no stdout');
   return String((await once(child.stdout, 'data'))[0]).trim();
 }
 

@@ -50,7 +50,7 @@ const declared = spawnSync(
   ['-p', join(root, 'src', 'client', 'tsconfig.json')],
   { cwd: root, stdio: ['ignore', 2, 2] },
 );
-if (declared.status !== 0) throw new Error('the types of the client could not be made');
+if (declared.status !== 0) throw new Error('the types of the client could not be generated');
 
 const vendor = join(root, 'assets', 'vendor', 'swagger-ui');
 rmSync(vendor, { recursive: true, force: true });

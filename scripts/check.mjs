@@ -27,4 +27,4 @@ if (failed.length > 0) {
   process.stderr.write(`check: failed: ${failed.join(', ')}\n`);
   process.exit(1);
 }
-process.stdout.write('check: all good\n');
+process.stdout.write('check: all checks passed\n');

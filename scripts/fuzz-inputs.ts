@@ -43,7 +43,7 @@ const { values } = parseArgs({
 const names = Object.keys(inputLimits) as InputName[];
 const chosen = values.entry ?? names;
 const unknown = chosen.find((name) => !Object.hasOwn(inputLimits, name));
-if (unknown !== undefined) throw new Error(`no entry point is called ${unknown}; there are ${names.join(', ')}`);
+if (unknown !== undefined) throw new Error(`unknown entry point ${unknown}; choose from ${names.join(', ')}`);
 const each = Math.ceil(Number(values.inputs) / chosen.length);
 if (!(each > 0)) throw new Error('--inputs must be a number above zero');
 const lastOfEach = Math.ceil(Number(values.until) / chosen.length);

@@ -27,7 +27,7 @@ for (const [name, wanted] of Object.entries(files)) {
   const path = join(packageRoot(), name);
   if (!process.argv.includes('--check')) writeFileSync(path, wanted);
   else if (readFileSync(path, 'utf8') !== wanted) {
-    console.error(`${name} has drifted from the source: run npm run generate`);
+    console.error(`${name} does not match the source: run npm run generate`);
     process.exitCode = 1;
   }
 }

@@ -29,7 +29,7 @@ const wanted = Number(values.cases);
 if (!(wanted > 0)) throw new Error('--cases must be a number above zero');
 const names = (values.only ?? Object.keys(tests)) as Name[];
 const unknown = names.find((name) => !Object.hasOwn(tests, name));
-if (unknown !== undefined) throw new Error(`no model is called ${unknown}`);
+if (unknown !== undefined) throw new Error(`unknown model ${unknown}`);
 
 const state: Partial<Record<Name, Progress>> =
   values.state !== undefined && existsSync(values.state)

@@ -17,7 +17,7 @@ const postgresBin = (existsSync(versions) ? readdirSync(versions) : [])
   .find((folder) => existsSync(join(folder, 'initdb')));
 const hasRedis = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
 if (postgresBin === undefined || !hasRedis) {
-  console.error(`there is no ${hasRedis ? 'PostgreSQL' : 'Redis'}: apt-get install postgresql redis-server`);
+  console.error(`missing ${hasRedis ? 'PostgreSQL' : 'Redis'}: apt-get install postgresql redis-server`);
   process.exit(1);
 }
 const [postgresPort, redisPort] = [await freePort(), await freePort()];
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }
 

@@ -63,7 +63,7 @@ function installed() {
 
 function install() {
   if (installed()) return;
-  process.stderr.write('almanac: installing packages (npm ci), once\n');
+  process.stderr.write('almanac: installing the packages once (npm ci)\n');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
@@ -71,7 +71,7 @@ function install() {
 export function build() {
   const sources = digest(['package-lock.json', 'scripts/build.mjs', ...filesUnder('src'), ...filesUnder('sim')]);
   if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;
-  process.stderr.write('almanac: building, once\n');
+  process.stderr.write('almanac: building the program once\n');
   run('node', ['scripts/build.mjs']);
   stamp('built', sources);
 }

@@ -168,10 +168,10 @@ function start(command: string, args: readonly string[], env: Readonly<Record<st
 }
 
 async function portOf(child: ChildProcess): Promise<number> {
-  if (!child.stdout) throw new Error('no output of the service');
+  if (!child.stdout) throw new Error('the service has no stdout');
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /listening on (\S+)$/.exec(line)?.[1];
     if (url !== undefined) return Number(new URL(url).port);
   }
-  throw new Error('the service ended before it listened');
+  throw new Error('the service exited before it listened');
 }

@@ -53,7 +53,7 @@ export function dice(seed: number): Dice {
     below,
     pick: (list) => {
       const found = list[below(list.length)];
-      if (found === undefined) throw new RangeError('nothing to pick from');
+      if (found === undefined) throw new RangeError('cannot pick from an empty list');
       return found;
     },
     chance: (probability) => next() / 0x1_0000_0000 < probability,

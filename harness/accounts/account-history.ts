@@ -40,7 +40,7 @@ export interface HistoryOptions {
   readonly now: number;
   /** Age of the epoch, in microseconds. */
   readonly age: number;
-  /** Rows of the hot account; 0 for none. */
+  /** Number of rows of the hot account; 0 for none. */
   readonly hotRows?: number;
 }
 

@@ -365,7 +365,8 @@ async function wayIn(way: Way, account: string, client: Client): Promise<readonl
   const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
   const page = await exchanged(way, client, `/account?did=${account}`);
   const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1];
-  if (cursor === undefined || download === undefined) throw new Error(`no way in: ${created.slice(0, 300)}`);
+  if (cursor === undefined || download === undefined)
+    throw new Error(`the export was not created: ${created.slice(0, 300)}`);
   return [cursor, download];
 }
 

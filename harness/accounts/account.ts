@@ -109,14 +109,14 @@ export async function ask<T = AccountErrorBody>(
 /** Creates an export; fails the test if it is refused. */
 export async function create(url: string, query: Readonly<Record<string, string>> = {}): Promise<ExportCreated> {
   const { status, text, body } = await ask<ExportCreated>(`${url}/exports`, { did: account, ...query });
-  if (status !== 200) throw new Error(`not created: ${status} ${text}`);
+  if (status !== 200) throw new Error(`the export was not created: ${status} ${text}`);
   return body;
 }
 
 /** Requests one page; fails the test if it is refused. */
 export async function page(url: string, cursor: string): Promise<ExportPage> {
   const { status, text, body } = await ask<ExportPage>(`${url}/exports`, { cursor });
-  if (status !== 200) throw new Error(`no page: ${status} ${text}`);
+  if (status !== 200) throw new Error(`the page was refused: ${status} ${text}`);
   return body;
 }
 
@@ -131,7 +131,7 @@ export async function follow(url: string, { cursor }: Pick<ExportCreated, 'curso
     next = one.next_cursor;
   }
   const last = pages.at(-1);
-  if (!last?.terminal) throw new Error('an export without a terminal page');
+  if (!last?.terminal) throw new Error('the export has no terminal page');
   return { rows, pages, count: last.count, digest: last.content_sha256 };
 }
 

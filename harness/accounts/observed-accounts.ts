@@ -55,7 +55,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const { plc } = await sim.start();
   const { list, pds } = sim.labelers;
   const [first, second, mallory] = list;
-  if (!first || !second || !mallory || plc === null) throw new Error('three labelers were asked for');
+  if (!first || !second || !mallory || plc === null) throw new Error('the network must have three labelers');
   for (const { did } of [first, second]) pds.records.set(did, declaration(['spam', 'rude']));
   pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
   const settings = { seeds: list.map(({ did }) => did), plc };
@@ -63,8 +63,11 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const observe = async (name: string): Promise<LabelStation> => {
     const station = await startStation(settings, { folder: join(folder, name), ...clocks });
     running.push(station);
-    await until('all are read', async () => (await station.overview()).coverage.sources.established === list.length);
-    await until('what their values mean', async () => {
+    await until(
+      'all labelers are established',
+      async () => (await station.overview()).coverage.sources.established === list.length,
+    );
+    await until('the definitions of the label values are stored', async () => {
       const definitions = await Promise.all(list.map(({ did }) => station.store.definitions(did)));
       return definitions.every((revisions) => revisions.length > 0);
     });

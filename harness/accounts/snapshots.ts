@@ -6,7 +6,7 @@ import { micros } from '../../src/store/time.ts';
 
 /** Generators of arbitrary cursors, and of their parts. */
 
-/** A did:web with a host name of the maximum length, 253 characters. */
+/** DID with a host name of the maximum length, 253 characters (did:web). */
 export const maxLengthDidWeb = `did:web:${`${'a'.repeat(61)}.`.repeat(4)}${'b'.repeat(5)}`;
 
 const plc = fc

@@ -27,27 +27,27 @@ function weather(value: JsonObject): WeatherArtifact {
 /** Returns the label overview of this observatory. */
 export function aRecentOverview(changes: Partial<RecentOverview> = {}): RecentOverview {
   const artifact = labels({ ...fixture('recent'), ...changes });
-  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error('not our label overview');
+  if (artifact.schema !== 'labels.recent-overview.v1') throw new Error('the fixture is not a label overview');
   return artifact.overview;
 }
 
 /** Returns the legacy label overview. */
 export function aLegacyOverview(changes: Partial<LegacyOverview> = {}): LegacyOverview {
   const artifact = labels({ ...fixture('legacy'), ...changes });
-  if (artifact.schema !== '23') throw new Error('not the legacy label overview');
+  if (artifact.schema !== '23') throw new Error('the fixture is not a legacy label overview');
   return artifact.overview;
 }
 
 /** Returns the weather summary of this observatory. */
 export function aWeatherSummary(changes: Partial<WeatherSummary> = {}): WeatherSummary {
   const artifact = weather({ ...fixture('weather'), ...changes });
-  if (artifact.schema !== 'weather.summary.v1') throw new Error('not our weather summary');
+  if (artifact.schema !== 'weather.summary.v1') throw new Error('the fixture is not a weather summary');
   return artifact.summary;
 }
 
 /** Returns the weatherwatch summary. */
 export function aWeatherwatchSummary(changes: Partial<WeatherwatchSummary> = {}): WeatherwatchSummary {
   const artifact = weather({ ...fixture('weatherwatch'), ...changes });
-  if (artifact.schema !== 'weatherwatch.summary/v2') throw new Error('not the weatherwatch summary');
+  if (artifact.schema !== 'weatherwatch.summary/v2') throw new Error('the fixture is not a weatherwatch summary');
   return artifact.summary;
 }

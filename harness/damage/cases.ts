@@ -50,7 +50,7 @@ export class DamageCases {
   async run(number: number): Promise<Case> {
     const target = this.#targets[number % this.#targets.length];
     const kind = damageKinds[Math.floor(number / this.#targets.length) % damageKinds.length];
-    if (!target || !kind) throw new Error('there is no such case');
+    if (!target || !kind) throw new Error('the case does not exist');
     const judged = await target.damaged(kind, randomOf(this.#seed * 1_000_003 + number));
     return { number, file: target.name, damage: kind, ...judged };
   }

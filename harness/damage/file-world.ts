@@ -145,12 +145,12 @@ export class FileWorld {
   /** Damages one file of a copy and judges the result of reading it. */
   async damaged(file: string, kind: DamageKind, random: Random): Promise<Judged & { readonly how: string }> {
     const [place, truth, earlier] = ['place', 'truth', 'earlier'].map((name) => join(this.#folder, name));
-    if (!place || !truth || !earlier) throw new Error('there is no place');
+    if (!place || !truth || !earlier) throw new Error('the directory of the case does not exist');
     rmSync(place, { recursive: true, force: true });
     cpSync(join(this.#folder, 'now'), place, { recursive: true });
     const how = damage(join(place, file), kind, random, readFileSync(join(earlier, file)));
     const judge = judges[file];
-    if (!judge) throw new Error(`nothing judges ${file}`);
+    if (!judge) throw new Error(`${file} has no judge`);
     return { ...(await judge(place, truth)), how };
   }
 }

@@ -174,14 +174,15 @@ async function wrongCounts(
   for (const { label } of rows) expected.set(label.src, (expected.get(label.src) ?? 0) + 1);
   const counts = await asked(() => reader.countsByLabeler(interval));
   for (const { labeler, applied, removed } of counts ?? []) {
-    if (expected.get(labeler) !== applied + removed) wrong.push(`${applied + removed} rows counted of ${labeler}`);
+    if (expected.get(labeler) !== applied + removed)
+      wrong.push(`${applied + removed} rows were counted for ${labeler}`);
   }
-  if (counts && counts.length !== expected.size) wrong.push(`${counts.length} labelers counted`);
+  if (counts && counts.length !== expected.size) wrong.push(`${counts.length} labelers were counted`);
   for (const account of subjects) {
     const tally = await asked(() => reader.tallyAccount({ account, ...interval, budget: 1e6 }));
     const counted = tally?.days.reduce((sum, { counts: of }) => sum + (of?.rows ?? 0), 0);
     const own = rows.filter(({ label }) => label.uri.includes(account)).length;
-    if (tally && counted !== own) wrong.push(`${counted} rows counted of ${account}, ${own} served`);
+    if (tally && counted !== own) wrong.push(`${counted} rows were counted for ${account}, but ${own} are served`);
   }
   return wrong;
 }

@@ -68,7 +68,7 @@ export function dayTruth(
       const bound = Math.min(Date.parse(String(body.generated_at)) * 1000, nowUs()) - slackUs;
       const owed = emitted.filter((at) => at < bound && !gaps.some(({ from, to }) => at >= from && at <= to)).length;
       const found = counts.events_window;
-      if (found > most) return [`${found} label events were counted, and no more than ${most} exist`];
+      if (found > most) return [`${found} label events were counted, but only ${most} exist`];
       return bound > fromUs && found < before + owed
         ? [`${found} label events were counted, and ${before + owed} are in no gap`]
         : [];
@@ -79,15 +79,16 @@ export function dayTruth(
       const truth = sim.truth.countsBetween(from, to);
       const wrong: string[] = [];
       const compare = (name: string, found: number, most: number): void => {
-        if (found > most) wrong.push(`${found} of ${name} were counted, and no more than ${most} exist`);
+        if (found > most) wrong.push(`${found} of ${name} were counted, but only ${most} exist`);
         const whole = window.observed_seconds === window.span_seconds;
-        if (whole && found !== most) wrong.push(`${found} of ${name} were counted in a watched day that has ${most}`);
+        if (whole && found !== most)
+          wrong.push(`${found} of ${name} were counted in an observed day, but ${most} exist`);
       };
       compare('all events', events.total, truth.events);
       for (const [name, { total }] of Object.entries(collections)) {
         compare(name, total, truth.metrics[name as keyof typeof truth.metrics] ?? 0);
       }
-      if (window.observed_seconds > window.span_seconds) wrong.push('more was watched than there is');
+      if (window.observed_seconds > window.span_seconds) wrong.push('the observed time exceeds the window');
       return wrong;
     },
     conditions(body, goneSinceUs) {

@@ -109,7 +109,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   async function until(what: string, holds: () => boolean | Promise<boolean>, realMs = 60_000): Promise<void> {
     const deadline = Date.now() + realMs;
     while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`hour ${hour().toFixed(1)}: did not come about: ${what}`);
+      if (Date.now() > deadline) throw new Error(`hour ${hour().toFixed(1)}: the condition was not met: ${what}`);
       await wait(50);
     }
   }
@@ -127,7 +127,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   const restarts: string[] = [];
   async function kill(part: string): Promise<void> {
     const pid = partsOf(observatory).get(part);
-    if (pid === undefined) throw new Error(`${part} does not run`);
+    if (pid === undefined) throw new Error(`${part} is not running`);
     process.kill(pid, 'SIGKILL');
     await until(`${part} is started again`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
     restarts.push(part);
@@ -170,7 +170,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
     // Labelers stop emitting, so that pending labels can arrive.
     for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
     clock.run(1);
-    await until('everything is counted', async () => {
+    await until('all labels are counted', async () => {
       const answer = await ask('/v1/labels/overview');
       const facts = answer?.status === 200 ? (answer.body.facts as { counts: { events_window: number } }) : null;
       return (facts?.counts.events_window ?? 0) >= truth.labelsSoFar();

@@ -14,7 +14,7 @@ import { storeOperations } from './store-operations.ts';
 const [name = '', mode = '', seedText = '', limitText = ''] = process.argv.slice(2);
 const operation = [...fileOperations, ...storeOperations].find((one) => one.name === name);
 const [none] = failures;
-if (!operation || !none) throw new Error(`there is no operation ${name}`);
+if (!operation || !none) throw new Error(`unknown operation ${name}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-faults-'));
 const control = new FaultControl(process.env.ALMANAC_FAULTS ?? '');

@@ -26,7 +26,7 @@ export class SmallDisk {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes},mode=0700`, 'almanac', path], { stdio: 'pipe' });
       return new SmallDisk(path);
     } catch (error) {
-      process.stderr.write(`SKIPPED: no file system can be mounted here: ${String(error).split('\n')[0] ?? ''}\n`);
+      process.stderr.write(`SKIPPED: this user cannot mount a file system: ${String(error).split('\n')[0] ?? ''}\n`);
       return null;
     }
   }

@@ -25,7 +25,7 @@ const minBytesForRate = 1_024;
 const warmUp = 200;
 
 const [entry = '', from = '0', to = '0'] = process.argv.slice(2);
-if (!Object.hasOwn(fuzzEntries, entry)) throw new Error(`no entry point is called ${entry}`);
+if (!Object.hasOwn(fuzzEntries, entry)) throw new Error(`unknown entry point ${entry}`);
 const name = entry as InputName;
 for (let index = 0; index < warmUp; index += 1) await fuzzEntries[name].run(inputAt(name, 2 ** 30 + index));
 globalThis.gc?.();

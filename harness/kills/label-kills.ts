@@ -86,7 +86,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       await labels.ended;
       const found = await look(sim, store);
       problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));
-      if (found.rows < rows) problems.push(`after kill ${kill + 1}: ${rows} rows were stored, ${found.rows} are left`);
+      if (found.rows < rows)
+        problems.push(`after kill ${kill + 1}: ${rows} rows were stored, but only ${found.rows} remain`);
       if (found.rows > rows) moved += 1;
       if (atStart) early += 1;
       rows = found.rows;
@@ -95,14 +96,14 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const last = spawnLabels(args);
     await last.observing;
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('all is stored', async () => (await look(sim, store)).whole, 90_000).catch((error: unknown) =>
+    await until('all labels are stored', async () => (await look(sim, store)).whole, 90_000).catch((error: unknown) =>
       problems.push(String(error)),
     );
     last.process.kill('SIGTERM');
     const { code } = await last.ended;
-    if (code !== 0) problems.push(`it ended with ${code}`);
+    if (code !== 0) problems.push(`the instrument exited with ${code}`);
     const rest = await look(sim, store);
-    if (!rest.whole) problems.push(`counted as refused: ${JSON.stringify(rest.refused)}`);
+    if (!rest.whole) problems.push(`the counts of refused labels differ: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
     if (verified.stdout.at(-1) !== 'every counter matches its rows') problems.push(...verified.stdout);
@@ -139,7 +140,8 @@ async function look(sim: Sim, folder: string) {
     }
     for (const [labeler, { applied, removed }] of counts) {
       const { applied: most = 0, removed: emittedRemoved = 0 } = wanted.byAction.get(labeler) ?? {};
-      if (applied > most || removed > emittedRemoved) problems.push(`more rows of ${labeler} than it emitted`);
+      if (applied > most || removed > emittedRemoved)
+        problems.push(`more rows of ${labeler} are stored than it emitted`);
     }
     const refused: Record<string, number> = {};
     for (const { reason, count } of await store.refusals(span)) {
@@ -147,7 +149,8 @@ async function look(sim: Sim, folder: string) {
     }
     const due = refusedOf(wanted);
     for (const [reason, count] of Object.entries(refused)) {
-      if (count > (due[reason] ?? 0)) problems.push(`${count} ${reason} counted, ${due[reason] ?? 0} emitted`);
+      if (count > (due[reason] ?? 0))
+        problems.push(`${count} refusals as ${reason} were counted, but only ${due[reason] ?? 0} are expected`);
     }
     for await (const day of store.verify()) problems.push(...day.problems);
     const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);

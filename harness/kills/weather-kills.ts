@@ -81,12 +81,14 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
       () => log.includes(backfillOver) || last.stderr.some((line) => line.includes(backfillOver)),
       600_000,
     );
-    await until('live events come', () => last.stderr.some((line) => line.includes('"from":"cursor"')));
+    await until('the instrument receives live events', () =>
+      last.stderr.some((line) => line.includes('"from":"cursor"')),
+    );
     await wait(2500);
     const code = await last.stop();
     log += last.stderr.join('\n');
     scan();
-    if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr.join('\n')}`);
+    if (code !== 0) throw new Error(`the command exited with ${code}: ${last.stderr.join('\n')}`);
     const kept = readStore(folder, jetstream);
     const happened = sim.truth
       .minutesBetween(kept.fromUs, kept.toUs + 1)

@@ -104,7 +104,7 @@ export interface ScriptedStream {
   end(): void;
 }
 
-/** Never responds; rejects when the signal is aborted. */
+/** Returns a promise that is rejected when the signal is aborted, and never resolves. */
 export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
   return new Promise((resolve) => {
     const abort = (): void => resolve({ kind: 'aborted' });

@@ -106,7 +106,7 @@ export async function startStation(
     published: async () => {
       const since = wall();
       const isNewer = async () => (parseTimestamp((await overview()).generated_at) ?? 0) > since;
-      await until('a new artifact', isNewer);
+      await until('a new artifact is published', isNewer);
       return overview();
     },
     stop: () => labels.stop(),

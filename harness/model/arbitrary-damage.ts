@@ -27,7 +27,7 @@ const bytesDamage = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('cut', 'twice', 'repeated key', 'not UTF-8', 'an array') },
 );
 
-/** Generator of the bytes of an artifact, some of them damaged. */
+/** Returns a generator of the bytes of an artifact, some of them damaged. */
 export function damaged(artifact: fc.Arbitrary<JsonObject | null>): fc.Arbitrary<Uint8Array | null> {
   const edits = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },

@@ -24,7 +24,7 @@ export function factsChecker() {
 
   function check(one: Case): void {
     const program = programs[one.world % programs.length];
-    if (!program) throw new Error('no program');
+    if (!program) throw new Error('the program of the case does not exist');
     const { bounds, basePath } = program;
     const modifiedAt = base + one.modifiedMs;
     const world: World = { bounds, basePath, artifacts: { labels: one.labels, weather: one.weather } };

@@ -26,7 +26,7 @@ function report<T>(details: RunDetails<[T]>): void {
   throw error;
 }
 
-/** Replacer for JSON that formats an artifact as text. */
+/** Returns the text of bytes and other values unchanged: a replacer for JSON that formats an artifact. */
 function asText(_key: string, value: unknown): unknown {
   const bytes = value as { readonly type?: string; readonly data?: readonly number[] } | null;
   return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString() : value;

@@ -144,8 +144,8 @@ export async function startNginx(upstreams: { facts: number; account?: number; c
       asked.end();
     });
 
-  await until('nginx to answer', async () => {
-    if (child.exitCode !== null) throw new Error(`nginx ended: ${Buffer.concat(said).toString()}`);
+  await until('nginx answers', async () => {
+    if (child.exitCode !== null) throw new Error(`nginx exited: ${Buffer.concat(said).toString()}`);
     return ask('/up').then(
       () => true,
       () => false,

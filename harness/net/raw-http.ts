@@ -21,7 +21,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
     const headEnd = rest.indexOf('\r\n\r\n');
     const [line = '', ...fields] = rest.slice(0, headEnd).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
-    if (headEnd < 0 || !status) throw new Error(`no answer starts here: ${JSON.stringify(rest.slice(0, 200))}`);
+    if (headEnd < 0 || !status) throw new Error(`no response starts here: ${JSON.stringify(rest.slice(0, 200))}`);
     const headers: Record<string, string> = {};
     for (const field of fields) {
       const name = field.slice(0, field.indexOf(':')).toLowerCase();
@@ -31,7 +31,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
     const bodiless = methods[answers.length] === 'HEAD' && !/^\{"error":\{"status":4/.test(rest.slice(headEnd + 4));
     const length = bodiless || status < 200 ? 0 : Number(headers['content-length'] ?? 0);
     const body = rest.slice(headEnd + 4, headEnd + 4 + length);
-    if (body.length < length) throw new Error('the last answer is torn');
+    if (body.length < length) throw new Error('the last response is truncated');
     rest = rest.slice(headEnd + 4 + length);
     const lasting = [line, ...fields.filter((field) => !/^(?:date|connection|keep-alive):/i.test(field)), body];
     if (status >= 200) answers.push({ status, headers, body, lasting: lasting.join('\n') });

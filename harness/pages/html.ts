@@ -24,7 +24,7 @@ export function textsOf(html: string): TextRun[] {
   while (token.lastIndex < html.length) {
     const at = token.lastIndex;
     const match = token.exec(html);
-    if (!match) throw new Error(`not understood: ${html.slice(at, at + 60)}`);
+    if (!match) throw new Error(`the page contains invalid markup: ${html.slice(at, at + 60)}`);
     const [, closing, tag, attributes = '', selfClosing, text] = match;
     if (text !== undefined) texts.push({ text: unescaped(text), within: [...open] });
     if (tag === undefined) continue;

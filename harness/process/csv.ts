@@ -26,7 +26,7 @@ export function parseCsv(text: string): string[][] {
       at += 2;
       records.push(record);
       record = [];
-    } else throw new Error(`a record does not end as it must at ${at}`);
+    } else throw new Error(`a record ends incorrectly at ${at}`);
   }
   if (record.length > 0) throw new Error('the last record has no end');
   return records;

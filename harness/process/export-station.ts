@@ -64,7 +64,7 @@ export async function filledStore(labels: number): Promise<{ url: string; rows: 
   await store.append({ at: end, observations: [], refusals: [], positions: [] });
   await store.close();
   const stamps = await stampsOf(folder, begin, micros(end + minute));
-  if (stamps.length !== expected.length) throw new Error('the store does not hold what was appended');
+  if (stamps.length !== expected.length) throw new Error('the store does not contain the appended rows');
   const rows = expected.map((label, index) => rowOf(label, stamps[index] as Micros));
   return { url: `sqlite:${folder}`, rows, folder };
 }

@@ -14,7 +14,7 @@ export async function until(
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`did not hold within ${withinMs} ms: ${what}`);
+    if (performance.now() > deadline) throw new Error(`the condition was not met within ${withinMs} ms: ${what}`);
     await wait(10);
   }
 }

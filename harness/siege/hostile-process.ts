@@ -42,7 +42,7 @@ async function obey(command: HostileCommand): Promise<HostileAnswer> {
     });
     return { kind: 'started', ...(await network.start()) };
   }
-  if (network === null) throw new Error('not started');
+  if (network === null) throw new Error('the hostile network is not started');
   switch (command.do) {
     case 'attack':
       network.attack();

@@ -8,7 +8,7 @@ const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 /** Values of the unit, in milliseconds: the timeout of a stop, and the delay before a restart. */
 const stopTimeoutMs = 15_000;
 const restartMs = 2_000;
-/** Number of crashes after which the instrument is not restarted. */
+/** Maximum number of crashes; after one more, the instrument is not restarted. */
 const maxCrashes = 10;
 /** Maximum number of output lines that are kept of a run. */
 const maxLines = 1_000;

@@ -35,8 +35,8 @@ async function look(factsUrl: string, artifacts: string, readPage: ReadPage | nu
   const artifact = await readOverview(artifacts);
   const { labels } = documents;
   const problems = readPage === null ? [] : readPage(await get('/'), documents).map((fault) => `the page: ${fault}`);
-  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are of another artifact');
+  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are from another artifact');
   else if (JSON.stringify(labels.facts?.counts) !== JSON.stringify(artifact?.counts))
-    problems.push('the facts count otherwise than the artifact');
+    problems.push('the counts in the facts differ from those in the artifact');
   return problems;
 }

@@ -129,7 +129,7 @@ export async function overviewProblems(store: StoreReader, overview: RecentOverv
   ).reduce((sum, state) => sum + sources[state], 0);
   const problems: string[] = [];
   const differ = (what: string, wanted: unknown, got: unknown): void => {
-    if (wanted !== got) problems.push(`overview: ${what} is ${String(got)}, the store says ${String(wanted)}`);
+    if (wanted !== got) problems.push(`overview: ${what} is ${String(got)}, but ${String(wanted)} in the store`);
   };
   differ('generation_id', generationId, overview.acquisition.generation_id);
   differ('events_window', events, overview.counts.events_window);

@@ -58,5 +58,5 @@ export interface SiegeReport {
   readonly factsStatuses: Readonly<Record<string, number>>;
 }
 
-/** Limit of the instrument's resident set, in megabytes. */
+/** Maximum resident set of the instrument, in megabytes. */
 export const maxRssMegabytes = 500;

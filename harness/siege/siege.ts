@@ -52,7 +52,8 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
       (await areEstablished()) && (await recentAreStored(world, attackToMs));
     const recovered = await comesToHold(isAsBefore, options.recoverySeconds * 1000);
     const recoveredAfterSeconds = recovered ? (Date.now() - attackToMs) / 1000 : null;
-    if (!recovered) problems.push(`not as before within ${options.recoverySeconds} s after the attack`);
+    if (!recovered)
+      problems.push(`the instrument did not recover within ${options.recoverySeconds} s after the attack`);
     onProgress('judging');
     const rows = await settledRows(world, { attackFromMs, attackToMs, downtimes: instrument.downtimes });
     problems.push(...(await stateProblems(world)));
@@ -137,27 +138,27 @@ async function stateProblems({ artifacts, sim, instrument, store }: World): Prom
 function rowProblems({ lost, surplus, losers }: HonestRows): string[] {
   const problems: string[] = [];
   if (lost > 0) problems.push(`${lost} honest labels are lost: ${losers.join(', ')}`);
-  if (surplus > 0) problems.push(`${surplus} rows of honest labelers are stored twice, or no labeler sent them`);
+  if (surplus > 0) problems.push(`${surplus} rows of honest labelers are stored twice or were never sent`);
   return problems;
 }
 
 function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeReport['met']): string[] {
   const problems = instrument.crashes.map(({ code, said }) => `it ended by itself with ${code}: ${said}`);
   for (const { code, tookMs } of instrument.stops) {
-    if (code !== 0) problems.push(`a stop ended with ${code} after ${tookMs} ms`);
+    if (code !== 0) problems.push(`the instrument exited with ${code} after ${tookMs} ms`);
   }
   const states = new Map<string, number>();
   for (const { state } of watch.states.undeserved) states.set(state, (states.get(state) ?? 0) + 1);
   for (const [state, count] of states) problems.push(`${count} honest sources were ${state}`);
   const rss = watch.samples.maxRss;
-  if (rss > maxRssMegabytes) problems.push(`it held ${rss.toFixed(0)} MB`);
+  if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview was answered with ${status} ${count} times`);
   // Every kind must have had a request, because otherwise its attack was not tested. Exceptions are kinds without a
   // listener and did:web labelers, which first wait for a turn.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
-      problems.push(`${name} was never met`);
+      problems.push(`the kind ${name} received no request`);
   }
   return problems;
 }

@@ -110,7 +110,7 @@ function memoryGroup(bytes: number): { readonly processes: string; remove(): voi
   const remove = (): void => removeGroup(path);
   try {
     // This file exists only in a cgroup; in an ordinary directory, writing would create it.
-    if (!existsSync(bound)) throw new Error('no memory controller');
+    if (!existsSync(bound)) throw new Error('the cgroup has no memory controller');
     writeFileSync(bound, String(bytes));
     return { processes: join(path, 'cgroup.procs'), remove };
   } catch {

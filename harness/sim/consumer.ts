@@ -18,7 +18,7 @@ export interface Consumer {
   close(): Promise<void>;
 }
 
-/** Subscribes; resolves after the handshake. */
+/** Opens a subscription; resolves after the handshake. */
 export async function subscribe(
   url: string,
   query: Record<string, string | readonly string[]> = {},

@@ -25,7 +25,7 @@ export interface LabelConsumer {
   close(): Promise<void>;
 }
 
-/** Subscribes; resolves after the handshake. */
+/** Opens a subscription; resolves after the handshake. */
 export async function subscribeLabels(endpoint: string, cursor?: number): Promise<LabelConsumer> {
   const target = `${endpoint.replace('http', 'ws')}/xrpc/com.atproto.label.subscribeLabels`;
   const socket = new WebSocket(cursor === undefined ? target : `${target}?cursor=${cursor}`, {
@@ -82,7 +82,7 @@ export async function queryLabels(endpoint: string, params: Record<string, strin
 /** Returns the bytes of a signature from either transport. */
 export function signatureOf(label: ReadLabel): Uint8Array<ArrayBuffer> {
   const { sig } = label;
-  if (!isBytes(sig)) throw new Error('a label without a signature');
+  if (!isBytes(sig)) throw new Error('the label has no signature');
   return new Uint8Array(fromBytes(sig));
 }
 

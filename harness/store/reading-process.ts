@@ -26,16 +26,16 @@ for (let ended = false; !ended; ) {
     }
   }
   numbers.sort((a, b) => a - b);
-  if (numbers.some((n, i) => n !== i)) throw new Error(`a reading of ${numbers.length} rows lacks some`);
+  if (numbers.some((n, i) => n !== i)) throw new Error(`a read of ${numbers.length} rows has missing rows`);
   const counts = await store.countsByLabeler({ start: floor, end });
   const counted = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  if (counted !== numbers.length) throw new Error(`${counted} counted, ${numbers.length} read`);
-  if (numbers.length < seen) throw new Error(`${seen} rows became ${numbers.length}`);
+  if (counted !== numbers.length) throw new Error(`${counted} rows were counted, but ${numbers.length} were read`);
+  if (numbers.length < seen) throw new Error(`${seen} rows were read before, now ${numbers.length}`);
   seen = numbers.length;
   readings += 1;
   if (readings <= 5) writeSync(1, 'reading\n');
   await store.positions();
-  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the floor moved');
+  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the retention floor changed');
 }
 writeSync(1, `${JSON.stringify({ seen, several: readings > 5 })}\n`);
 await store.close();

@@ -41,7 +41,7 @@ export async function differences(compared: Compared): Promise<string[]> {
   const problems: string[] = [];
   const differ = (what: string, wanted: unknown, got: unknown): void => {
     if (!isDeepStrictEqual(wanted, got))
-      problems.push(`${what}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} stored`);
+      problems.push(`${what}: expected ${JSON.stringify(wanted)}, but ${JSON.stringify(got)} is stored`);
   };
   const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
   for (const labeler of new Set([...expected.byAction.keys(), ...counts.keys()])) {
@@ -103,7 +103,8 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
     const key = identity(label);
     const right = wanted.get(key);
     if (right === undefined) problems.push(`${did} never sent ${key}, or it is stored twice`);
-    else if (!isRight(signature, right)) problems.push(`the signature of ${key}: ${right} wanted, ${signature} stored`);
+    else if (!isRight(signature, right))
+      problems.push(`the signature of ${key}: expected ${right}, but ${signature} is stored`);
     wanted.delete(key);
   }
   for (const key of wanted.keys()) problems.push(`${key} is not stored`);

@@ -9,7 +9,7 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: num
   const problems =
     own.join() === Array.from({ length: paused }, () => 'ingest_paused').join()
       ? []
-      : [`our own gaps are ${own.join()}`];
+      : [`the gaps of the instrument are ${own.join()}`];
   const { list } = sim.labelers;
   for (const labeler of list) {
     const role = roleAt(labeler.profile.index, list.length);

@@ -163,7 +163,9 @@ async function outage(
     (await station.overview()).caveats.some(
       (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('at the moment'),
     );
-  await until('all are missed', said, 90_000).catch(() => problems.push(`${missed} sources should be late`));
+  await until('all unreachable sources are counted', said, 90_000).catch(() =>
+    problems.push(`${missed} sources should be late`),
+  );
   advance(20 * minute);
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
@@ -171,7 +173,7 @@ async function outage(
   const gaps = await station.store.gaps(await wholeSpan(station.store));
   for (const { labeler, role } of away) {
     const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
-    if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} while it lasts: ${own.join()}`);
+    if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} during the outage: ${own.join()}`);
   }
   for (const { labeler } of away) await labeler.faults.revive();
 }
@@ -191,8 +193,8 @@ async function settled(compared: () => Compared): Promise<void> {
     edges.every(
       ({ labeler, edge }) => labeler.served.has(edge) || labeler.log.replaced(edge, labeler.edge) || !labeler.listening,
     );
-  await until('all is given', given, 60_000).catch(() => undefined);
-  await until('all is stored', () => sameActions(compared()), 120_000).catch(() => undefined);
+  await until('all labels were served', given, 60_000).catch(() => undefined);
+  await until('all labels are stored', () => sameActions(compared()), 120_000).catch(() => undefined);
 }
 
 /**
@@ -212,7 +214,7 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
       return behind.length === 0;
     },
     90_000,
-  ).catch(() => problems.push(`not known to be read: ${behind.join(' ')}`));
+  ).catch(() => problems.push(`sources were not read to the end: ${behind.join(' ')}`));
 }
 
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
@@ -229,7 +231,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     return isDeepStrictEqual({ ...wanted }, { ...got });
   };
   try {
-    await until('the states', same, 90_000);
+    await until('all sources have the required states', same, 90_000);
   } catch {
     problems.push(
       `sources ${moment}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,

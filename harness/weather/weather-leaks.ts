@@ -19,7 +19,7 @@ export function everythingKept({ folder, lines }: Left): Place[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
-  if (!files.some((path) => path.endsWith(storeFile))) throw new Error('there is no store to be scanned');
+  if (!files.some((path) => path.endsWith(storeFile))) throw new Error('the directory contains no store');
   return [
     ...files.map((path) => ({ name: path, text: readFileSync(path, 'latin1') })),
     { name: 'log', text: lines.join('\n') },

@@ -47,7 +47,7 @@ function parseMutant(section: string, source: string): Mutant {
   const [file, tests] = [field('file'), field('tests')];
   const models = lines.find((line) => line.trim() !== '') ?? '';
   if (file === null || tests === null || changed('-') === '' || models.includes(': ')) {
-    throw new CatalogueError(`${source}: ${id} needs a sentence, file:, tests: and the changed lines`);
+    throw new CatalogueError(`${source}: ${id} requires a sentence, file:, tests: and the changed lines`);
   }
   return {
     ...{ id: id.trim(), models, file, tests: tests.split(' ') },

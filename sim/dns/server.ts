@@ -20,7 +20,7 @@ export class DnsServer {
     this.#zone = zone;
   }
 
-  /** Listens; rejects with the system's error on failure. Resolves with the port. */
+  /** Starts listening; resolves with the port, rejects with the system's error on failure. */
   start(address: string, port = 0): Promise<number> {
     const socket = createSocket('udp4');
     this.#socket = socket;

@@ -203,7 +203,7 @@ export class Directory {
 
   #entry(did: string): Entry {
     const entry = this.#entries.get(did);
-    if (entry === undefined) throw new RangeError(`no labeler ${did}`);
+    if (entry === undefined) throw new RangeError(`unknown labeler ${did}`);
     return entry;
   }
 }

@@ -119,7 +119,7 @@ export class Faults implements HandshakeFaults {
     });
   }
 
-  /** Neither sends nor reads until `resume`: pings and close frames are not answered, and the socket stays open. */
+  /** Stops sending and reading until `resume`: pings and close frames are not answered, and the socket stays open. */
   halfOpen(which: OneConnection = {}): FaultRecord {
     return this.#each('half_open', which, (connection) => connection.halfOpen());
   }
@@ -137,7 +137,7 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * Permanently withholds the next events from every consumer, by number of events or by seconds of the stream. The
+   * Withholds the next events permanently from every consumer, by number of events or by seconds of the stream. The
    * first withheld event is at the position of the most advanced connection.
    */
   skip({
@@ -154,8 +154,8 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * Permanently withholds events of some collections (NSIDs) from every consumer, for a number of seconds of the
-   * stream, like a host that loses them. Their numbers are missing on the method's wire.
+   * Withholds events of some collections (NSIDs) permanently from every consumer, for a number of seconds of the
+   * stream, like a host that loses them. The numbers of these events are missing on the method's wire.
    */
   mute({ collections, seconds }: { readonly collections: readonly string[]; readonly seconds: number }): FaultRecord {
     const { source, truth } = this.#scope;
@@ -341,7 +341,7 @@ export class Faults implements HandshakeFaults {
     const names = variants ?? [...known.keys()];
     const templates = Array.from({ length: events }, (_, step) => {
       const template = known.get(names[step % names.length] ?? '');
-      if (template === undefined) throw new RangeError(`no such variant; known: ${[...known.keys()].join(', ')}`);
+      if (template === undefined) throw new RangeError(`unknown variant; choose from ${[...known.keys()].join(', ')}`);
       return template;
     });
     const from = this.#edge();
@@ -351,7 +351,7 @@ export class Faults implements HandshakeFaults {
 
   #alterable(): GeneratedSource {
     if (this.#scope.generated) return this.#scope.generated;
-    throw new Error('recorded frames are served verbatim: this fault needs generated traffic');
+    throw new Error('recorded frames are served verbatim: this fault requires generated traffic');
   }
 
   #each(fault: FaultName, which: OneConnection, act: (connection: Connection) => void): FaultRecord {

@@ -71,7 +71,7 @@ export class JetstreamServer {
     this.#faults = faults;
   }
 
-  /** Listens; resolves with the port. */
+  /** Starts listening; resolves with the port. */
   start(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#http.once('error', reject);

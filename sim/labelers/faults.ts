@@ -192,7 +192,7 @@ export class LabelerFaults {
     return this.#fire('silence');
   }
 
-  /** Neither sends nor reads on open streams until `resume`. */
+  /** Stops sending and reading on open streams until `resume`. */
   halfOpen(): LabelerFaultRecord {
     for (const stream of this.#labeler.streams) stream.halfOpen();
     return this.#fire('half_open');
@@ -207,7 +207,8 @@ export class LabelerFaults {
   garbage(names: readonly string[] = Object.keys(garbageFrames)): LabelerFaultRecord {
     for (const name of names) {
       const frame = garbageFrames[name];
-      if (frame === undefined) throw new RangeError(`no such frame; known: ${Object.keys(garbageFrames).join(', ')}`);
+      if (frame === undefined)
+        throw new RangeError(`unknown frame; choose from ${Object.keys(garbageFrames).join(', ')}`);
       for (const { webSocket } of this.#labeler.streams) webSocket.send(frame);
     }
     return this.#fire('garbage');

@@ -178,7 +178,7 @@ export class Labeler {
 
   #keyAt(n: number): SigningKey {
     const period = this.#keys.findLast(({ fromN }) => fromN <= n) ?? this.#keys[0];
-    if (period === undefined) throw new Error('a labeler has a key from its first label on');
+    if (period === undefined) throw new Error('the labeler has no key for the label');
     return period.key;
   }
 

@@ -76,7 +76,7 @@ export class LabelerNetwork {
   /** Returns the labeler with a DID; throws if it does not exist. */
   of(did: string): Labeler {
     const found = this.list.find((labeler) => labeler.did === did);
-    if (found === undefined) throw new RangeError(`no labeler ${did}`);
+    if (found === undefined) throw new RangeError(`unknown labeler ${did}`);
     return found;
   }
 

@@ -75,7 +75,7 @@ export class Pace {
 
   #stretch(n: number): Stretch {
     const found = this.#stretches.findLast(({ fromN }) => fromN <= n);
-    if (found === undefined) throw new RangeError(`numbers begin at 1, not ${n}`);
+    if (found === undefined) throw new RangeError(`the number ${n} is less than 1`);
     return found;
   }
 

@@ -81,7 +81,7 @@ export class LabelTruth {
     const byAction = new Map<string, { applied: number; removed: number }>();
     const byAccount = new Map<string, number>();
     let accepted = 0;
-    // Originals whose duplicate was already read are excluded: the label that was served first is the observation.
+    // Originals that were already seen: of several duplicates, only the first served one is the observation.
     const met = new Set<string>();
     for (const emitted of this.emitted(fromUs, toUs)) {
       if (which === 'served' && !emitted.served) continue;

@@ -256,7 +256,7 @@ describe('the check of the upstreams', () => {
         todo: 'check the network, the resolver and the firewall (outbound TCP 443)',
       },
     ]);
-    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported its time' }]);
+    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported the time' }]);
   });
 
   it('fails if the stream accepts the connection and sends nothing', async () => {

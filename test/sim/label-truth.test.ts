@@ -3,7 +3,7 @@ import { until } from '../../harness/process/until.ts';
 import { labelsOf, subscribeLabels } from '../../harness/sim/label-consumer.ts';
 import { startLabelSim, startMs } from '../../harness/sim/label-support.ts';
 
-it.each([1, 2, 3])('readers of all streams receive exactly the labels in the record, seed %i', async (seed) => {
+it.each([1, 2, 3])('the readers of all streams receive exactly the labels in the record (seed %i)', async (seed) => {
   const epochUs = startMs * 1000;
   const { sim, pass } = await startLabelSim({
     seed,

@@ -38,7 +38,7 @@ export function accountChecker(places: readonly Place[]) {
   async function check(query: Query): Promise<void> {
     const place = places[query.world % places.length];
     const program = place?.programs[query.program % place.programs.length];
-    if (!place || !program) throw new Error('no program');
+    if (!place || !program) throw new Error('the program of the case does not exist');
     await new Conversation(place.world, program, query, counts).run();
   }
 

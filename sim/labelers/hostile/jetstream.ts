@@ -32,7 +32,7 @@ export class HostileJetstream {
     this.#announcements = announcements;
   }
 
-  /** Listens; resolves with the address for subscriptions. */
+  /** Starts listening; resolves with the address for subscriptions. */
   start(): Promise<string> {
     this.#webSockets.on('connection', (socket) => {
       this.#consumers.add(socket);

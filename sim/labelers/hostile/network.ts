@@ -128,7 +128,7 @@ export class HostileNetwork {
   async #serve({ identity, listens }: PlacedIdentity): Promise<void> {
     const { kinds, now } = this.#options;
     const kind = kinds.find(({ name }) => name === identity.kind);
-    if (kind === undefined) throw new RangeError(`no kind ${identity.kind}`);
+    if (kind === undefined) throw new RangeError(`unknown kind ${identity.kind}`);
     const sound: Attack = { ...soundAttack(identity, now()), stream: null };
     const serving: Serving = { identity, kind, sound, attack: sound, hostile: false, streams: new Set() };
     const handler: HostHandler = {

@@ -29,7 +29,7 @@ export class HostileRelay {
     }
   });
 
-  /** Listens; resolves with its origin. */
+  /** Starts listening; resolves with the relay's origin. */
   start(): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);

@@ -46,7 +46,7 @@ export async function startDemoNetwork(
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
     sim.process.once('exit', () => {
-      if (!stopping) reject(new OperatorError('the simulated network ended; start the demo again'));
+      if (!stopping) reject(new OperatorError('the simulated network exited; start the demo again'));
     });
   });
   failed.catch(() => undefined);

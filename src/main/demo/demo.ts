@@ -41,7 +41,7 @@ export const demoCommand: Command = {
           folder.release();
         };
         try {
-          print('almanac demo: simulating a network and its past; none of its data is real');
+          print('almanac demo: simulating a network and its history; none of the data is real');
           const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr, asked);
           started.push(network);
           started.push(

@@ -10,7 +10,7 @@ export function checkRuntime(running: string = process.versions.node): Finding {
   const pinned = pinnedNode();
   const [major] = running.split('.');
   if (pinned === null || major === pinned.split('.')[0]) return ok('runtime', found);
-  return warn('runtime', found, `it is tested on Node ${pinned}; start it with that version`);
+  return warn('runtime', found, `almanac is tested on Node ${pinned}; start it with that version`);
 }
 
 function pinnedNode(): string | null {

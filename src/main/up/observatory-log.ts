@@ -11,7 +11,10 @@ export interface ObservatoryLog {
   readonly stderr: 'inherit' | number;
   /** Path of the log file; null if the log goes to stderr. */
   readonly file: string | null;
-  /** Plain-text messages of the parts since the log was opened, if they went to a file. */
+  /**
+   * Returns the plain-text messages that the parts have written since the log was opened; empty unless the log is a
+   * file.
+   */
   messages(): string[];
   close(): void;
 }

@@ -87,7 +87,7 @@ export async function askAll(count: number, url: (n: number) => string): Promise
   return took;
 }
 
-/** Follows an export to its end. */
+/** Reads all pages of an export; resolves with the number of rows and the durations. */
 export async function followExport(url: string, did: string) {
   const created = (await (await fetch(`${url}/exports?did=${did}&days=7`)).json()) as ExportCreated;
   const began = performance.now();

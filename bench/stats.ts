@@ -1,4 +1,4 @@
-/** Statistics of repeated rounds. */
+/** Statistics of repeated measurements. */
 
 /** Returns the median of a list of numbers. */
 export function median(values: readonly number[]): number {

@@ -135,7 +135,7 @@ export function createSim(options: SimOptions = {}): Sim {
   };
 }
 
-/** Returns the source of events: generated, or a recording. */
+/** Returns the source of events: generated traffic or a recording. */
 function sourceOf(options: SimOptions, nowUs: () => number) {
   const { seed = 1, historyHours = 24, seqCursors = false, variedKeys = false, replay, replayAs = 'live' } = options;
   const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);

@@ -16,7 +16,7 @@ export const accounts = {
   busy: did('busy'),
 };
 
-/** Labelers of the history. */
+/** DIDs of the labelers of the history. */
 export const labelers = {
   careful: did('careful'),
   hostile: did('mallory'),

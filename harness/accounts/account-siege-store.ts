@@ -4,7 +4,7 @@ import { micros } from '../../src/store/time.ts';
 import { fill, labelNo } from './account.ts';
 import type { SiegeTargets } from './account-siege.ts';
 
-/** Accounts of a siege. */
+/** DIDs of the accounts that the clients of a siege request. */
 export const siegeTargets: SiegeTargets = {
   plain: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
   hot: 'did:plc:hothothothothothothothot',

@@ -243,7 +243,7 @@ export interface SiegeOutcome {
   readonly peakMb: number;
 }
 
-/** Size and kind of a siege. */
+/** Number of clients, duration and kind of a siege. */
 export interface SiegeOptions {
   readonly way: Way;
   readonly targets: SiegeTargets;
@@ -251,7 +251,7 @@ export interface SiegeOptions {
   readonly honest: number;
   /** Process id of the service. */
   readonly pid: number;
-  /** Ends the siege. */
+  /** Signal that ends the siege. */
   readonly stop: AbortSignal;
 }
 

@@ -11,7 +11,7 @@ import { micros } from '../../src/store/time.ts';
 import type { Program } from '../process/program.ts';
 import { startProgramInTest } from '../process/program-in-test.ts';
 
-/** Default account of tests. */
+/** DID of the account in tests that do not choose one. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 /** DIDs of two labelers. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
@@ -87,7 +87,7 @@ export function childrenOf(pid: number): number[] {
   );
 }
 
-/** A complete response. */
+/** A complete response of the account surface. */
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
@@ -95,7 +95,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** Requests JSON. */
+/** Sends a request; resolves with the response and its parsed JSON body. */
 export async function ask<T = AccountErrorBody>(
   url: string,
   query: Readonly<Record<string, string>> | string,
@@ -120,7 +120,7 @@ export async function page(url: string, cursor: string): Promise<ExportPage> {
   return body;
 }
 
-/** Follows an export to its end. */
+/** Reads all pages of an export; resolves with the pages, the rows and the final digest. */
 export async function follow(url: string, { cursor }: Pick<ExportCreated, 'cursor'>) {
   const rows: AccountRow[] = [];
   const pages: ExportPage[] = [];

@@ -7,7 +7,7 @@ import {
   trackedStatuses,
 } from '../../src/weather/classify/metric-names.ts';
 
-/** Meaning of one frame. */
+/** Expected result of classifying one frame. */
 export interface Meaning {
   readonly outcome: FrameFacts['outcome'];
   readonly timeUs: number;

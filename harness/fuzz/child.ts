@@ -10,7 +10,7 @@ import { handMade } from './corpus.ts';
 import { fuzzEntries, inputAt } from './entries.ts';
 import { averageCost, type Cost, excess, minCost } from './measure.ts';
 
-/** Result of a part of a run. */
+/** Result of reading one part of the inputs. */
 export interface Part {
   readonly worst: Cost & { readonly input: string };
   /** Highest cost per byte among inputs of the minimum length. */

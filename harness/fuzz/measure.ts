@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { type InputName, inputLimits } from '../../src/input/limits.ts';
 import { type FuzzInput, fuzzEntries } from './entries.ts';
 
-/** Cost of one input. */
+/** Processor time and memory for reading one input. */
 export interface Cost {
   readonly bytes: number;
   /** Processor time of this thread, in microseconds. */

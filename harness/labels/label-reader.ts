@@ -28,7 +28,7 @@ export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
 }
 
-/** Creates a response with a page. */
+/** Creates an HTTP response with a page of labels. */
 export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer {
   return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
 }
@@ -52,21 +52,21 @@ export interface LabelReader {
   readonly source: Source;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** Recorded gaps, in order. */
+  /** Gaps that the reader recorded, in order. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
   readonly epoch: number;
-  /** Number of connections so far. */
+  /** Number of connections that the reader has opened. */
   readonly connections: number;
   readonly memory: InputMemory;
   /** Returns true if part of the interval is not covered by recorded gaps. */
   misses(interval: Interval): boolean;
   /** Accepts rows as if this transport had delivered them. */
   take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
-  /** Runs one connection. */
+  /** Runs one connection of the reader; resolves with its result. */
   session(): ReturnType<typeof streamSession>;
-  /** Starts reading until `close`. */
+  /** Starts the reader, which reads until `close`. */
   read(): void;
   close(): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface Ended {
   readonly stderr: readonly string[];
 }
 
-/** A running `almanac labels`. */
+/** A running process of `almanac labels`. */
 export interface LabelsProcess {
   readonly process: ChildProcess;
   /** Resolves once the process announces that it observes; rejects if it exits before. */

@@ -22,7 +22,7 @@ export interface ScriptedPorts {
   readonly ports: ReaderPorts;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** Recorded gaps, in order. */
+  /** Gaps that a reader recorded, in order. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];

@@ -108,7 +108,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const missing: fc.Arbitrary<JsonObject | null> = fc.constant(null);
 
-/** Generator of cases. */
+/** Generator of cases for the facts API. */
 export const caseOf: fc.Arbitrary<Case> = fc.record({
   world: fc.nat(2),
   labels: damaged(fc.oneof({ weight: 40, arbitrary: labelArtifact }, missing)),

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A labeler in a directory. */
+/** A labeler with its DID document in a directory. */
 export interface HostedDid {
   readonly endpoint: string;
   readonly publicKeyMultibase: string;

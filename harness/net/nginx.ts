@@ -29,7 +29,7 @@ export interface Nginx {
   ): Promise<ProxyAnswer>;
   /** Sets the clock to a total number of seconds since the start; the clock does not advance otherwise. */
   ahead(seconds: number): void;
-  /** Lines of a log so far. */
+  /** Returns the lines of a log that nginx has written so far. */
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
 }
 

@@ -10,10 +10,10 @@ const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
  */
 const patienceMs = 120_000;
 
-/** The running built program. */
+/** The built program while it runs. */
 export interface Program {
   readonly child: ChildProcess;
-  /** Lines of stdout so far. */
+  /** Lines that the program has printed on stdout. */
   readonly stdout: readonly string[];
   readonly stderr: readonly string[];
   /** Returns the parsed log lines of `stderr`. */

@@ -13,7 +13,7 @@ const tools = {
 /** Name of such a Debian program. */
 export type Tool = keyof typeof tools;
 
-/** Returns the path of a program. */
+/** Returns the path of a Debian program. */
 export function toolPath(tool: Tool): string {
   return tools[tool][0];
 }

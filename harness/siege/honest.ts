@@ -31,7 +31,7 @@ export interface Lag {
   readonly max: number;
 }
 
-/** Result for the honest labels. */
+/** Comparison of the honest labels with the stored rows. */
 export interface HonestRows {
   /** Number of labels that could be stored, and of those that were. */
   readonly emitted: number;

@@ -6,7 +6,7 @@ import { kinds } from '../../sim/labelers/hostile/kinds/index.ts';
 import { type HostileAddresses, HostileNetwork, type Met } from '../../sim/labelers/hostile/network.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
 
-/** Commands for the process. */
+/** A command for the process of the hostile network. */
 export type HostileCommand =
   | {
       readonly do: 'start';

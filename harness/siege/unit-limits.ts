@@ -37,7 +37,7 @@ export interface Enclosure {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Removes the cgroup. */
+  /** Removes the cgroup of the program. */
   release(): void;
 }
 

@@ -15,12 +15,12 @@ export interface Watch {
   readonly states: StateWatch;
   /** Number of responses for the overview, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Phase of the following samples. */
+  /** Name of the phase in the following samples. */
   phase: string;
   stop(): Promise<void>;
 }
 
-/** Starts the checks. */
+/** Starts the checks of a siege. */
 export function startWatch(world: World, factsUrl: string, csv: string | null): Watch {
   const samples = new Samples(csv);
   const states = new StateWatch(world.honest);

@@ -34,7 +34,7 @@ export interface World {
   attack(): Promise<void>;
   turn(): Promise<void>;
   end(): Promise<void>;
-  /** Stops and removes everything. */
+  /** Stops all participants and removes their directories. */
   clear(): Promise<void>;
 }
 

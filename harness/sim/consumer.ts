@@ -71,12 +71,12 @@ export async function refusal(url: string): Promise<number> {
   return (response as { statusCode: number }).statusCode;
 }
 
-/** Parses frames completely. */
+/** Returns the full parse of each frame. */
 export function parsed(frames: readonly string[]): ParsedFrame[] {
   return frames.map(parseFrame);
 }
 
-/** Returns the times of frames. */
+/** Returns the `time_us` of each frame. */
 export function times(frames: readonly string[]): (number | null)[] {
   return frames.map((frame) => parseFrame(frame).timeUs);
 }

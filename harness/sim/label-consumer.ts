@@ -72,7 +72,7 @@ export interface LabelPage {
   readonly body: { readonly cursor?: string; readonly labels: readonly ReadLabel[] };
 }
 
-/** Requests a page. */
+/** Requests a page of `queryLabels` and returns its parsed body. */
 export async function queryLabels(endpoint: string, params: Record<string, string> = {}): Promise<LabelPage> {
   const query = new URLSearchParams({ uriPatterns: '*', ...params });
   const response = await fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?${query}`);

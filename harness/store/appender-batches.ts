@@ -3,7 +3,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 /** Batches of the appending process, from which its parent derives the expected rows. */
 
-/** The labeler of every label. */
+/** DID of the labeler of every label. */
 export const source = 'did:plc:labelerlabelerlabelerlab';
 /** Number of rows per batch. */
 export const rowsOfBatch = 40;

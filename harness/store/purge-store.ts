@@ -16,7 +16,7 @@ export const hostileRows = 1_200;
 export const otherRows = 300;
 const days = 5;
 
-/** Fills an empty store. */
+/** Writes the rows of the purge tests into an empty store. */
 export async function fillForPurge(store: StoreWriter): Promise<void> {
   for (let d = 0; d < days; d++) {
     await store.append({

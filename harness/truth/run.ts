@@ -18,7 +18,7 @@ import { movedClock } from './clock.ts';
 import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 
-/** Result of one proof. */
+/** Result of the comparison of an instrument with a network's record. */
 export interface Proof {
   readonly accepted: number;
   readonly refused: Readonly<Record<string, number>>;

@@ -41,7 +41,7 @@ export interface Station {
   readonly sim: Sim;
   readonly folder: string;
   readonly told: Told;
-  /** All lines of the log. */
+  /** Lines that the instrument has logged. */
   readonly lines: string[];
   readonly clock: () => number;
   weather(): Weather;

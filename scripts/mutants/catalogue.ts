@@ -1,6 +1,6 @@
 /** A deliberate bug: a change of one place in one file that the named tests must detect. */
 export interface Mutant {
-  /** Unique id, in kebab case. */
+  /** Id of the mutant in kebab case, unique in all catalogues. */
   readonly id: string;
   /** The modelled failure, in one sentence. */
   readonly models: string;

@@ -8,9 +8,9 @@ export interface Question {
   readonly bytes: Buffer;
 }
 
-/** Supported record types. */
+/** Numbers of the supported DNS record types. */
 export const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
-/** Response codes. */
+/** Numbers of the DNS response codes. */
 export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
 
 const headerBytes = 12;

@@ -28,7 +28,7 @@ interface Entry {
   readonly make: (chance: Dice) => FrameText;
 }
 
-/** Builds the catalogue of a seed. */
+/** Builds the templates of generated traffic from a seed. */
 export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const templates: Template[] = [];
   const species: Species[] = [];

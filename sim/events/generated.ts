@@ -15,7 +15,7 @@ const cacheBytes = 32 * 1024 * 1024;
 /** Options of generated traffic. */
 export interface GeneratedOptions extends FrameStyle {
   readonly seed: number;
-  /** Mean events per second. */
+  /** Mean number of events per second. */
   readonly rate: number;
   readonly historyHours: number;
 }

@@ -20,7 +20,7 @@ export type Alias = (typeof aliases)[number];
 export type Operation = (typeof operations)[number];
 /** Kinds of embed with their own metrics. */
 export type EmbedAlias = (typeof embeds)[number];
-/** Name of a metric. */
+/** Name of a metric that the record of events counts. */
 export type MetricName =
   | `${Alias}.${Operation}`
   | `post.${(typeof writes)[number]}.${'reply' | 'quote'}`

@@ -6,11 +6,11 @@ import { framed } from './template.ts';
 
 /** Options of replaying recorded frames. */
 export interface RecordedOptions {
-  /** Frames verbatim, in file order. */
+  /** Texts of the frames, in file order. */
   readonly frames: readonly string[];
   /** `history`: all frames have happened at the start. `live`: they happen one by one from `startUs` on. */
   readonly as: 'history' | 'live';
-  /** Events per second in live mode. */
+  /** Number of events per second in live mode. */
   readonly rate: number;
   readonly startUs: number;
 }

@@ -28,7 +28,7 @@ export interface EventSource {
   tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
 
-/** Consecutive events. */
+/** Numbers, times and species of consecutive events, without their frames. */
 export interface Plan {
   /** Number of the first event. */
   readonly first: number;

@@ -3,7 +3,7 @@
  * project (measurements/survey.json). The counts are the weights of the generated traffic.
  */
 
-/** Events per second in the survey, unfiltered. */
+/** Mean number of events per second in the survey, without a filter. */
 export const surveyRate = 330.4;
 
 /** Commits by collection, then by operation. */
@@ -63,7 +63,7 @@ export const accountWeights = [
 /** Weight of identity events. */
 export const identityWeight = 145;
 
-/** Shares of posts by content. */
+/** Share of each kind of content among posts. */
 export const postShares = {
   reply: 10_866 / 22_611,
   facets: 5317 / 22_611,

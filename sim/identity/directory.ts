@@ -16,7 +16,7 @@ export interface Identified {
 /** States of a DID document. */
 export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | 'html' | 'other_did';
 
-/** States of the directory itself. */
+/** States of the directory, which determine all of its responses. */
 export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
 
 /** Directory entry of a labeler. */

@@ -38,7 +38,7 @@ export class ExportStream {
   #floor = 0;
   #seq = 41_000_000;
 
-  /** Position of the newest operation. */
+  /** Sequence number of the newest operation. */
   get seq(): number {
     return this.#seq;
   }

@@ -20,7 +20,7 @@ export const patienceMs = 5_000;
 /** Minimum age of history that may be compacted, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
 
-/** Dependencies of a connection. */
+/** Event source, socket and settings of a connection. */
 export interface ConnectionOptions {
   readonly id: number;
   readonly subscription: Subscription;

@@ -34,7 +34,7 @@ export const faultNames = [
 /** Name of a fault. */
 export type FaultName = (typeof faultNames)[number];
 
-/** A fault that took effect. */
+/** Record of a fault that took effect. */
 export interface FaultRecord {
   readonly fault: FaultName;
   /** Time at which the fault took effect, in microseconds of the simulated clock. */
@@ -63,7 +63,7 @@ export interface HandshakeFaults {
   lie(): Lie | null;
 }
 
-/** Objects that the faults affect. */
+/** Parts of the simulated network that the faults change. */
 export interface FaultScope {
   readonly source: EventSource;
   /** The source if it is generated; null for recorded frames, which are never altered. */

@@ -38,7 +38,7 @@ export interface JetstreamOptions {
 
 /** A Jetstream host over real sockets: `/subscribe`, and the method of current hosts. */
 export class JetstreamServer {
-  /** Consumers, oldest first. */
+  /** Connections of all consumers, oldest first. */
   readonly connections: Connection[] = [];
   readonly #options: JetstreamOptions;
   readonly #http: Server;

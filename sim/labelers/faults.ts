@@ -33,7 +33,7 @@ export const labelerFaultNames = [
 /** Name of a fault, or of an oddity of labels. */
 export type LabelerFault = (typeof labelerFaultNames)[number] | OddKind;
 
-/** A fault that took effect. */
+/** Record of a labeler's fault that took effect. */
 export interface LabelerFaultRecord {
   readonly fault: LabelerFault;
   /** Time on the simulated clock, in microseconds. */
@@ -168,7 +168,7 @@ export class LabelerFaults {
     return this.#fire('dead');
   }
 
-  /** Accepts connections again. */
+  /** Ends an outage: the labeler accepts connections again. */
   async revive(): Promise<void> {
     this.#outageUntilUs = Number.POSITIVE_INFINITY;
     await this.#labeler.revive();

@@ -28,7 +28,7 @@ const followingShare = 0.12;
 /** Share of labels about one account with very many labeled records. */
 const denseShare = 0.02;
 
-/** Options of a log. */
+/** Options of the log of a labeler's labels. */
 export interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
@@ -88,7 +88,7 @@ export class LabelLog {
     return oddKinds[hash(this.#seed, 3, n) % oddKinds.length] ?? null;
   }
 
-  /** Returns label `n`. */
+  /** Returns the label with the number `n`. */
   label(n: number): LoggedLabel {
     const odd = this.oddity(n);
     const emittedUs = this.pace.emittedUs(n);

@@ -24,10 +24,10 @@ export const oddKinds = [
   'bad_signature',
   'high_s',
 ] as const;
-/** Name of an oddity. */
+/** Name of an oddity of labels. */
 export type OddKind = (typeof oddKinds)[number];
 
-/** Input of an odd label. */
+/** Ordinary label and parameters from which an odd label is created. */
 export interface OddContext {
   readonly kind: OddKind;
   /** Fields of the ordinary label. */

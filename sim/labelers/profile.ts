@@ -38,7 +38,7 @@ export interface LabelerProfile {
   readonly index: number;
   readonly software: Software;
   readonly curve: Curve;
-  /** Labels per second. */
+  /** Mean number of labels per second. */
   readonly rate: number;
   readonly values: readonly string[];
   /** True if the labeler has a did:web and serves its own document. */
@@ -69,7 +69,7 @@ export interface PopulationOptions {
   readonly labelRate: number;
   readonly relays: number;
   readonly population: Population;
-  /** Changes a profile, for tests. */
+  /** Returns changes of a labeler's profile, for tests. */
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 

@@ -16,7 +16,7 @@ export interface QueryContext {
   readonly noCursor: boolean;
 }
 
-/** A response to a query. */
+/** A response to `queryLabels`, with the numbers of its labels. */
 export interface QueryAnswer {
   readonly status: number;
   readonly body: unknown;

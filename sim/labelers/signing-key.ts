@@ -1,10 +1,10 @@
 import { createECDH, createHash } from 'node:crypto';
 import { P256PrivateKey, Secp256k1PrivateKey } from '@atcute/crypto';
 
-/** The curves of label signatures. */
+/** Name of an elliptic curve for label signatures. */
 export type Curve = 'k256' | 'p256';
 
-/** Number of nonces per curve. */
+/** Number of different nonces per curve. */
 const nonceCount = 32;
 
 const curves = {

@@ -20,7 +20,7 @@ export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
   /** Current `seq` of the label in the database; null if the database no longer contains it. */
   readonly seq: number | null;
-  /** True if any consumer received it. */
+  /** True if any consumer received the label. */
   readonly served: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Expected {
   readonly byAccount: ReadonlyMap<string, number>;
 }
 
-/** Query about the emitted labels. */
+/** Selection of emitted labels. */
 export interface Question {
   /** The instrument's epoch, in microseconds. */
   readonly epochUs: number;

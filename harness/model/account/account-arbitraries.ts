@@ -101,7 +101,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
   },
 );
 
-/** Generator of queries. */
+/** Generator of queries of the account view. */
 export const queryOf: fc.Arbitrary<Query> = fc.record({
   world: fc.nat(),
   program: fc.nat(),

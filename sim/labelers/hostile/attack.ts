@@ -6,7 +6,7 @@ import type { Dice } from '../../random.ts';
 export interface HostileIdentity {
   readonly index: number;
   readonly did: string;
-  /** Name of the labeler's kind. */
+  /** Name of the kind of the labeler. */
   readonly kind: string;
   /** True if the labeler behaves well until the command to turn hostile. */
   readonly late: boolean;
@@ -16,7 +16,7 @@ export interface HostileIdentity {
   readonly pds: string;
 }
 
-/** A received request. */
+/** A received HTTP request with its response. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -29,7 +29,7 @@ export interface HostileStream {
   readonly cursor: number | null;
   readonly socket: Duplex;
   readonly open: boolean;
-  /** Sends one message. */
+  /** Sends one websocket message. */
   send(payload: Uint8Array): void;
   /** Writes raw bytes below the websocket: whole frames, or parts of one. */
   raw(bytes: Uint8Array): void;
@@ -63,7 +63,7 @@ export interface Attack {
 export interface AttackTools {
   readonly labeler: HostileIdentity;
   readonly chance: Dice;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number;
   /** Returns DIDs of other labelers, hostile and regular ones. */
   readonly others: () => readonly string[];

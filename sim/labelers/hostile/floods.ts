@@ -15,7 +15,7 @@ interface Flood {
  * with the tested program.
  */
 export class Floods {
-  /** Number of bytes written so far. */
+  /** Number of bytes that all floods have written. */
   bytes = 0;
   readonly #bytesPerTick: number;
   readonly #floods = new Set<Flood>();

@@ -18,7 +18,7 @@ export interface FloodLabels {
   readonly padding?: number;
   /** Signature of random bytes, which must be checked for each label. */
   readonly signature?: Uint8Array;
-  /** Subject of the labels. */
+  /** DID of the account that is the subject of the labels. */
   readonly account: string;
 }
 

@@ -49,7 +49,7 @@ interface Asked {
   readonly tried: TriedHost;
 }
 
-/** Options of one contact. */
+/** Clock and timeout of one contact. */
 interface Contact {
   readonly clock: () => number;
   readonly timeoutMs: number;

@@ -7,7 +7,7 @@ import { createLog, type Log, type LogLevel } from '../../ops/log.ts';
 /** The log of an observatory and its parts. */
 export interface ObservatoryLog {
   readonly log: Log;
-  /** Target of the parts' stderr. */
+  /** stderr of the parts: inherited, or the descriptor of the log file. */
   readonly stderr: 'inherit' | number;
   /** Path of the log file; null if the log goes to stderr. */
   readonly file: string | null;

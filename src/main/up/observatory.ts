@@ -21,9 +21,9 @@ const lookMs = 1_000;
 
 /** Options of an observatory. */
 export interface ObservatoryOptions {
-  /** `up` or `demo`. */
+  /** Name of the command: `up` or `demo`. */
   readonly name: string;
-  /** Directory of all data. */
+  /** Path of the directory of all data. */
   readonly data: string;
   /** Addresses of the Jetstream hosts, for messages. */
   readonly endpoints: readonly string[];

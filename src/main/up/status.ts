@@ -26,7 +26,7 @@ export interface Observed {
   readonly tried: readonly TriedHost[] | null;
 }
 
-/** One line of the state. */
+/** One line of the displayed state. */
 export interface StatusLine {
   readonly name: string;
   readonly text: string;

@@ -23,13 +23,13 @@ export interface SupervisedPart extends Part {
 /** Dependencies of a supervisor. */
 export interface Supervision {
   readonly log: Log;
-  /** Target of the parts' own logs. */
+  /** stderr of the parts: inherited, or a file descriptor. */
   readonly stderr: 'inherit' | number;
   /** Called with each message of a part's channel. */
   readonly onMessage: (name: string, message: unknown) => void;
 }
 
-/** State of a part. */
+/** State of a part for the display: name, activity, and number of restarts. */
 export interface PartState {
   readonly name: string;
   readonly state: 'running' | 'starting' | 'waiting';

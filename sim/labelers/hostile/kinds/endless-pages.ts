@@ -4,13 +4,13 @@ import { sendJson } from '../sound.ts';
 
 /** Functions for the next cursor, none of which makes progress. */
 const tricks = [
-  // The same page is returned again.
+  // This cursor returns the same page again.
   (from: number) => from,
-  // The cursor returns to the beginning.
+  // This cursor returns to the beginning.
   () => 0,
-  // The cursor returns by half.
+  // This cursor returns to half of the position.
   (from: number) => Math.floor(from / 2),
-  // The cursor advances to the largest number.
+  // This cursor advances to the largest number.
   () => Number.MAX_SAFE_INTEGER,
 ] as const;
 

@@ -340,15 +340,15 @@ describe('the check of the data', () => {
       /SQLITE_NOTADB|not a database/,
       (state: string) => writeFileSync(state, 'x'.repeat(9000)),
     ],
-    ['one of a newer version', 'fail', /has schema 99, this program supports 2/, (state: string) => pragma(state, 99)],
+    ['a store of a newer version', 'fail', /has schema 99, this program supports 3/, (state: string) => pragma(state, 99)],
     [
-      'one with days but without its state file',
+      'a store with days but without a state file',
       'fail',
       /state\.sqlite is missing .*almanac labels restore FROM/,
       (state: string) => rmSync(state),
     ],
     [
-      'one that was never initialized',
+      'a store that was never initialized',
       'warn',
       /never initialized|does not exist|contains no store/,
       (state: string) => {

@@ -119,6 +119,7 @@ export const roles: readonly Role[] = [
     }),
   ...softwares.flatMap(rolesOf),
   well('a key that changes', 'skyware', 'faults', ({ faults }) => faults.rotateKey()),
+  well('labels that are signed again with a new key', 'skyware', 'faults', ({ faults }) => faults.signAgain(4)),
   well('pages without an order', 'ozone', 'faults', ({ faults }) => faults.withoutOrder(), { profile: byPoll }),
   foundByPoll,
 ];

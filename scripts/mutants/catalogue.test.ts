@@ -36,7 +36,9 @@ describe('a catalogue of mutants', () => {
 
   it('is refused if a mutant has no tests or no change', () => {
     expect(() => parseCatalogue(text.replace(/tests: .*/, ''), 'a.mutants')).toThrow('a.mutants: off-by-one requires');
-    expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow('a.mutants: off-by-one requires');
+    expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow(
+      'a.mutants: off-by-one requires',
+    );
   });
 
   it('is refused if the code of a mutant has changed or is not unique', () => {

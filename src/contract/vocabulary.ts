@@ -68,7 +68,7 @@ export type Wire = (typeof wires)[number];
 /** Methods by which a fact was obtained. */
 export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
 
-/** Published weather collections, by name. */
+/** Published weather collections, by name. Append further ones: the window store refers to them by their index. */
 export const collectionNames = [
   'post.create',
   'post.create.reply',

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { metricIndex, metricNames } from './metric-names.ts';
 
-/** Stored counts are addressed by this order: a change here is a change of every store. */
+/** The window store has a column for each name: a change here needs a new version of its layout with a migration. */
 const frozen = `
 post.create post.update post.delete
 like.create like.update like.delete

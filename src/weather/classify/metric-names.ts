@@ -54,7 +54,8 @@ const embeds = [...trackedEmbeds.map(([alias]) => alias), 'other'] as const;
 const shapes: readonly Shape[] = ['reply', 'quote', ...embeds.map((embed) => `embed.${embed}` as const)];
 
 /**
- * All 64 names, in an order that never changes: stored counts are addressed by it, and the classifier computes with it.
+ * All metric names. The classifier computes an index as collection * operations + operation; the window store has a column
+ * for each name, so a further name needs a new version of its layout with a migration.
  * First collection by operation, then the shapes of created posts, then of updated ones, then the rest.
  */
 export const metricNames: readonly MetricName[] = Object.freeze([

@@ -55,4 +55,13 @@ describe('observed intervals', () => {
       }),
     );
   });
+
+  test('a union joins intervals that touch', () => {
+    expect(
+      union([
+        { from: 5, to: 9 },
+        { from: 1, to: 5 },
+      ]),
+    ).toEqual([{ from: 1, to: 9 }]);
+  });
 });

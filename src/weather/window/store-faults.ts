@@ -2,9 +2,10 @@ import { systemCode } from '../../ops/errors.ts';
 
 /**
  * Meaning of a failed write. `full`: no space now; committed data is intact, and a retry is possible. `busy`: another
- * process holds the file. `damaged`: the file differs from what was written; the instrument must stop.
+ * process holds the file. `damaged`: the file differs from what was written; the instrument must stop. `unexpected`: an
+ * error of this program, such as a column that a migration did not add; the instrument must stop, and the file is kept.
  */
-export type StoreFault = 'full' | 'busy' | 'damaged';
+export type StoreFault = 'full' | 'busy' | 'damaged' | 'unexpected';
 
 /** Judges an error of the store by SQLite's code; null when it is not the store's. */
 export function storeFault(error: unknown): StoreFault | null {
@@ -15,5 +16,5 @@ export function storeFault(error: unknown): StoreFault | null {
   // A disk that refuses writes for another reason (quota, read-only remount) may accept them again, like a full one.
   if (['SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'].includes(code) || code.startsWith('SQLITE_IOERR'))
     return 'full';
-  return 'damaged';
+  return 'unexpected';
 }

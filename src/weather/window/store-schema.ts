@@ -17,6 +17,8 @@ export function metricColumn(name: string): string {
 export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
 export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
 const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
+/** Number of collections in version 3; later versions append others. */
+const version3Collections = 17;
 
 /** Tables of version 3: silences, and the host that is published in place of the preferred one. */
 const version3 = `
@@ -95,7 +97,10 @@ const fromVersion1 = `
 
 /** Additions of version 3: the times of the events of a collection. */
 const fromVersion2 = `
-  ${edges.map((column) => `ALTER TABLE window ADD COLUMN ${column};`).join('\n  ')}
+  ${[firstColumns, lastColumns]
+    .flatMap((columns) => columns.slice(0, version3Collections))
+    .map((column) => `ALTER TABLE window ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0;`)
+    .join('\n  ')}
   ${version3}
   PRAGMA user_version = 3;
 `;

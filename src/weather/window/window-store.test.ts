@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Interval, union } from './interval.ts';
+import { storeFault } from './store-faults.ts';
 import { dayUs, emptyDelta, windowUs } from './window.ts';
 import { keptDays, keptFrom, openWindowStore, type WindowStore } from './window-store.ts';
 
@@ -71,4 +72,21 @@ test('windows are kept for as many days as the baseline looks back', () => {
   store.commit({ series: id, after: 0, gains: [{ windows, observed: [] }], live: null, backfill: null });
   store.prune(id, keptFrom(nowUs));
   expect(store.windows(id, everything, []).map(({ startUs }) => startUs)).toEqual([oldest]);
+});
+
+const errorWith = (code: string): Error => Object.assign(new Error('a failed statement'), { code });
+
+test.each([
+  ['SQLITE_CORRUPT_VTAB', 'damaged'],
+  ['SQLITE_NOTADB', 'damaged'],
+  ['SQLITE_BUSY', 'busy'],
+  ['SQLITE_LOCKED_SHAREDCACHE', 'busy'],
+  ['SQLITE_FULL', 'full'],
+  ['SQLITE_IOERR_WRITE', 'full'],
+  ['SQLITE_READONLY', 'full'],
+  ['SQLITE_ERROR', 'unexpected'],
+  ['SQLITE_CONSTRAINT_PRIMARYKEY', 'unexpected'],
+  ['ENOSPC', null],
+])('an error with the code %s is judged %s', (code, fault) => {
+  expect(storeFault(errorWith(code))).toBe(fault);
 });

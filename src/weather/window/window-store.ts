@@ -85,6 +85,10 @@ function openFault(error: unknown, path: string, folder: string): unknown {
       return new OperatorError(`another almanac weather writes to ${folder}; stop it, or choose another --data`);
     case 'damaged':
       return damaged(path, why);
+    case 'unexpected':
+      return new OperatorError(
+        `cannot use the weather store ${path}: ${why} (${systemCode(error)}); keep the file, and report this line`,
+      );
     case 'full':
       return new OperatorError(`cannot write the weather store ${path}: ${why} (${systemCode(error)})`);
     default:

@@ -57,7 +57,7 @@ function catalogueRuns(): Run[] {
 }
 
 /**
- * Returns the key under which a result is stored: which contains the mutant's lines and tests, so that a changed mutant is
+ * Returns the key under which a result is stored. It contains the mutant's lines and tests, so that a changed mutant is
  * run again.
  */
 function keyOf({ id, before, after, tests }: Mutant): string {

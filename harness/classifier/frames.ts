@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/classify/metric-names.ts';
 
 /**
- * Generator of well-formed JSON that looks like frames, with each value in any notation: escapes, white space, key
+ * Generators of well-formed JSON that looks like frames, with each value in any notation: escapes, white space, key
  * order, duplicate keys, similar keys at every level, numbers in all forms.
  */
 type Text = Arbitrary<string>;

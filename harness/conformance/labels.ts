@@ -3,7 +3,7 @@ import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Labels for the suites of the store, with few accounts and labelers, so that labels share them. */
+/** Labels for the suites of the store, with few accounts and labelers, so that many labels have the same account or labeler. */
 
 const accounts = ['aaaaaaaaaaaaaaaaaaaaaaaa', 'ewvi7nxzyoun6zhxrhs64oiz', '2222222222222222222222zz'];
 /** Subjects of generated labels: did:plc and did:web. */

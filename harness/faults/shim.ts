@@ -63,7 +63,7 @@ export interface Met {
   /** Class of each call, in order. */
   readonly calls: readonly CallClass[];
   readonly injected: number;
-  /** File of the first failed call, below the directory. */
+  /** Path of the first failed call, relative to the directory. */
   readonly where: string;
 }
 

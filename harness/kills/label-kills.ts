@@ -24,7 +24,7 @@ export interface LabelKillReport {
   readonly moved: number;
   /** Number of kills before the store was open. */
   readonly early: number;
-  /** All detected problems. */
+  /** Problems that the comparison detected. */
   readonly problems: readonly string[];
 }
 

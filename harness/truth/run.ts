@@ -26,7 +26,7 @@ export interface Proof {
   readonly sources: Readonly<Record<string, number>>;
   /** Number of times that each fault and ailment of labelers took effect. */
   readonly fired: Readonly<Record<string, number>>;
-  /** All detected problems. */
+  /** Problems that the proof detected. */
   readonly problems: readonly string[];
 }
 

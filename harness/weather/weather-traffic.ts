@@ -72,7 +72,7 @@ export interface Traffic {
   readonly days: number;
   /** Number of events of each collection in each minute. */
   readonly counts: readonly Float64Array[];
-  /** 1 for each observed minute, 0 for the others. */
+  /** Observation of each minute: 1 if it was observed, 0 otherwise. */
   readonly observed: Uint8Array;
 }
 

@@ -69,7 +69,7 @@ export interface AttackTools {
   readonly others: () => readonly string[];
 }
 
-/** One kind of hostile labeler. */
+/** Name, description and behaviour of one kind of hostile labeler. */
 export interface Kind {
   readonly name: string;
   /** Description for the table of a siege. */

@@ -26,7 +26,7 @@ export class HostileJetstream {
   #timer: NodeJS.Timeout | null = null;
   #lastUs = 0;
 
-  /** `announcements` returns frames as text, with `TIME_US` in place of their time. */
+  /** `announcements` returns frames as text, with `TIME_US` instead of the time. */
   constructor(now: () => number, announcements: () => readonly string[]) {
     this.#now = now;
     this.#announcements = announcements;

@@ -30,7 +30,7 @@ export interface Observed {
 export interface StatusLine {
   readonly name: string;
   readonly text: string;
-  /** Text that changes if a new log line is required; numbers do not change it. */
+  /** Text whose change requires a new log line; it contains no changing numbers. */
   readonly news: string;
 }
 

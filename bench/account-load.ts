@@ -5,9 +5,9 @@ import type { NewObservation, StoreWriter } from '../src/store/port.ts';
 import { day, dayOf, hour, micros } from '../src/store/time.ts';
 import { accountDid, labelers, labelOf, planDay } from './store-traffic.ts';
 
-/** Requests and rows of the account-view bench. */
+/** Requests and rows of the bench of the account view. */
 
-/** A DID without generated rows, beyond those of the accounts and the labelers. */
+/** A DID outside the generated accounts and labelers. */
 export const denseDid = accountDid(9_999_999);
 
 /** Formats the median, the 99th percentile and the maximum of durations in milliseconds. */
@@ -18,7 +18,7 @@ export function times(milliseconds: readonly number[]): string {
   return `p50 ${at(0.5)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;
 }
 
-/** Accepts rows of the hot account in batches of the maximum size, so that many rows have one instant. */
+/** Stores rows of the hot account in batches of the maximum size, so that many rows have the same instant. */
 export async function appendDense(writer: StoreWriter, rows: number, now: () => number): Promise<void> {
   for (let first = 0; first < rows; first += 2_000) {
     const observations = Array.from(
@@ -39,7 +39,7 @@ export async function appendDense(writer: StoreWriter, rows: number, now: () => 
   }
 }
 
-/** Enrols labelers, each with gaps of an hour spread over the window, because a page shows them. */
+/** Enrols labelers, each with gaps of one hour spread over the window, which pages show. */
 export async function enrolWithGaps(
   writer: StoreWriter,
   { count, gaps }: { readonly count: number; readonly gaps: number },
@@ -57,7 +57,9 @@ export async function enrolWithGaps(
   }
 }
 
-/** Appends 500 labels per second until it is aborted; resolves with the milliseconds of each commit. */
+/**
+ * Appends 500 labels per second until `stop` is aborted; resolves with the duration of each commit, in milliseconds.
+ */
 export async function appendSteadily(writer: StoreWriter, now: () => number, signal: AbortSignal): Promise<number[]> {
   const plan = planDay(dayOf(now()) + 1, 100_000);
   const took: number[] = [];
@@ -72,7 +74,7 @@ export async function appendSteadily(writer: StoreWriter, now: () => number, sig
   return took;
 }
 
-/** Returns the milliseconds of each of a number of sequential requests. */
+/** Sends a number of sequential requests; resolves with the duration of each, in milliseconds. */
 export async function askAll(count: number, url: (n: number) => string): Promise<number[]> {
   const took: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -85,7 +87,7 @@ export async function askAll(count: number, url: (n: number) => string): Promise
   return took;
 }
 
-/** Follows an export to its end. */
+/** Reads all pages of an export; resolves with the number of rows and the durations. */
 export async function followExport(url: string, did: string) {
   const created = (await (await fetch(`${url}/exports?did=${did}&days=7`)).json()) as ExportCreated;
   const began = performance.now();
@@ -103,8 +105,8 @@ export async function followExport(url: string, did: string) {
 }
 
 /**
- * Runs clients that concurrently request one ordinary account after the other; a refused client waits as the response
- * states.
+ * Runs concurrent clients that request ordinary accounts one after another; a refused client waits for the time in the
+ * response.
  */
 export async function crowd(url: string, clients: number, seconds: number) {
   const admitted: number[] = [];

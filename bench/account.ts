@@ -108,7 +108,7 @@ async function start(): Promise<Measured> {
       '1',
     ],
   ]);
-  // Excludes the initial cost of the client itself.
+  // The first request is not measured, which excludes the start-up cost of the client.
   await askAll(1, () => `${program.url}/`);
   return program;
 }
@@ -136,7 +136,8 @@ async function measureFirst(): Promise<void> {
 }
 
 /**
- * Measures the export of the hot account from the store alone: chunks, rows and digest, without a process or a socket.
+ * Measures the export of the hot account from the store alone: chunks, rows and digest, without another process or a
+ * socket.
  */
 async function measureStore(): Promise<void> {
   const reader = openSqliteReader(store);
@@ -166,12 +167,12 @@ async function measureStore(): Promise<void> {
   await reader.close();
 }
 
-/** Sends one request at a time. */
+/** Measures sequential requests. */
 async function measureAnswers(url: string): Promise<void> {
   const create = (n: number): string => `${url}/exports?did=${ordinary(n)}`;
   const page = (account: string): string => `${url}${view(account)}`;
   const cold: number[] = [];
-  // Each of another account, with an empty cache.
+  // Each request is for another account, with an empty page cache.
   for (let n = 1; n <= 200 && dropPageCache(); n++) cold.push(...(await askAll(1, () => page(ordinary(n)))));
   if (cold.length > 0) report('page, ordinary account, cold cache', times(cold));
   report('page, ordinary account, warm', times(await askAll(200, (n) => page(ordinary(n % 40)))));
@@ -187,7 +188,7 @@ async function measureAnswers(url: string): Promise<void> {
   report('resident memory of the serving process', `${program.residentMiB()} MiB`);
 }
 
-/** All clients concurrently, with 500 labels per second. */
+/** Measures all clients concurrently, while 500 labels per second are stored. */
 async function measureCrowd(url: string): Promise<void> {
   const ended = new AbortController();
   const appended = appendSteadily(writer, now, ended.signal);

@@ -1,4 +1,7 @@
-/** A baseline: node:http returns a constant buffer, or a constant 304, with the headers of a fact and no other work. */
+/**
+ * Baseline server: node:http returns a constant buffer, or a constant 304, with the headers of a fact and no other
+ * work.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

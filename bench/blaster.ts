@@ -1,6 +1,6 @@
 /**
- * A Jetstream of recorded events at the speed of the socket, for the benches: listens on a free loopback port, prints
- * it, and sends each client the number of events in its argument. Ends with its parent.
+ * A Jetstream for the benches that sends recorded events at the speed of the socket: listens on a free loopback port,
+ * prints the port, and sends each client the number of events in its argument. Exits with its parent.
  */
 import { readFileSync } from 'node:fs';
 import type { AddressInfo, Socket } from 'node:net';
@@ -12,7 +12,7 @@ const batch = readFileSync(new URL('../test/fixtures/jetstream/production_v1.jso
   .map((line) => textFrame(Buffer.from(line)));
 const whole = Buffer.concat(batch);
 
-/** Builds one unfragmented, unmasked text frame. */
+/** Returns one unfragmented, unmasked text frame. */
 function textFrame(payload: Buffer): Buffer {
   const { length } = payload;
   if (length > 0xffff) throw new RangeError('no recorded event is that long');
@@ -20,7 +20,7 @@ function textFrame(payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from(head), payload]);
 }
 
-/** Writes whole batches while the socket accepts them: one write for 152 events. */
+/** Writes batches while the socket accepts them: one write for 152 events. */
 function blast(socket: Socket, frames: number): void {
   let left = frames;
   const more = (): void => {

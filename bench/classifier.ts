@@ -39,7 +39,7 @@ function parsed(): number {
   return counted;
 }
 
-/** As received from a socket: slices of one buffer with different alignments. */
+/** Copies frames into slices of one buffer with different alignments, as a socket delivers them. */
 function framesInOneBuffer(lines: readonly string[]): Buffer[] {
   const all = Buffer.from(lines.join(''));
   let at = 0;
@@ -52,7 +52,7 @@ function framesInOneBuffer(lines: readonly string[]): Buffer[] {
 
 function rate(work: () => number): number {
   const start = performance.now();
-  if (work() !== framesARound) throw new Error('a recorded frame was not counted');
+  if (work() !== framesARound) throw new Error('the classifier did not count a recorded frame');
   return Math.round((framesARound / (performance.now() - start)) * 1000);
 }
 

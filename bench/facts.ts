@@ -1,6 +1,7 @@
 /**
- * Measures the label overview, 200 and 304, and compares it with nginx serving the same bytes as a static file and a
- * bare node:http server serving them from memory. One core for the server, the other for wrk; rounds are interleaved.
+ * Measures the label overview, 200 and 304, and compares it with nginx, which serves the same bytes as a static file,
+ * and with a bare node:http server, which serves them from memory. The server uses one core, wrk the other; rounds are
+ * interleaved.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ interface Contender {
   readonly notModified: Load[];
 }
 
-/** Measures and prints; `rounds` of `seconds` for every server and path. */
+/** Measures every server and path in `rounds` of `seconds` and prints the results. */
 async function benchFacts(rounds: number, seconds: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const root = packageRoot();
@@ -65,12 +66,12 @@ async function benchFacts(rounds: number, seconds: number): Promise<void> {
 }
 
 /**
- * The age bucket changes every minute, when a client requests again: the validator is fetched once, and `*` is not
- * used.
+ * Returns the current validator. It changes every minute with the age bucket, when a real client requests again: the
+ * validator is fetched once, and `*` is not used.
  */
 async function validatorOf(measured: Measured): Promise<string> {
   const etag = (await fetch(measured.url + path)).headers.get('etag');
-  if (etag === null) throw new Error('no validator');
+  if (etag === null) throw new Error('the response has no validator');
   return etag;
 }
 

@@ -74,7 +74,7 @@ const blaster = spawn(process.execPath, [fileURLToPath(new URL('blaster.ts', imp
 });
 const port = String((await once(blaster.stdout, 'data'))[0]).trim();
 const rates: { ours: number[]; atcute: number[] } = { ours: [], atcute: [] };
-// The first round of each is a warm-up.
+// The first round of each client is a warm-up.
 for (let round = 0; round <= rounds; round += 1) {
   const [a, b] = [await ours(port), await atcute(port)];
   if (round === 0) continue;

@@ -12,7 +12,7 @@ const seconds = 4;
 async function perSecond(curve: Curve): Promise<number> {
   const signer = new SigningKey(curve, 'bench');
   const key = parseLabelKey('Multikey', await signer.multikey());
-  if (key === null) throw new Error('a key of ours could not be read');
+  if (key === null) throw new Error('a key of the bench cannot be parsed');
   const labels = Array.from({ length: batch }, (_, i) => {
     const label = {
       ver: 1,
@@ -29,7 +29,7 @@ async function perSecond(curve: Curve): Promise<number> {
   const start = performance.now();
   while (performance.now() - start < seconds * 1000) {
     const verdicts = await verifier.verify(labels, { current: [key], earlier: [] }, never);
-    if (verdicts.some((verdict) => verdict !== 'verified')) throw new Error('a sound signature was refused');
+    if (verdicts.some((verdict) => verdict !== 'verified')) throw new Error('a valid signature was refused');
     checked += batch;
   }
   const rate = checked / ((performance.now() - start) / 1000);

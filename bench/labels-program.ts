@@ -11,14 +11,14 @@ import { ended } from './processes.ts';
 
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
-/** The label instrument on its own core, with its own store. */
+/** The running label instrument on its own core, with its own store. */
 export interface LabelProgram {
   readonly folder: string;
-  /** Returns a counter or gauge of its metrics, summed over its dimensions. */
+  /** Returns the value of a counter or gauge of the instrument, summed over its dimensions. */
   metric(name: string): Promise<number>;
-  /** Returns the peak resident memory, in MB. */
+  /** Returns the peak resident memory of the instrument, in MB. */
   peakMb(): number;
-  /** Stops it and keeps its store. */
+  /** Stops the instrument and keeps its store. */
   stop(): Promise<void>;
   remove(): void;
 }
@@ -74,7 +74,7 @@ export function rowKey(label: unknown): string {
   return JSON.stringify([src, uri, val, neg, cts]);
 }
 
-/** Waits for a time of the wall clock. */
+/** Waits for a number of milliseconds of the wall clock. */
 export function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
@@ -88,6 +88,6 @@ async function freePort(): Promise<number> {
   await once(server, 'listening');
   const address = server.address();
   server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }

@@ -23,7 +23,7 @@ import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
 import { row } from './stats.ts';
 import { plainTable } from './store-day.ts';
 
-/** Core of the program; this process and the simulated network use the other. */
+/** Index of the core of the program; this process and the simulated network use the other. */
 const core = 0;
 const burstSources = 20;
 const batchRows = 500;
@@ -95,7 +95,7 @@ async function accepted(metric: (name: string) => Promise<number>, count: number
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
   return Array.from({ length: edge }, (_, i) => {
     const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
-    if (typeof label === 'string') throw new Error(`a label of ours is ${label}`);
+    if (typeof label === 'string') throw new Error(`a label of the bench is ${label}`);
     return { label, signature: 'unverified' };
   });
 }
@@ -117,7 +117,7 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
   const sim = createSim({ seed: 5, labelers: sources, labelRate: 20, rate: 1, historyHours: 0 });
   const program = await startLabels(core, sim, await sim.start());
   try {
-    // Excludes labels that arrived while the streams were being opened.
+    // The delay excludes labels that arrived while the streams were being opened.
     await pause(3_000);
     const from = Date.now() * 1000;
     await pause(seconds * 1000);

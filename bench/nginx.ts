@@ -52,7 +52,7 @@ async function freePort(): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (typeof address !== 'object' || address === null) throw new Error('no free port');
+  if (typeof address !== 'object' || address === null) throw new Error('no port is free');
   return address.port;
 }
 

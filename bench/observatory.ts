@@ -37,7 +37,7 @@ function report(name: string, figure: string, target = ''): void {
   console.log(row([name, figure, target, `load ${loadavg()[0]?.toFixed(1)}`], [52, -24, -20, 0]));
 }
 
-/** A line that the program printed, with the milliseconds since its start. */
+/** A line that the program printed, with its time since the start in milliseconds. */
 interface Said {
   readonly text: string;
   readonly afterMs: number;
@@ -46,7 +46,7 @@ interface Said {
 interface Up {
   readonly child: ChildProcess;
   readonly said: Said[];
-  /** Its facts address. */
+  /** URL of the observatory's facts API. */
   readonly url: string;
 }
 

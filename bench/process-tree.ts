@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Current state of a process and its descendants. */
+/** Resource use of a process and its descendants. */
 export interface ProcessTree {
   readonly pids: readonly number[];
-  /** Resident memory of all of them, in MB: shared pages count once for each. */
+  /** Resident memory of all processes, in MB: shared pages count once for each process. */
   readonly residentMb: number;
-  /** Proportional memory in MB: shared pages count once in total. */
+  /** Proportional memory of all processes, in MB: shared pages count once in total. */
   readonly proportionalMb: number;
-  /** Processor time of all of them since their start, in seconds. */
+  /** Processor time of all processes since their start, in seconds. */
   readonly cpuSeconds: number;
 }
 
 /** Clock ticks per second in /proc on Linux. */
 const ticks = 100;
 
-/** Reads a process and its descendants (proc(5)); omits those that exit meanwhile. */
+/** Returns the resource use of a process and its descendants (proc(5)), except those that exit during the call. */
 export function processTree(root: number): ProcessTree {
   const stats = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? statOf(Number(name)) : []));
   const pids = [root];
@@ -30,7 +30,7 @@ export function processTree(root: number): ProcessTree {
 
 function statOf(pid: number): { pid: number; parent: number; cpu: number }[] {
   const text = read(`/proc/${pid}/stat`);
-  // The name is in brackets and may contain any character.
+  // The process name is in brackets and may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 14) return [];
   return [{ pid, parent: Number(fields[1]), cpu: (Number(fields[11]) + Number(fields[12])) / ticks }];

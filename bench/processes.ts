@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** A program under measurement, pinned to one core. */
+/** A measured program, pinned to one core. */
 export interface Measured {
   readonly url: string;
   readonly startedInMs: number;
-  /** Returns the current resident memory of the process in MiB, or of its worker. */
+  /** Returns the current resident memory of the process, or of its worker, in MiB. */
   residentMiB(): number;
   stop(): Promise<void>;
 }
 
-/** Starts a program on a core and waits for the line with its address. */
+/** Starts a program on a core and waits for the line with the program's address. */
 export async function startMeasured(core: number, command: readonly string[]): Promise<Measured> {
   const began = performance.now();
   const child = spawn('taskset', ['-c', String(core), ...command], { stdio: ['ignore', 'pipe', 'ignore'] });
@@ -26,7 +26,7 @@ export async function startMeasured(core: number, command: readonly string[]): P
       stop: () => ended(child),
     };
   }
-  throw new Error(`${command.join(' ')} ended before it listened`);
+  throw new Error(`${command.join(' ')} exited before it listened`);
 }
 
 /** Returns the resident memory of a process, in MiB. */
@@ -35,7 +35,7 @@ export function residentMiB(pid: number): number {
   return Math.round(Number(kib) / 1024);
 }
 
-/** Stops a child and waits until it has exited. */
+/** Stops a child process and waits for its exit. */
 export async function ended(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const gone = once(child, 'exit');
@@ -43,21 +43,21 @@ export async function ended(child: ChildProcess): Promise<void> {
   await gone;
 }
 
-/** Results of wrk. */
+/** Results of one round of wrk. */
 export interface Load {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
 }
 
-/** Runs one round of wrk on a core: 64 keep-alive connections. Throws if any response was an error. */
+/** Runs one round of wrk on a core with 64 keep-alive connections. Throws if any response was an error. */
 export function load(core: number, url: string, seconds: number, headers: readonly string[] = []): Load {
   const args = ['-c', String(core), 'wrk', '-t1', '-c64', `-d${seconds}s`, '--latency'];
   const done = spawnSync('taskset', [...args, ...headers.flatMap((header) => ['-H', header]), url], {
     encoding: 'utf8',
   });
   if (done.status !== 0) throw new Error(`wrk failed: ${done.stderr}`);
-  if (/Non-2xx or 3xx|Socket errors/.test(done.stdout)) throw new Error(`wrk saw errors:\n${done.stdout}`);
+  if (/Non-2xx or 3xx|Socket errors/.test(done.stdout)) throw new Error(`wrk received errors:\n${done.stdout}`);
   return {
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(done.stdout)?.[1]),
     p50Ms: milliseconds(/50%\s+(\S+)/.exec(done.stdout)?.[1]),

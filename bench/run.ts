@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- [NAME …] [options]`: runs the benches by name, or all of them; passes options to each. A bench
+ * Runs benches by name, or all of them, and passes the options to each: `npm run bench -- [NAME …] [options]`. A bench
  * measures the real program over real sockets or a real store, and prints its baseline.
  */
 import { spawnSync } from 'node:child_process';
@@ -14,7 +14,7 @@ const options = words.filter((word) => word.startsWith('--'));
 const names = words.filter((word) => !word.startsWith('--'));
 const strangers = names.filter((name) => !benches.includes(name));
 if (strangers.length > 0) {
-  console.error(`no bench ${strangers.join(', ')}; there are ${benches.join(', ')}`);
+  console.error(`unknown bench ${strangers.join(', ')}; choose from ${benches.join(', ')}`);
   process.exit(1);
 }
 for (const name of benches.filter((bench) => names.length === 0 || names.includes(bench))) {

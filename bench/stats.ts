@@ -1,6 +1,6 @@
-/** Statistics of repeated rounds. */
+/** Statistics of repeated measurements. */
 
-/** Returns the median. */
+/** Returns the median of a list of numbers. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
@@ -16,7 +16,7 @@ export function spreadPercent(values: readonly number[]): number {
   return ((Math.max(...values) - Math.min(...values)) / 2 / median(values)) * 100;
 }
 
-/** Formats a row of aligned columns. */
+/** Formats the cells of a table's row in aligned columns. */
 export function row(cells: readonly (string | number)[], widths: readonly number[]): string {
   return cells
     .map((cell, index) =>

@@ -9,18 +9,18 @@ import { subjectOf } from '../src/store/subject.ts';
 import { dayFromName, day as dayLength, dayName, dayStart, hour, micros, second } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 
-/** Receives one figure. */
+/** Function that receives one measured figure. */
 export type Report = (name: string, value: number | string) => void;
 
-/** Options of measuring a day. */
+/** Options of the measurement of a day. */
 export interface DayOptions {
   readonly rows: number;
   readonly batchRows: number;
-  /** True to also append the same rows to one plain table. */
+  /** True to append the same rows also to one plain table. */
   readonly plain: boolean;
 }
 
-/** Measures one day: appended, sealed, opened again, compared with a plain table. */
+/** Measures one day: appending, sealing and opening it, compared with a plain table. */
 export async function measureDay(folder: string, options: DayOptions, report: Report): Promise<void> {
   const { rows, batchRows } = options;
   const day = dayFromName('2026-11-17') ?? 0;
@@ -73,13 +73,13 @@ function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: 
   report(`${name}, p99 of a batch, ms`, p99);
 }
 
-/** Appends rows as if accepted at an instant. */
+/** Function that appends rows that were accepted at an instant. */
 export type Append = (observations: NewObservation[], at: number) => Promise<void>;
 
-/** Appends a plan's rows in batches; measures only the appending. */
+/** Appends a plan's rows in batches; returns the duration of the appending alone. */
 export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
   const [timing] = await timedInTurn(plan, batchRows, [append]);
-  if (!timing) throw new Error('one way to append gives one timing');
+  if (!timing) throw new Error('the measurement of one way to append has no timing');
   return timing;
 }
 
@@ -114,8 +114,8 @@ function timingOf(batches: readonly number[], rows: number): Timing {
 }
 
 /**
- * A naive implementation for comparison: one table, a unique hash, an index by account and time. As durable as the
- * store.
+ * Creates a naive implementation for comparison: one table with a unique hash and an index by account and time. It is
+ * as durable as the store.
  */
 export function plainTable(path: string): {
   append: (observations: NewObservation[], at: number) => void;
@@ -140,10 +140,10 @@ export function plainTable(path: string): {
   return { append, close: () => db.close() };
 }
 
-/** Seals the day while 500 labels per second are appended three days later. */
+/** Measures the sealing of the day while 500 labels per second are appended three days later. */
 async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
   const later = planDay(plan.day + 3, 60_000);
-  // After the duplicate horizon, so that the day may be sealed.
+  // The appended rows are after the duplicate horizon, so that the day may be sealed.
   const start = micros(dayStart(later.day) + hour);
   const batchRows = 50;
   await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });

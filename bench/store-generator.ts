@@ -26,7 +26,7 @@ export interface GeneratorOptions {
   readonly folder: string;
   readonly days: number;
   readonly rows: number;
-  /** The last generated day, in days since 1970. */
+  /** The last generated day, as a number of days since 1970. */
   readonly last: number;
   readonly progress?: (day: string, seconds: number) => void;
 }
@@ -98,8 +98,8 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
 }
 
 /**
- * Returns row numbers of a plan in the order of (subject, id): a counting sort, because DIDs ascend with account
- * numbers.
+ * Returns the row numbers of a plan in the order of (subject, id), by a counting sort, because DIDs ascend with
+ * account numbers.
  */
 function bySubject({ accounts }: DayPlan): Uint32Array {
   const order = new Uint32Array(accounts.length);

@@ -13,9 +13,9 @@ import type { NewObservation } from '../src/store/port.ts';
 import { encodeBase32 } from '../src/store/sqlite/base/base32.ts';
 import { day as dayLength, dayStart } from '../src/store/time.ts';
 
-/** Rows of an ordinary day. */
+/** Number of rows of an ordinary day. */
 export const rowsOfDay = 1_400_000;
-/** Rows of the densest account in 30 days. */
+/** Number of rows of the densest account in 30 days. */
 export const densestRows = 165_000;
 
 const windowDays = 30;
@@ -30,7 +30,7 @@ const shares = [10.8, 10.6, 10.6, 10, 10, 6.4, 6.4, 6.4, 6.4, 6.4].concat(
   Array.from({ length: 10 }, () => 0.19),
 );
 
-/** Returns random 32-bit numbers, determined by the seed. */
+/** Returns a function for random 32-bit numbers, determined by the seed. */
 export function randomOf(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1;
   return () => {
@@ -55,7 +55,7 @@ export function denseAccount(k: number): number {
   return (k * 7_919) % accounts;
 }
 
-/** The labelers of the generated rows. */
+/** DIDs of the labelers of the generated rows. */
 export const labelers = Array.from({ length: labelerCount }, (_, i) => accountDid(accounts + 1_000 * i));
 const labelerOfDraw = labelersByDraw();
 
@@ -63,11 +63,11 @@ const labelerOfDraw = labelersByDraw();
 export interface DayPlan {
   readonly day: number;
   readonly accounts: Uint32Array;
-  /** Microseconds from the day's start, strictly increasing. */
+  /** Acceptance time of each row, in microseconds from the day's start, strictly increasing. */
   readonly offsets: Float64Array;
 }
 
-/** Plans a day of `rows` rows. */
+/** Creates the plan of a day with `rows` rows. */
 export function planDay(day: number, rows = rowsOfDay): DayPlan {
   const random = randomOf(day);
   const owners = new Uint32Array(rows);
@@ -142,7 +142,7 @@ function labelersByDraw(): Uint8Array {
     draws.fill(labeler, at, at + Math.round(share * 1_000));
     at += Math.round(share * 1_000);
   });
-  // Labelers with few rows share the last thousandth.
+  // The remaining labelers have few rows: together the last thousandth.
   const others = labelerCount - shares.length;
   for (let i = 0; at < draws.length; i++, at++) draws[at] = shares.length + (i % others);
   return draws;
@@ -163,6 +163,6 @@ function cidTail(random: () => number): string {
   while (text.length < 51) {
     for (let value = random(), i = 0; i < 6; i++, value >>>= 5) text += alphabet.charAt(value & 31);
   }
-  // The last character has two bits that must be zero.
+  // The last character of a signature has two bits that must be zero.
   return `${text.slice(0, 51)}a`;
 }

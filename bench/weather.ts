@@ -16,7 +16,7 @@ import { dayUs, emptyDelta, windowUs } from '../src/weather/window/window.ts';
 import { keptDays, openWindowStore } from '../src/weather/window/window-store.ts';
 
 const rounds = 3;
-/** At least 1.2 million events per hour, at any hour of the day. */
+/** Mean events per second: at least 1.2 million per hour, at any hour of the day. */
 const rate = 480;
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
@@ -28,11 +28,11 @@ interface Backlog {
 }
 
 async function line(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Error('a child without stdout');
+  if (!child.stdout) throw new Error('the child process has no stdout');
   return String((await once(child.stdout, 'data'))[0]).trim();
 }
 
-/** Resolves when the child has logged the text. */
+/** Resolves when the child process has logged a text. */
 function logged(child: ChildProcess, text: string): Promise<void> {
   let seen = '';
   return new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ function logged(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
-/** Runs the command itself, from its start without a store to the end of its backfill. */
+/** Measures the command from its start without a store to the end of its backfill. */
 async function ours(jetstream: string): Promise<Backlog> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const args = ['weather', '--jetstream', jetstream, '--data', folder, '--allow-loopback', '--backfill-hours', '1'];
@@ -71,7 +71,7 @@ async function ours(jetstream: string): Promise<Backlog> {
   }
 }
 
-/** The platform's WebSocket, without a parameter that the simulated host does not support. */
+/** The platform's WebSocket without a parameter that the simulated host does not support. */
 class WithoutHello extends WebSocket {
   constructor(address: string | URL, protocols?: string | string[]) {
     const url = new URL(address);
@@ -80,7 +80,7 @@ class WithoutHello extends WebSocket {
   }
 }
 
-/** Counts the same number of events of the same backlog in memory. */
+/** Measures the counting of the same number of events of the same backlog in memory. */
 async function atcute(jetstream: string, events: number): Promise<number> {
   const cursor = (Date.now() - 3_600_000) * 1000;
   const stream = new JetstreamSubscription({
@@ -98,7 +98,9 @@ async function atcute(jetstream: string, events: number): Promise<number> {
   return (counted / (performance.now() - start)) * 1000;
 }
 
-/** Returns the milliseconds of reading and writing a summary, with every minute of 45 days in the store. */
+/**
+ * Returns the durations of reading and writing a summary, with every minute of 45 days in the store, in milliseconds.
+ */
 async function summaryMs(): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
   const endpoint = 'wss://host.example/subscribe';
@@ -115,7 +117,7 @@ async function summaryMs(): Promise<number[]> {
         delta.counts.fill(300 + (i % 89));
         return delta;
       });
-      // A short gap twice an hour, so that there are many spans.
+      // Each half hour has a short gap, so that there are many spans.
       const observed = Array.from({ length: 48 }, (_, i) => ({
         from: from + i * 1_800_000_000,
         to: from + (i + 1) * 1_800_000_000 - 1_000_000,

@@ -15,20 +15,20 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 for (const folder of ['dist', 'assets/built']) rmSync(join(root, folder), { recursive: true, force: true });
 await build({
   cwd: root,
-  // Threads and processes are separate entries: they are started by file name.
+  // Scripts of threads and child processes are separate entries, because they are started by file name.
   input: {
     almanac: 'src/main/almanac.ts',
     'seal-worker': 'src/store/sqlite/upkeep/seal-worker.ts',
     'reading-process': 'src/account/reading/reading-process.ts',
   },
   platform: 'node',
-  // Native: it loads its binary from its own directory.
+  // better-sqlite3 is a native module: it loads its binary from its own directory.
   external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',
 });
 
-// The script of the observatory's page, which renders with the same components as the server.
+// Script of the observatory's page, which renders with the same components as the server.
 await build({
   cwd: root,
   input: { observatory: 'src/facts/page/live.tsx' },
@@ -37,7 +37,7 @@ await build({
   logLevel: 'warn',
 });
 
-// For other programs, in Node and in browsers: one file and its types, without dependencies.
+// Client for other programs, in Node and in browsers: one file and its types, without dependencies.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
@@ -50,7 +50,7 @@ const declared = spawnSync(
   ['-p', join(root, 'src', 'client', 'tsconfig.json')],
   { cwd: root, stdio: ['ignore', 2, 2] },
 );
-if (declared.status !== 0) throw new Error('the types of the client could not be made');
+if (declared.status !== 0) throw new Error('the types of the client could not be generated');
 
 const vendor = join(root, 'assets', 'vendor', 'swagger-ui');
 rmSync(vendor, { recursive: true, force: true });
@@ -58,7 +58,7 @@ mkdirSync(vendor, { recursive: true });
 for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']) {
   const copy = join(vendor, file);
   cpSync(join(root, 'node_modules', 'swagger-ui-dist', file), copy);
-  // Large files are compressed here once, not by a server while readers wait.
+  // Large files are compressed once by the build, so that the server does not compress them during requests.
   const bytes = readFileSync(copy);
   writeFileSync(`${copy}.gz`, gzipSync(bytes, { level: 9 }));
   writeFileSync(`${copy}.br`, brotliCompressSync(bytes));

@@ -1,4 +1,4 @@
-/** Runs all static checks of the source: format, lint, wording, types, dead code, the OpenAPI file. */
+/** Runs all static checks of the source: format, lint, wording, types, dead code, OpenAPI file. */
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,4 +27,4 @@ if (failed.length > 0) {
   process.stderr.write(`check: failed: ${failed.join(', ')}\n`);
   process.exit(1);
 }
-process.stdout.write('check: all good\n');
+process.stdout.write('check: all checks passed\n');

@@ -28,7 +28,7 @@ const state: State =
   values.state !== undefined && existsSync(values.state)
     ? (JSON.parse(readFileSync(values.state, 'utf8')) as State)
     : { seed, next: 0, broken: 0, counts: {} };
-if (state.seed !== seed) throw new Error(`the state file is of seed ${state.seed}`);
+if (state.seed !== seed) throw new Error(`the state file belongs to seed ${state.seed}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-damage-'));
 try {

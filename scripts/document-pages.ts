@@ -4,20 +4,20 @@ import { packageRoot } from '../src/main/command.ts';
 
 /** A document of `docs/` that the service serves as a page. */
 interface DocumentPage {
-  /** File name in `docs/`. */
+  /** File name of the document in `docs/`. */
   readonly file: string;
   readonly title: string;
   readonly description: string;
 }
 
-/** The page at `/policy`. */
+/** Document of the page at `/policy`. */
 export const policyPage: DocumentPage = {
   file: 'compatibility.md',
   title: 'Almanac: compatibility',
   description: 'What clients of this service may rely on, what may change, and how changes are announced.',
 };
 
-/** The page at `/for-labelers`; the server replaces `{user-agent}` and `{contact}`. */
+/** Document of the page at `/for-labelers`; the server replaces `{user-agent}` and `{contact}`. */
 export const forLabelersPage: DocumentPage = {
   file: 'for-labelers.md',
   title: 'Almanac: for operators of labelers',
@@ -49,7 +49,7 @@ ${blocks(file, markdown)}
 `;
 }
 
-/** Renders the subset of Markdown that these documents use; anything else is an error, so that nothing is rendered wrongly. */
+/** Renders the subset of Markdown that these documents use; throws on any other Markdown. */
 function blocks(file: string, markdown: string): string {
   return markdown
     .trim()
@@ -87,7 +87,7 @@ function table(lines: readonly string[]): string {
   return `<table>\n<thead>${cells(head, 'th')}</thead>\n<tbody>\n${body}\n</tbody>\n</table>`;
 }
 
-/** Renders code, bold text and no links; joins the lines of a paragraph. */
+/** Renders code and bold text; throws on links. Joins the lines of a paragraph. */
 function inline(text: string): string {
   const escaped = text
     .replaceAll(/\s*\n\s*/g, ' ')

@@ -13,12 +13,12 @@ import { storeOperations } from '../harness/faults/store-operations.ts';
 const asked = process.argv.slice(2);
 const names = [...fileOperations, ...storeOperations].map(({ name }) => name);
 const unknown = asked.find((name) => !names.includes(name));
-if (unknown !== undefined) throw new Error(`there is no operation ${unknown}: give ${names.join(', ')}`);
+if (unknown !== undefined) throw new Error(`unknown operation ${unknown}: choose from ${names.join(', ')}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-shim-'));
 try {
   const shim = compileShim(folder);
-  console.log('| operation | calls | runs | reported | completed all the same | broken |');
+  console.log('| operation | calls | runs | reported | completed anyway | broken |');
   console.log('| --------- | ----: | ---: | -------: | ---------------------: | -----: |');
   for (const name of names.filter((one) => asked.length === 0 || asked.includes(one))) {
     const outcomes = await runOperation(name, shim, ['all'], (outcome) => {

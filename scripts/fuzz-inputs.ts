@@ -12,15 +12,15 @@ import { parseArgs } from 'node:util';
 import type { Part } from '../harness/fuzz/child.ts';
 import { type InputName, inputLimits } from '../src/input/limits.ts';
 
-/** Heap of each process, in MiB: an eighth of the limit of the label instrument's unit. */
+/** Heap of each process, in MiB: an eighth of the memory limit of the label instrument's unit. */
 const heapMib = 128;
-/** Inputs per process: enough to detect a leak, and the maximum that an interrupted run loses. */
+/** Number of inputs per process: sufficient to detect a leak, and the maximum that an interrupted run loses. */
 const inputsPerProcess = 20_000;
 /** Maximum heap growth of a process after its inputs, in bytes. */
 const maxKept = 16 * 1024 * 1024;
 
 interface State {
-  /** The number of the next input of each entry point. */
+  /** Number of the next input of each entry point. */
   readonly next: Partial<Record<string, number>>;
   readonly found: Partial<Record<string, Found>>;
 }
@@ -43,7 +43,7 @@ const { values } = parseArgs({
 const names = Object.keys(inputLimits) as InputName[];
 const chosen = values.entry ?? names;
 const unknown = chosen.find((name) => !Object.hasOwn(inputLimits, name));
-if (unknown !== undefined) throw new Error(`no entry point is called ${unknown}; there are ${names.join(', ')}`);
+if (unknown !== undefined) throw new Error(`unknown entry point ${unknown}; choose from ${names.join(', ')}`);
 const each = Math.ceil(Number(values.inputs) / chosen.length);
 if (!(each > 0)) throw new Error('--inputs must be a number above zero');
 const lastOfEach = Math.ceil(Number(values.until) / chosen.length);

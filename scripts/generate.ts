@@ -1,4 +1,7 @@
-/** Writes the files that are generated from the source; with --check, only compares them with the existing ones. */
+/**
+ * Writes the files that are generated from the source; with --check, only compares existing files with their generated
+ * content.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountOpenApiDocument } from '../src/contract/account-openapi/document.ts';
@@ -24,7 +27,7 @@ for (const [name, wanted] of Object.entries(files)) {
   const path = join(packageRoot(), name);
   if (!process.argv.includes('--check')) writeFileSync(path, wanted);
   else if (readFileSync(path, 'utf8') !== wanted) {
-    console.error(`${name} has drifted from the source: run npm run generate`);
+    console.error(`${name} does not match the source: run npm run generate`);
     process.exitCode = 1;
   }
 }

@@ -1,4 +1,7 @@
-/** Kills the label instrument 500 times (or the number in the first argument) and compares the stored rows. */
+/**
+ * Kills the label instrument 500 times, or the number in the first argument, and compares the stored rows with the
+ * emitted labels.
+ */
 import { killLabels } from '../harness/kills/label-kills.ts';
 
 const kills = Number(process.argv[2] ?? 500);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const tests = { facts: 'test/facts/model.test.ts', account: 'test/account/model.test.ts' };
-/** Cases per part, which an interrupted run loses at most. */
+/** Number of cases per part: the maximum that an interrupted run loses. */
 const casesPerPart = 25_000;
 
 type Name = keyof typeof tests;
@@ -29,7 +29,7 @@ const wanted = Number(values.cases);
 if (!(wanted > 0)) throw new Error('--cases must be a number above zero');
 const names = (values.only ?? Object.keys(tests)) as Name[];
 const unknown = names.find((name) => !Object.hasOwn(tests, name));
-if (unknown !== undefined) throw new Error(`no model is called ${unknown}`);
+if (unknown !== undefined) throw new Error(`unknown model ${unknown}`);
 
 const state: Partial<Record<Name, Progress>> =
   values.state !== undefined && existsSync(values.state)

@@ -14,10 +14,10 @@ import { confidence } from './mutants/generated.ts';
 import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
-/** `untested`: no test of the tier imports the file. */
+/** Result of a mutant. `untested`: no test of the tier imports the file. */
 type Result = 'killed' | 'survived' | 'untested';
 
-/** A mutant of either kind, as it is run. */
+/** A mutant from a catalogue or a generated one, with its tests. */
 interface Run {
   readonly key: string;
   readonly title: string;
@@ -56,7 +56,10 @@ function catalogueRuns(): Run[] {
     }));
 }
 
-/** Results are stored by the tested content: a mutant whose lines or tests change is run again. */
+/**
+ * Returns the key under which a result is stored. It contains the mutant's lines and tests, so that a changed mutant is
+ * run again.
+ */
 function keyOf({ id, before, after, tests }: Mutant): string {
   return JSON.stringify([id, before, after, tests]);
 }
@@ -73,7 +76,7 @@ function readState(path: string): [string, Result][] {
   return Object.entries(JSON.parse(readFileSync(path, 'utf8')) as Record<string, Result>);
 }
 
-/** Cache by test files: true if they pass without any mutant. */
+/** Cache by names of test files: true if they pass without any mutant. */
 const health = new Map<string, boolean>();
 
 async function isHealthy(tests: readonly string[]): Promise<boolean> {
@@ -102,7 +105,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
 try {
-  // All of them first: a mutant that no longer applies fails before an hour of runs.
+  // All mutants are applied before the first run, so that a mutant that no longer applies fails immediately.
   for (const { file, apply } of all) apply(workspace.read(file));
   for (const run of wanted) {
     if (performance.now() > endsAt) break;

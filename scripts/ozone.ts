@@ -1,5 +1,5 @@
 /**
- * Observes a real Ozone: installs its dependencies into harness/ozone, starts its own PostgreSQL and Redis, and runs
+ * Observes a real Ozone: installs its dependencies into harness/ozone, starts PostgreSQL and Redis for it, and runs
  * harness/ozone/observe.mjs. Requires Debian's `postgresql` and `redis-server`.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -11,24 +11,24 @@ import { join } from 'node:path';
 
 const suite = join(import.meta.dirname, '..', 'harness', 'ozone');
 const versions = '/usr/lib/postgresql';
-/** Debian does not put the commands of a PostgreSQL version on the path. */
+/** Directory of PostgreSQL's commands, which Debian does not add to the path. */
 const postgresBin = (existsSync(versions) ? readdirSync(versions) : [])
   .map((version) => join(versions, version, 'bin'))
   .find((folder) => existsSync(join(folder, 'initdb')));
 const hasRedis = spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
 if (postgresBin === undefined || !hasRedis) {
-  console.error(`there is no ${hasRedis ? 'PostgreSQL' : 'Redis'}: apt-get install postgresql redis-server`);
+  console.error(`missing ${hasRedis ? 'PostgreSQL' : 'Redis'}: apt-get install postgresql redis-server`);
   process.exit(1);
 }
 const [postgresPort, redisPort] = [await freePort(), await freePort()];
 
-/** Returns a port that was free a moment ago: neither server can choose one itself. */
+/** Returns a port without a listener, because neither server can choose a free port. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
   await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
   return address.port;
 }
 
@@ -37,7 +37,7 @@ function run(command: string, args: readonly string[], cwd = '/'): void {
   if (done.status !== 0) throw new Error(`${command} failed: ${done.stderr}`);
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Runs a command as an ordinary user, because PostgreSQL does not run as root. */
 function asOrdinary(command: string, ...args: string[]): void {
   if (process.getuid?.() === 0) run('setpriv', ['--reuid=nobody', '--clear-groups', command, ...args]);
   else run(command, args);

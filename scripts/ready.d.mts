@@ -1,4 +1,4 @@
-/** Builds when a source changed since the last build. */
+/** Builds the program if a source changed since the last build. */
 export function build(): void;
-/** Installs and builds, each only when it is needed. */
+/** Installs the packages and builds the program, each only if required. */
 export function ready(): void;

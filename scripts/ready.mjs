@@ -42,7 +42,7 @@ function stamp(name, value) {
 
 function run(command, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
-  // The steps print to stderr: stdout belongs to the command that follows.
+  // The steps print to stderr, because stdout belongs to the command that follows.
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, PATH: path } });
   if (done.status !== 0) {
     process.stderr.write(`almanac: ${command} ${args.join(' ')} failed\n`);
@@ -63,15 +63,15 @@ function installed() {
 
 function install() {
   if (installed()) return;
-  process.stderr.write('almanac: installing packages (npm ci), once\n');
+  process.stderr.write('almanac: installing the packages once (npm ci)\n');
   run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
 }
 
-/** Builds if a source changed since the last build. */
+/** Builds the program if a source changed since the last build. */
 export function build() {
   const sources = digest(['package-lock.json', 'scripts/build.mjs', ...filesUnder('src'), ...filesUnder('sim')]);
   if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;
-  process.stderr.write('almanac: building, once\n');
+  process.stderr.write('almanac: building the program once\n');
   run('node', ['scripts/build.mjs']);
   stamp('built', sources);
 }

@@ -53,7 +53,7 @@ const children: ChildProcess[] = [];
 try {
   process.exitCode = await run();
 } finally {
-  // A master of nginx that is killed leaves its worker.
+  // SIGTERM is used, because killing the master process of nginx would leave its worker running.
   for (const child of children) child.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 }
@@ -120,7 +120,7 @@ async function run(): Promise<number> {
   return documented && answers.length > 0 && figures.p99Ms < maxP99Ms && peakMb < maxMb ? 0 : 1;
 }
 
-/** Prints the answers by path and status, and the metrics of the service that explain them. */
+/** Prints the numbers of responses by path and status, and the metrics of the service that explain them. */
 async function printDetails(answers: readonly HonestAnswer[], metricsPort: number): Promise<void> {
   for (const [what, some] of Map.groupBy(answers, ({ path, status }) => `${path} ${status}`)) {
     const ms = some.map((one) => one.ms);
@@ -136,7 +136,7 @@ async function printDetails(answers: readonly HonestAnswer[], metricsPort: numbe
   );
 }
 
-/** Processor time of a process and of those that it started and that still run, in seconds. */
+/** Returns the processor time of a process and its running descendants, in seconds. */
 function cpuSecondsOf({ pid = 0 }: ChildProcess): number {
   return [pid, ...childrenOf(pid)].reduce((sum, one) => {
     const [, user = '0', system = '0'] =
@@ -168,10 +168,10 @@ function start(command: string, args: readonly string[], env: Readonly<Record<st
 }
 
 async function portOf(child: ChildProcess): Promise<number> {
-  if (!child.stdout) throw new Error('no output of the service');
+  if (!child.stdout) throw new Error('the service has no stdout');
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /listening on (\S+)$/.exec(line)?.[1];
     if (url !== undefined) return Number(new URL(url).port);
   }
-  throw new Error('the service ended before it listened');
+  throw new Error('the service exited before it listened');
 }

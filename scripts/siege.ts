@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Maximum delay of the 99th percentile of honest labels, in seconds. */
+/** Maximum 99th percentile of the delay of honest labels, in seconds. */
 const maxLagSeconds = 10;
 
 if (values.list) {
@@ -49,7 +49,7 @@ const report = await runSiege({
   floodMegabytesPerSecond: Number(values.flood),
   diskBudgetMegabytes: Number(values.disk),
   csv: values.csv ?? null,
-  // The runtime removes types but does not support JSX.
+  // The page is not read: the runtime removes types but does not support JSX.
   readPage: null,
   onProgress: (what) => {
     if (!values.json) console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);

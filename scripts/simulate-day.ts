@@ -1,4 +1,7 @@
-/** Simulates days of the whole observatory with faults: seeds 1 to N (first argument), slower than the tests do. */
+/**
+ * Simulates days of the whole observatory with faults, for seeds 1 to N (first argument), at a lower speed than the
+ * tests.
+ */
 import { simulateDay } from '../harness/day/day.ts';
 
 const days = Number(process.argv[2] ?? 3);

@@ -1,4 +1,4 @@
-/** `npm run test:roster`: what `coverage` reports of 700 labelers over 30 days. `--labelers N`, `--seed N`. */
+/** Prints the `coverage` of 700 labelers over 30 days: `npm run test:roster -- [--labelers N] [--seed N]`. */
 import { parseArgs } from 'node:util';
 import { monthTable, simulateMonth } from '../harness/roster/roster-month.ts';
 

@@ -14,7 +14,7 @@ export function manualClock(startMs: number): ManualClock {
   return {
     now: () => current,
     advance: (milliseconds) => {
-      if (milliseconds < 0) throw new RangeError('a clock never runs backwards');
+      if (milliseconds < 0) throw new RangeError('the clock must not run backwards');
       current += milliseconds;
     },
   };

@@ -11,11 +11,11 @@ export interface HostHandlers {
   readonly nowUs: () => number;
 }
 
-/** An HTTP host on loopback that can be shut and opened again on its port. */
+/** An HTTP host on loopback that can be closed and opened again on the same port. */
 export class HttpHost {
   readonly #handlers: HostHandlers;
   readonly #sockets = new Set<Duplex>();
-  /** Reserved ports of this host, which refuse connections until it listens there again. */
+  /** Reserved ports of this host, which refuse connections until the host listens on them again. */
   readonly #kept = new Map<number, KeptPort>();
   #server: Server | null = null;
   #host = '';
@@ -26,17 +26,17 @@ export class HttpHost {
     this.#handlers = handlers;
   }
 
-  /** True while it listens. */
+  /** True while the host listens. */
   get open(): boolean {
     return this.#server !== null;
   }
 
-  /** The current or last port; 0 before the first. */
+  /** The current or last port; 0 before the host has listened. */
   get port(): number {
     return this.#port;
   }
 
-  /** Listens on its earlier port, or on a free one; resolves with its origin. */
+  /** Starts listening on the earlier port, or on a free one; resolves with the origin. */
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
     // After `stop`, no caller would close a new listener.
@@ -74,7 +74,7 @@ export class HttpHost {
     if (await this.#close()) this.#kept.set(this.#port, await keepPort(this.#host, this.#port));
   }
 
-  /** Stops permanently and frees its ports. */
+  /** Stops permanently and releases the reserved ports. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#close();

@@ -23,15 +23,15 @@ export interface SimOptions {
   /** A file of recorded frames, one per line, served verbatim in file order instead of generated ones. */
   readonly replay?: string;
   /**
-   * Recorded frames happen one by one, at `rate`, from the start on (`live`, the default), or have all happened
-   * (`history`).
+   * `live` (default): recorded frames happen one by one, at `rate`, from the start on. `history`: all recorded frames
+   * have happened at the start.
    */
   readonly replayAs?: 'live' | 'history';
   /** The simulated clock. Default Date.now. */
   readonly clock?: Clock;
   /** This host's traffic as a multiple of `rate`, because hosts differ. Default 1. */
   readonly endpointFactor?: number;
-  /** Frames contain `cursor`, a sequence number, and cursors below 1e15 are such numbers. Default false. */
+  /** True if frames contain `cursor`, a sequence number, and cursors below 1e15 are sequence numbers. Default false. */
   readonly seqCursors?: boolean;
   /** Dictionary for zstd compression; without it, `compress=true` is refused. */
   readonly zstdDictionary?: Buffer;
@@ -41,7 +41,7 @@ export interface SimOptions {
   readonly hasMethod?: boolean;
   /** Share of the creates and updates older than four hours that a replay omits. Default 0. */
   readonly compactedShare?: number;
-  /** Keys of frames in any order. Default false. */
+  /** True for keys of frames in any order. Default false. */
   readonly variedKeys?: boolean;
   /** Number of labelers. Default 0: no directory, no relay, no labeler. */
   readonly labelers?: number;
@@ -51,7 +51,7 @@ export interface SimOptions {
   readonly population?: Population;
   /** Loopback address of each labeler, by its rank. Default `host`. */
   readonly labelerHost?: (index: number) => string;
-  /** Number of relays that list them. Default 2. */
+  /** Number of relays that list the labelers. Default 2. */
   readonly relays?: number;
   /** Changes the profile of a labeler, for tests. */
   readonly shapeLabeler?: (profile: LabelerProfile) => Partial<LabelerProfile>;
@@ -78,11 +78,11 @@ export interface Sim {
   readonly faults: Faults;
   /** Record of all events and deliveries. */
   readonly truth: Truth;
-  /** The labelers, and the services that list them, with their own record. */
+  /** The labelers and the services that list them, with a separate record of labels. */
   readonly labelers: LabelerNetwork;
-  /** Listens; rejects with the system's error on failure. */
+  /** Starts listening; rejects with the system's error on failure. */
   start(): Promise<SimAddresses>;
-  /** Requests a pong from the consumers of the method now, as the host does every half minute. */
+  /** Sends a ping to the consumers of the method, as the host does every half minute. */
   askForPongs(): void;
   /** Sends all events that are due, as every tick does. */
   pump(): void;
@@ -135,7 +135,7 @@ export function createSim(options: SimOptions = {}): Sim {
   };
 }
 
-/** Returns the source of events: generated, or a recording. */
+/** Returns the source of events: generated traffic or a recording. */
 function sourceOf(options: SimOptions, nowUs: () => number) {
   const { seed = 1, historyHours = 24, seqCursors = false, variedKeys = false, replay, replayAs = 'live' } = options;
   const rate = (options.rate ?? 330) * (options.endpointFactor ?? 1);

@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A reserved port: no program listens on it, and none gets it, until it is released. */
+/** A reserved port: until its release, no program listens on it or can get it. */
 export interface KeptPort {
   release(): Promise<void>;
 }
 
 /**
- * Reserves a port after its listener closed: a socket that is connected to itself occupies it. On failure the port stays free.
+ * Reserves a port after its listener closed: a socket that is connected to itself occupies the port. On failure the
+ * port stays free.
  */
 export async function keepPort(host: string, port: number): Promise<KeptPort> {
   const socket = connect({ host, port, localAddress: host, localPort: port });
@@ -20,7 +21,7 @@ export async function keepPort(host: string, port: number): Promise<KeptPort> {
   socket.unref();
   return {
     async release() {
-      // Without a close handshake, which would occupy the port for longer.
+      // Reset without a close handshake, which would occupy the port for longer.
       socket.resetAndDestroy();
       await closed;
     },

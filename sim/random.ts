@@ -1,8 +1,8 @@
 /**
- * Deterministic random numbers: every value is a function of its key, so that any time can be regenerated separately.
+ * Deterministic random numbers: every value is a function of its key, so that each time can be regenerated separately.
  */
 
-/** Hashes up to four integers to 32 bits; integers above 32 bits are included with all their bits. */
+/** Returns a hash of up to four integers, in 32 bits; integers above 32 bits are included with all their bits. */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let state = 0x9e3779b9;
   for (const part of [a, b, c, d]) {
@@ -15,12 +15,12 @@ export function hash(a: number, b = 0, c = 0, d = 0): number {
   return (state ^ (state >>> 12)) >>> 0;
 }
 
-/** Returns the hash as a fraction in [0, 1). */
+/** Returns the hash of up to four integers as a fraction in [0, 1). */
 export function fraction(a: number, b = 0, c = 0, d = 0): number {
   return hash(a, b, c, d) / 0x1_0000_0000;
 }
 
-/** Returns a sequence of 32-bit numbers (mulberry32). */
+/** Returns a function that returns the next number of a sequence of 32-bit numbers (mulberry32). */
 export function sequence(seed: number): () => number {
   let state = seed | 0;
   return () => {
@@ -31,7 +31,7 @@ export function sequence(seed: number): () => number {
   };
 }
 
-/** Random choices from a sequence of numbers. */
+/** Random choices, derived from a sequence of numbers. */
 export interface Dice {
   /** Returns an integer from 0 up to but not including `bound`. */
   below(bound: number): number;
@@ -39,13 +39,13 @@ export interface Dice {
   pick<T>(list: readonly T[]): T;
   /** Returns true with this probability. */
   chance(probability: number): boolean;
-  /** Returns a text of `length` characters of an alphabet. */
+  /** Returns a text of `length` characters from an alphabet. */
   text(alphabet: string, length: number): string;
   /** Returns the list in a random order. */
   shuffled<T>(list: readonly T[]): T[];
 }
 
-/** Creates choices that are determined by the seed. */
+/** Creates random choices that the seed determines. */
 export function dice(seed: number): Dice {
   const next = sequence(seed);
   const below = (bound: number): number => next() % bound;
@@ -53,7 +53,7 @@ export function dice(seed: number): Dice {
     below,
     pick: (list) => {
       const found = list[below(list.length)];
-      if (found === undefined) throw new RangeError('nothing to pick from');
+      if (found === undefined) throw new RangeError('cannot pick from an empty list');
       return found;
     },
     chance: (probability) => next() / 0x1_0000_0000 < probability,

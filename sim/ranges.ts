@@ -4,15 +4,15 @@ export interface Range {
   readonly to: number;
 }
 
-/** A set of integers as ranges: sorted, disjoint, and merged if they touch. */
+/** A set of integers as sorted, disjoint ranges, which are merged if they touch. */
 export class RangeSet {
   #ranges: Range[] = [];
 
-  /** Adds a range; no effect for an empty one. */
+  /** Adds a range; an empty one has no effect. */
   add({ from, to }: Range): void {
     if (to <= from) return;
     const last = this.#ranges.at(-1);
-    // Nearly always, the range continues the last one.
+    // In most cases, the range continues the last one.
     if (last && last.from <= from && from <= last.to) {
       this.#ranges[this.#ranges.length - 1] = { from: last.from, to: Math.max(last.to, to) };
       return;
@@ -31,7 +31,7 @@ export class RangeSet {
     this.#ranges = [...before, joined, ...after];
   }
 
-  /** The ranges in order. */
+  /** Ranges of the set, in order. */
   get list(): readonly Range[] {
     return this.#ranges;
   }
@@ -54,7 +54,7 @@ export class RangeSet {
     return range !== null && range.from <= number;
   }
 
-  /** Number of elements. */
+  /** Number of integers in the set. */
   get size(): number {
     return this.#ranges.reduce((sum, { from, to }) => sum + to - from, 0);
   }

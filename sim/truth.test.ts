@@ -51,7 +51,7 @@ describe('the record of events', () => {
     expect([0, 3, 4].map((seq) => truth.wasDelivered(seq))).toEqual([true, true, false]);
   });
 
-  it('keeps the deliveries of very many connections, but not separately', () => {
+  it('merges the deliveries of the oldest connections if there are very many', () => {
     const frames = Array.from({ length: 6000 }, (_, at) => like(at + 1));
     const truth = truthOf(frames);
     for (let id = 0; id < frames.length; id++) truth.opened(delivery(id, [], id, id + 1));

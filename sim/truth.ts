@@ -10,15 +10,15 @@ const deliveryLimit = 5_000;
 
 /** Exact counts of a part of the stream. */
 export interface Counts {
-  /** Frames with a usable `time_us`, tracked or not. */
+  /** Number of frames with a usable `time_us`, tracked or not. */
   readonly events: number;
-  /** Frames that are not JSON. */
+  /** Number of frames that are not JSON. */
   readonly notJson: number;
-  /** Frames without a usable `time_us`. */
+  /** Number of frames without a usable `time_us`. */
   readonly noTime: number;
-  /** Rows of the method that repeat records after a `sync`, which are not new actions. */
+  /** Number of rows of the method that repeat records after a `sync`, which are not new actions. */
   readonly resync: number;
-  /** All 64 metrics. */
+  /** Counts of all 64 metrics. */
   readonly metrics: Readonly<Record<MetricName, number>>;
 }
 
@@ -27,10 +27,10 @@ export interface MinuteCounts extends Counts {
   readonly startUs: number;
 }
 
-/** Events that were delivered without a gap between them. */
+/** Consecutive events that were delivered without a gap. */
 export interface DeliveredRun {
   readonly fromSeq: number;
-  /** Number after the last one. */
+  /** Number after the last event. */
   readonly toSeq: number;
   /** `time_us` of the first event. */
   readonly fromUs: number;
@@ -45,13 +45,13 @@ export class Delivery {
   readonly connection: number;
   readonly filter: Filter;
   readonly openedAtUs: number;
-  /** Null while the connection is open. */
+  /** Time of the connection's end, in microseconds; null while it is open. */
   closedAtUs: number | null = null;
-  /** Frames sent, including repeats. */
+  /** Number of sent frames, including repeated ones. */
   frames = 0;
-  /** Events that were sent more than once on this connection. */
+  /** Number of events that were sent more than once on this connection. */
   repeated = 0;
-  /** Numbers that were processed; a filter may have excluded some of them. */
+  /** Numbers of processed events; a filter may have excluded some of them. */
   readonly ranges = new RangeSet();
 
   constructor(connection: number, filter: Filter, openedAtUs: number) {
@@ -60,7 +60,7 @@ export class Delivery {
     this.openedAtUs = openedAtUs;
   }
 
-  /** Adds the content of one write. */
+  /** Adds the events and frames of one write. */
   add(sent: readonly Range[], frames: number): void {
     const before = this.ranges.size;
     let passed = 0;
@@ -73,7 +73,7 @@ export class Delivery {
   }
 }
 
-/** Numbers that were processed under one filter. */
+/** Numbers of events that were processed under one filter. */
 interface FilteredRanges {
   readonly filter: Filter;
   readonly ranges: RangeSet;
@@ -87,11 +87,11 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
 }
 
 /**
- * Record of all events and deliveries. Counts are recomputed from the generator's table of meanings for the requested
- * interval: only the delivered ranges are stored.
+ * Record of all events and deliveries. Only the delivered ranges are stored; counts are recomputed from the
+ * generator's table of meanings for the requested interval.
  */
 export class Truth {
-  /** One entry per connection, oldest first; the oldest of very many are omitted. */
+  /** Deliveries by connection, oldest first; those of the oldest connections are merged if there are very many. */
   readonly deliveries: Delivery[] = [];
   /** Events that exist and were withheld from every consumer. */
   readonly hidden = new RangeSet();
@@ -102,7 +102,7 @@ export class Truth {
     this.#source = source;
   }
 
-  /** Adds a new connection. */
+  /** Adds the delivery of a new connection. */
   opened(delivery: Delivery): void {
     this.deliveries.push(delivery);
     if (this.deliveries.length <= deliveryLimit) return;
@@ -119,7 +119,7 @@ export class Truth {
     return this.#count([this.#source.span(fromUs, toUs)], fromUs, toUs, () => true);
   }
 
-  /** Returns the same by UTC minute, whole or cut at the ends. */
+  /** Returns the counts of all events in an interval by UTC minute, whole or cut at the ends. */
   minutesBetween(fromUs: number, toUs: number): MinuteCounts[] {
     return this.#byMinute(fromUs, toUs, (from, to) => this.countsBetween(from, to));
   }
@@ -141,12 +141,12 @@ export class Truth {
     return this.#count(ranges, fromUs, toUs, given);
   }
 
-  /** Returns the same by UTC minute, whole or cut at the ends. */
+  /** Returns the counts of delivered events by UTC minute, whole or cut at the ends. */
   deliveredMinutes(fromUs: number, toUs: number, wire?: Wire): MinuteCounts[] {
     return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to, wire));
   }
 
-  /** Returns the intervals without a gap that all connections together received. For generated traffic. */
+  /** Returns the intervals without a gap that all connections together received. Only for generated traffic. */
   delivered(wire?: Wire): DeliveredRun[] {
     return this.#union(wire).list.map(({ from, to }) => ({
       fromSeq: from,
@@ -164,12 +164,12 @@ export class Truth {
     }, 0);
   }
 
-  /** Returns true if at least one connection received the event of that number, or skipped it by its filter. */
+  /** Returns true if at least one connection received an event, or skipped it by its filter. */
   wasDelivered(seq: number): boolean {
     return this.#groups().some(({ ranges }) => ranges.has(seq));
   }
 
-  /** Returns the `time_us` of the newest event before a time. For generated traffic. */
+  /** Returns the `time_us` of the newest event before a time. Only for generated traffic. */
   newestBefore(timeUs: number): number {
     return this.timeOf(this.#source.seek(timeUs) - 1);
   }
@@ -186,7 +186,7 @@ export class Truth {
     return union;
   }
 
-  /** Returns the ranges delivered over one wire, or over both. */
+  /** Returns the ranges delivered over one wire, or over both wires. */
   #groups(wire?: Wire): FilteredRanges[] {
     const groups = new Map<string, FilteredRanges>();
     for (const given of [...this.#older.values(), ...this.deliveries]) gather(groups, given);
@@ -216,7 +216,8 @@ export class Truth {
           const time = timeUs[seq - first] ?? 0;
           const index = species[seq - first] ?? 0;
           const meaning = this.#source.species[index];
-          // A frame without a time has no window: it counts at the position that the file or the grid gives it.
+          // A frame without a time is counted at its position in the file or in the grid, because it belongs to no
+          // window.
           const inside = meaning?.outcome === 'event' || time > 0 ? time >= fromUs && time < toUs : true;
           if (meaning && inside && counted(seq, meaning)) bySpecies[index] = (bySpecies[index] ?? 0) + 1;
         }

@@ -16,14 +16,14 @@ export const accounts = {
   busy: did('busy'),
 };
 
-/** Labelers of the history. */
+/** DIDs of the labelers of the history. */
 export const labelers = {
   careful: did('careful'),
   hostile: did('mallory'),
   web: 'did:web:labels.example.com',
 };
 
-/** Texts that would be harmful if they were not escaped, and texts that are long or unusual. */
+/** Harmful texts if they are not escaped, and long or unusual texts. */
 export const hostileTexts = [
   '<script>document.title = "taken"</script><img src=x onerror="document.title=\'taken\'">',
   '"><style>body{display:none}</style><a href="javascript:alert(1)">',
@@ -38,9 +38,9 @@ export interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */
   readonly now: number;
-  /** Age of the epoch. */
+  /** Age of the epoch, in microseconds. */
   readonly age: number;
-  /** Rows of the hot account; 0 for none. */
+  /** Number of rows of the hot account; 0 for none. */
   readonly hotRows?: number;
 }
 
@@ -69,7 +69,7 @@ export async function writeHistory({ folder, now, age, hotRows = 0 }: HistoryOpt
     store.recordGap({ source, start: micros(now - start), end: micros(now - end), reason });
   if (age > 12 * day) {
     await gap(null, 10 * day, 10 * day - 5 * hour, 'ingest_paused');
-    // Longer than two days, so that it covers at least one whole UTC day.
+    // The gap is longer than two days, so that it covers at least one whole UTC day.
     await gap(null, 6 * day, 4 * day - 4 * hour, 'ingest_paused');
     await gap(labelers.careful, 8 * day, 6 * day, 'source_unavailable');
   }
@@ -162,7 +162,10 @@ function hostileEvents(now: number): Event[] {
   ]);
 }
 
-/** Spread over 29 days, in bursts; one in forty is about the account itself, and one in forty is a removal. */
+/**
+ * Returns the events of the hot account: spread over 29 days in bursts; one in forty is about the account itself, and
+ * one in forty is a removal.
+ */
 function hotEvents(now: number, rows: number): Event[] {
   const account = accounts.busy;
   const uriOf = (i: number): string =>

@@ -4,14 +4,14 @@ import { micros } from '../../src/store/time.ts';
 import { fill, labelNo } from './account.ts';
 import type { SiegeTargets } from './account-siege.ts';
 
-/** Accounts of a siege. */
+/** DIDs of the accounts that the clients of a siege request. */
 export const siegeTargets: SiegeTargets = {
   plain: 'did:plc:ewvi7nxzyoun6zhxrhs64oiz',
   hot: 'did:plc:hothothothothothothothot',
   large: 'did:plc:largelargelargelargelarg',
 };
 
-/** Characters of the largest labels: nearly as many as the store takes. */
+/** Number of characters in the largest labels: nearly the maximum of the store. */
 const largeCharacters = 15_000;
 
 /** Writes a store with accounts of each kind into a folder. */

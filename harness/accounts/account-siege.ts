@@ -6,9 +6,9 @@ import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
 import { childrenOf } from './account.ts';
 
-/** Hostile and honest clients of the account surface: how they reach it, what they send, and what came of it. */
+/** Hostile and honest clients of the account surface: their connections, their requests and the results. */
 
-/** The runtime's flags in the unit of `deploy/systemd`: a siege is of the service as it is shipped. */
+/** Runtime flags in the unit of `deploy/systemd`: a siege tests the service with its production configuration. */
 export const unitEnvironment: Readonly<Record<string, string>> = {
   NODE_OPTIONS:
     /^Environment=NODE_OPTIONS=(.+)$/m.exec(
@@ -18,14 +18,14 @@ export const unitEnvironment: Readonly<Record<string, string>> = {
 
 /** Way in which clients reach the service, and the identity that the service sees. */
 export type Way =
-  /** Each client has an address of its own on loopback. */
+  /** Direct connections, each client from its own loopback address. */
   | { readonly kind: 'direct'; readonly port: number }
-  /** The siege stands in for a trusted proxy, and so chooses any address. */
+  /** Connections of the siege as a trusted proxy, which therefore chooses any client address. */
   | { readonly kind: 'forwarded'; readonly port: number }
-  /** Through nginx or Caddy, each client with an address of its own on loopback. */
+  /** Connections through nginx or Caddy, each client from its own loopback address. */
   | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
 
-/** Requested accounts. */
+/** Accounts that the clients request. */
 export interface SiegeTargets {
   /** An account with a few rows. */
   readonly plain: string;
@@ -35,7 +35,7 @@ export interface SiegeTargets {
   readonly large: string;
 }
 
-/** A client: its number chooses its address. */
+/** A client; its number determines its address. */
 interface Client {
   readonly localAddress: string | undefined;
   readonly fields: string;
@@ -47,11 +47,14 @@ interface Attack {
   readonly targets: SiegeTargets;
   /** Cursor of an export of the account with large labels. */
   readonly cursor: string;
-  /** Path of a download of it. */
+  /** Path of a download of the account with large labels. */
   readonly download: string;
   open(client?: Client): Promise<Socket>;
   get(path: string, more?: string): string;
-  /** A client of a network of 64 bits that was not seen before, of one site; where the way allows that. */
+  /**
+   * Returns a client in a /64 network that was not used before, within one site; undefined if the way does not permit
+   * that.
+   */
   stranger(): Client | undefined;
 }
 
@@ -74,7 +77,7 @@ function closed(socket: Socket, signal: AbortSignal, atMostMs: number): Promise<
   });
 }
 
-/** Keeps opening connections, four a second, and none of them is read. */
+/** Opens four connections per second and never reads from any of them. */
 const neverReads: Kind = async ({ open, get, stopped, cursor }) => {
   const sockets: Socket[] = [];
   while (!stopped.aborted) {
@@ -205,7 +208,7 @@ const smuggles: Kind = async ({ open, stopped }) => {
   }
 };
 
-/** Every kind of hostile client, by what it does. */
+/** Every kind of hostile client, by a description of its behaviour. */
 export const hostileKinds = {
   neverReads,
   readsByteByByte,
@@ -225,7 +228,7 @@ export const hostileKinds = {
 
 /** Result of an honest client's request. */
 export interface HonestAnswer {
-  /** 0 without a complete response. */
+  /** HTTP status; 0 without a complete response. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
@@ -236,11 +239,11 @@ export interface HonestAnswer {
 /** Result of a siege. */
 export interface SiegeOutcome {
   readonly answers: readonly HonestAnswer[];
-  /** The most resident memory that the service and its reading processes had together, in MB. */
+  /** Maximum resident memory of the service and its reading processes together, in MB. */
   readonly peakMb: number;
 }
 
-/** Size and kind of a siege. */
+/** Number of clients, duration and kind of a siege. */
 export interface SiegeOptions {
   readonly way: Way;
   readonly targets: SiegeTargets;
@@ -248,11 +251,11 @@ export interface SiegeOptions {
   readonly honest: number;
   /** Process id of the service. */
   readonly pid: number;
-  /** Ends the siege. */
+  /** Signal that ends the siege. */
   readonly stop: AbortSignal;
 }
 
-/** Lays siege to the service until it is told to stop. */
+/** Runs a siege of the service until `stop` is aborted. */
 export async function besiege({ way, targets, hostile, honest, pid, stop }: SiegeOptions): Promise<SiegeOutcome> {
   const honestClients = Array.from({ length: honest }, (_, n) => clientNo(way, 10, n));
   const [cursor, download] = await wayIn(way, targets.large, clientNo(way, 11, 0));
@@ -301,7 +304,7 @@ export async function besiege({ way, targets, hostile, honest, pid, stop }: Sieg
   return { answers, peakMb };
 }
 
-/** The value below which a share of the numbers lies. */
+/** Returns the value below which a share of the numbers lies. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -325,14 +328,17 @@ function opened(way: Way, { localAddress }: Client): Promise<Socket> {
     const socket = tls
       ? connectTls({ ...at, servername: way.host, ca: certificate().cert, checkServerIdentity: () => undefined })
       : connect(at);
-    // What becomes of a hostile connection is the service's business.
+    // An error of a hostile connection only ends that connection.
     socket.on('error', (error) => reject(error));
     socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
     socket.once('close', () => reject(new Error('closed')));
   });
 }
 
-/** Asks as an honest client does, on a connection of its own; null where the siege ended meanwhile. */
+/**
+ * Sends a request like an honest client, on a separate connection; resolves with null if the siege ended before the
+ * response.
+ */
 async function ask(way: Way, client: Client, path: string, stop: AbortSignal): Promise<HonestAnswer | null> {
   const began = performance.now();
   const text = await exchanged(way, client, path).catch(() => '');
@@ -353,13 +359,14 @@ async function exchanged(way: Way, client: Client, path: string): Promise<string
   return text.length - head - 4 >= length ? text : '';
 }
 
-/** A cursor of an export of the account, and the path of its download. */
+/** Returns a cursor of an export of the account, and the path of its download. */
 async function wayIn(way: Way, account: string, client: Client): Promise<readonly [string, string]> {
   const created = await exchanged(way, client, `/exports?did=${account}`);
   const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
   const page = await exchanged(way, client, `/account?did=${account}`);
   const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1];
-  if (cursor === undefined || download === undefined) throw new Error(`no way in: ${created.slice(0, 300)}`);
+  if (cursor === undefined || download === undefined)
+    throw new Error(`the export was not created: ${created.slice(0, 300)}`);
   return [cursor, download];
 }
 
@@ -370,7 +377,7 @@ function residentMb(pid: number): number {
       return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     }, 0);
   } catch {
-    // A reading process ended between two looks.
+    // The reading process exited before its memory was read.
     return 0;
   }
 }

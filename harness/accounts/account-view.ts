@@ -10,13 +10,13 @@ import type { Observation, StoredGap } from '../../src/store/port.ts';
 import { targetOf } from '../../src/store/subject.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 
-/** Views of an account for tests of their rendering: everything except the store is real. */
+/** Views of an account for tests of their rendering; only the store is simulated. */
 
-/** 2026-11-20 12:00:00 UTC. */
+/** Time of the views: 2026-11-20 12:00:00 UTC. */
 export const now = micros(1_795_176_000_000_000);
-/** The account of the views. */
+/** DID of the account in the views. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-/** Labelers of the account. */
+/** DIDs of the labelers of the account. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:web:labels.example.com'] as const;
 
 /** Options of a view. */

@@ -11,9 +11,9 @@ import { micros } from '../../src/store/time.ts';
 import type { Program } from '../process/program.ts';
 import { startProgramInTest } from '../process/program-in-test.ts';
 
-/** Default account of tests. */
+/** DID of the account in tests that do not choose one. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-/** Two labelers. */
+/** DIDs of two labelers. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
 
 /** Creates a directory that is removed after the test. */
@@ -30,7 +30,7 @@ export function writerInTest(folder: string, at: number = Date.now() * 1000): Sq
   return store;
 }
 
-/** Returns the n-th of a mixture of labels on an account: every kind of target, both actions, two labelers. */
+/** Returns the n-th label of a mixture on an account: every kind of target, both actions, two labelers. */
 export function labelNo(n: number, subject = account): ReceivedLabel {
   const uris = [
     subject,
@@ -41,7 +41,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
     src: labelers[n % 2] ?? labelers[0],
     uri: uris[n % 3] ?? subject,
     val: n % 5 === 0 ? 'spam' : `value-${n}`,
-    // Each has its own time: two otherwise equal labels of the same time are one.
+    // Each label has a different time: otherwise equal labels of the same time are one.
     cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
     ...(n % 4 === 0 ? { neg: true } : {}),
     ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),
@@ -87,7 +87,7 @@ export function childrenOf(pid: number): number[] {
   );
 }
 
-/** A complete response. */
+/** A complete response of the account surface. */
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
@@ -95,7 +95,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** Requests JSON. */
+/** Sends a request; resolves with the response and its parsed JSON body. */
 export async function ask<T = AccountErrorBody>(
   url: string,
   query: Readonly<Record<string, string>> | string,
@@ -109,18 +109,18 @@ export async function ask<T = AccountErrorBody>(
 /** Creates an export; fails the test if it is refused. */
 export async function create(url: string, query: Readonly<Record<string, string>> = {}): Promise<ExportCreated> {
   const { status, text, body } = await ask<ExportCreated>(`${url}/exports`, { did: account, ...query });
-  if (status !== 200) throw new Error(`not created: ${status} ${text}`);
+  if (status !== 200) throw new Error(`the export was not created: ${status} ${text}`);
   return body;
 }
 
 /** Requests one page; fails the test if it is refused. */
 export async function page(url: string, cursor: string): Promise<ExportPage> {
   const { status, text, body } = await ask<ExportPage>(`${url}/exports`, { cursor });
-  if (status !== 200) throw new Error(`no page: ${status} ${text}`);
+  if (status !== 200) throw new Error(`the page was refused: ${status} ${text}`);
   return body;
 }
 
-/** Follows an export to its end. */
+/** Reads all pages of an export; resolves with the pages, the rows and the final digest. */
 export async function follow(url: string, { cursor }: Pick<ExportCreated, 'cursor'>) {
   const rows: AccountRow[] = [];
   const pages: ExportPage[] = [];
@@ -131,7 +131,7 @@ export async function follow(url: string, { cursor }: Pick<ExportCreated, 'curso
     next = one.next_cursor;
   }
   const last = pages.at(-1);
-  if (!last?.terminal) throw new Error('an export without a terminal page');
+  if (!last?.terminal) throw new Error('the export has no terminal page');
   return { rows, pages, count: last.count, digest: last.content_sha256 };
 }
 

@@ -17,7 +17,7 @@ const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_b
 function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {
   if (typeof value === 'number' && !fixed.has(key)) {
     const other = numbers[next.at++ % numbers.length] ?? 0;
-    // JSON does not distinguish 5.0 from 5: names determine which numbers are counts.
+    // JSON does not distinguish 5.0 from 5: the name of a number determines whether it is a count.
     return /seconds$|ratio$|rate_per_s$|threshold$/.test(key) && key !== 'bucket_seconds'
       ? other
       : Math.min(Number.MAX_SAFE_INTEGER, Math.floor(other));

@@ -38,7 +38,8 @@ function shifted(artifact: unknown, now: number): object {
     typeof artifact === 'object' && artifact !== null && 'generated_at' in artifact
       ? parseTimestamp(artifact.generated_at)
       : null;
-  if (generated === null || typeof artifact !== 'object' || artifact === null) throw new Error('not an artifact');
+  if (generated === null || typeof artifact !== 'object' || artifact === null)
+    throw new Error('the fixture is not an artifact');
   return JSON.parse(JSON.stringify(artifact), (_key, value: unknown) => {
     const at = parseTimestamp(value);
     return at === null ? value : formatTimestamp(now + Math.round((at - generated) / 1000));

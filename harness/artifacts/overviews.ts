@@ -34,7 +34,7 @@ export function aRecentOverview(changes: Partial<RecentOverview> = {}): RecentOv
 /** Returns the label overview fixture of the legacy producer, with changes. */
 export function aLegacyOverview(changes: Partial<LegacyOverview> = {}): LegacyOverview {
   const artifact = labels({ ...fixture('legacy'), ...changes });
-  if (artifact.schema !== '23') throw new Error('not the legacy label overview');
+  if (artifact.schema !== '23') throw new Error('the fixture is not a legacy label overview');
   return artifact.overview;
 }
 
@@ -48,6 +48,6 @@ export function aWeatherSummary(changes: Partial<WeatherSummary> = {}): WeatherS
 /** Returns the weatherwatch summary fixture, with changes. */
 export function aWeatherwatchSummary(changes: Partial<WeatherwatchSummary> = {}): WeatherwatchSummary {
   const artifact = weather({ ...fixture('weatherwatch'), ...changes });
-  if (artifact.schema !== 'weatherwatch.summary/v2') throw new Error('not the weatherwatch summary');
+  if (artifact.schema !== 'weatherwatch.summary/v2') throw new Error('the fixture is not a weatherwatch summary');
   return artifact.summary;
 }

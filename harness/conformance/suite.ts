@@ -7,7 +7,7 @@ import { labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
-/** Every implementation of the port: the suites in this directory run for each. */
+/** All implementations of the store's port; the suites in this directory run for each of them. */
 export const kinds: readonly StoreKind[] = [sqliteKind];
 
 /** A store of a kind, new for each test. */
@@ -44,17 +44,17 @@ export function useStore(kind: StoreKind): Subject {
   };
 }
 
-/** Returns an instant some microseconds after another. */
+/** Returns an instant a number of microseconds after another. */
 export function later(at: number, more: number): Micros {
   return micros(at + more);
 }
 
-/** Returns the day from an instant on. */
+/** Returns the interval of a day that starts at an instant. */
 export function around(at: number): Interval {
   return { start: micros(at), end: micros(at + day) };
 }
 
-/** Formats an authored time, milliseconds after noon. */
+/** Returns an authored time as text, a number of milliseconds after noon. */
 export function noonText(milliseconds: number): string {
   return new Date(noon / 1000 + milliseconds).toISOString();
 }
@@ -64,7 +64,7 @@ export function batch(at: Micros, numbers: readonly number[]): Batch {
   return { at, observations: numbers.map((n) => observationOf(labelNumber(n))), refusals: [], positions: [] };
 }
 
-/** Collects all rows of some chunks. */
+/** Returns all rows of a sequence of chunks. */
 export async function collect(chunks: AsyncIterable<readonly Observation[]>): Promise<Observation[]> {
   const rows: Observation[] = [];
   for await (const chunk of chunks) rows.push(...chunk);

@@ -19,7 +19,7 @@ interface Target {
   damaged(kind: DamageKind, random: () => number): Promise<Judged & { readonly how: string }>;
 }
 
-/** Damages every kind of file in turn; a case is determined by the seed and its number. */
+/** A sequence of cases that damages every kind of file in turn; the seed and the number determine a case. */
 export class DamageCases {
   readonly #targets: readonly Target[];
   readonly #seed: number;
@@ -50,13 +50,15 @@ export class DamageCases {
   async run(number: number): Promise<Case> {
     const target = this.#targets[number % this.#targets.length];
     const kind = damageKinds[Math.floor(number / this.#targets.length) % damageKinds.length];
-    if (!target || !kind) throw new Error('there is no such case');
+    if (!target || !kind) throw new Error('the case does not exist');
     const judged = await target.damaged(kind, randomOf(this.#seed * 1_000_003 + number));
     return { number, file: target.name, damage: kind, ...judged };
   }
 }
 
-/** Logs are filled after a loss of power, and files are filled after the store was closed. */
+/**
+ * Returns true if the file has content: logs only after a loss of power, other files only after the store was closed.
+ */
 function isFilled(file: string, closes: boolean): boolean {
   return closes ? file.endsWith('.sqlite') : file.endsWith('-wal') || file.endsWith('.lock');
 }
@@ -66,8 +68,8 @@ function nameOf(file: string): string {
 }
 
 /**
- * Damage that cannot always be detected, because these files have no checksums of their content: SQLite and JSON only
- * validate their structure. `docs/testing.md` has the figures.
+ * Kinds of damage that cannot always be detected, by file: these files have no checksums of their content, and SQLite
+ * and JSON only validate their structure. `docs/testing.md` has the figures.
  */
 const limits: Readonly<Record<string, readonly DamageKind[]>> = {
   'open day': ['torn sectors', 'lost sectors', 'bit flips'],

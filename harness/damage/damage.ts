@@ -1,13 +1,13 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 
-/** Kinds of damage after a loss of power, or later. */
+/** Kinds of damage by a loss of power or by later corruption. */
 export const damageKinds = ['truncation', 'torn sectors', 'lost sectors', 'bit flips'] as const;
 export type DamageKind = (typeof damageKinds)[number];
 
-/** Returns numbers from 0 to 1, determined by a seed. */
+/** Function that returns numbers from 0 to 1, determined by a seed. */
 export type Random = () => number;
 
-/** The generator mulberry32. */
+/** Creates the generator mulberry32. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -24,8 +24,8 @@ export function below(random: Random, bound: number): number {
 }
 
 /**
- * Damages a file and describes the damage. `earlier` is the file before its last changes: a torn write leaves sectors
- * of it, or zeros if it was shorter.
+ * Damages a file and returns a description of the damage. `earlier` is the content before the last changes: a torn
+ * write leaves sectors of it, or zeros if it was shorter.
  */
 export function damage(path: string, kind: DamageKind, random: Random, earlier: Buffer): string {
   const bytes = readFileSync(path);
@@ -44,7 +44,7 @@ export function damage(path: string, kind: DamageKind, random: Random, earlier: 
       const sector = random() < 0.5 ? 512 : 4096;
       const sectors = Math.ceil(bytes.length / sector);
       const first = below(random, sectors);
-      // A prefix of the new data over the old, or some sectors in the middle of it.
+      // The new data overwrites either a prefix of the old data, or some sectors in its middle.
       const last = random() < 0.5 ? sectors : Math.min(sectors, first + 1 + below(random, 4));
       for (let at = first * sector; at < Math.min(last * sector, bytes.length); at++) {
         bytes[at] = kind === 'torn sectors' ? (earlier[at] ?? 0) : 0;

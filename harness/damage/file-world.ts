@@ -32,17 +32,17 @@ const compared = (found: unknown, expected: unknown): Judged =>
 const judges: Readonly<Record<string, (folder: string, truth: string) => Judged | Promise<Judged>>> = {
   [labels]: (folder, truth) => judgeArtifact(join(folder, labels), join(truth, labels)),
   [weather]: (folder, truth) => judgeArtifact(join(folder, weather), join(truth, weather)),
-  // A hold must remain a hold, whatever its reason.
+  // A damaged hold must remain a hold, whatever its reason.
   'labels-hold.json': async (folder) => compared((await readHold(folder)) !== null, true),
   'labels-denied.json': async (folder, truth) => {
     const [found, expected] = [await readDenyFile(folder), await readDenyFile(truth)];
     if (found.kind !== 'list' || expected.kind !== 'list') return refused(found.kind);
     return compared(formatDenyList(found.list), formatDenyList(expected.list));
   },
-  // With another secret every cursor is refused.
+  // A different secret would make every cursor invalid.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
   [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
-  // A user of an export compares it with the digest of its manifest.
+  // Readers of an export compare the file with the digest in its manifest.
   'rows.csv': (folder) =>
     digestOf(join(folder, 'rows.csv')) === manifestDigest(folder)
       ? { verdict: 'unchanged', why: '' }
@@ -52,7 +52,7 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
 function judgeArtifact(path: string, truth: string): Judged {
   const [found, expected, earlier] = [path, truth, truth.replace(/truth(?=\/[^/]*$)/, 'earlier')].map(readingOf);
   if (found?.kind !== 'readable' || expected?.kind !== 'readable') return refused(found?.kind ?? 'missing');
-  // An artifact contains its generation time: an earlier artifact is not a wrong fact.
+  // An artifact contains its generation time, so an earlier artifact is not a wrong fact.
   if (earlier?.kind === 'readable' && isDeepStrictEqual(found.artifact, earlier.artifact)) {
     return { verdict: 'gap', why: 'the artifact before' };
   }
@@ -123,7 +123,7 @@ async function make(folder: string, turn: number): Promise<void> {
   store.close();
 }
 
-/** Files outside the observation store, which are damaged repeatedly from the same state. */
+/** A directory of files outside the observation store, which are damaged repeatedly from the same state. */
 export class FileWorld {
   readonly files = Object.keys(judges);
   readonly #folder: string;
@@ -145,12 +145,12 @@ export class FileWorld {
   /** Damages one file of a copy and judges the result of reading it. */
   async damaged(file: string, kind: DamageKind, random: Random): Promise<Judged & { readonly how: string }> {
     const [place, truth, earlier] = ['place', 'truth', 'earlier'].map((name) => join(this.#folder, name));
-    if (!place || !truth || !earlier) throw new Error('there is no place');
+    if (!place || !truth || !earlier) throw new Error('the directory of the case does not exist');
     rmSync(place, { recursive: true, force: true });
     cpSync(join(this.#folder, 'now'), place, { recursive: true });
     const how = damage(join(place, file), kind, random, readFileSync(join(earlier, file)));
     const judge = judges[file];
-    if (!judge) throw new Error(`nothing judges ${file}`);
+    if (!judge) throw new Error(`${file} has no judge`);
     return { ...(await judge(place, truth)), how };
   }
 }

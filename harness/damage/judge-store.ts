@@ -10,8 +10,8 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { rowsOf } from '../faults/store-state.ts';
 
 /**
- * Effects of a damaged file: none; a refusal of all or some queries; an earlier state with a gap for the missing
- * commits; a wrong result that `verify` finds; or a wrong result that nothing finds.
+ * Effects of a damaged file: no effect; a refusal of all or some queries; an earlier state with a gap for the missing
+ * commits; a wrong result that `verify` detects; or a wrong result that is not detected.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -30,12 +30,15 @@ export interface StoreTruth {
   readonly refusals: readonly RefusalCount[];
 }
 
-/** Time at which the store is opened after the damage. */
+/** Time at which the store is opened after the damage, in microseconds. */
 export const reopenedAt = micros(noon + 5 * day + day / 4);
 const interval = { start: noon, end: micros(noon + 6 * day) };
 const silentLog = { info: () => undefined, warn: () => undefined } as unknown as Log;
 
-/** Results that are compared as a whole. `heartbeat` and `gaps` may have additions, because a start records a gap. */
+/**
+ * Queries whose results are compared as a whole. `heartbeat` and `gaps` may have additions, because a start records a
+ * gap.
+ */
 const questions: Readonly<Record<string, (store: StoreReader) => Promise<unknown>>> = {
   epoch: (store) => store.epoch(),
   floor: async (store) => (await store.frontier()).floor,
@@ -138,7 +141,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   const refusals = await asked(() => reader.refusals(interval));
   for (const { source, reason, count } of truth.refusals) {
     const found = refusals?.find((one) => one.source === source && one.reason === reason)?.count ?? 0;
-    // Counts of lost commits are missing, and a gap covers them.
+    // A gap covers lost commits, whose counts are missing.
     if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} of ${count} refusals`);
   }
   for (const gap of gaps === null ? [] : truth.gaps) {
@@ -171,14 +174,15 @@ async function wrongCounts(
   for (const { label } of rows) expected.set(label.src, (expected.get(label.src) ?? 0) + 1);
   const counts = await asked(() => reader.countsByLabeler(interval));
   for (const { labeler, applied, removed } of counts ?? []) {
-    if (expected.get(labeler) !== applied + removed) wrong.push(`${applied + removed} rows counted of ${labeler}`);
+    if (expected.get(labeler) !== applied + removed)
+      wrong.push(`${applied + removed} rows were counted for ${labeler}`);
   }
-  if (counts && counts.length !== expected.size) wrong.push(`${counts.length} labelers counted`);
+  if (counts && counts.length !== expected.size) wrong.push(`${counts.length} labelers were counted`);
   for (const account of subjects) {
     const tally = await asked(() => reader.tallyAccount({ account, ...interval, budget: 1e6 }));
     const counted = tally?.days.reduce((sum, { counts: of }) => sum + (of?.rows ?? 0), 0);
     const own = rows.filter(({ label }) => label.uri.includes(account)).length;
-    if (tally && counted !== own) wrong.push(`${counted} rows counted of ${account}, ${own} served`);
+    if (tally && counted !== own) wrong.push(`${counted} rows were counted for ${account}, but ${own} are served`);
   }
   return wrong;
 }

@@ -40,7 +40,7 @@ export class StoreWorld {
     const earlier = join(this.#version(Math.floor(random() * (this.#count - 1))), file);
     const how = damage(join(place, file), kind, random, existsSync(earlier) ? readFileSync(earlier) : Buffer.alloc(0));
     const truth = this.#truths.at(-1);
-    if (!truth) throw new Error('there is no truth');
+    if (!truth) throw new Error('the undamaged store has no results');
     return { ...(await judgeStore(place, truth, this.#truths)), how };
   }
 

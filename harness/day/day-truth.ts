@@ -3,21 +3,24 @@ import type { Sim } from '../../sim/index.ts';
 /** The body of a 200 response of the facts API. */
 type Body = Readonly<Record<string, unknown>>;
 
-/** Checks facts of a simulated day. Instants in microseconds. */
+/** Checks of the facts of a simulated day. Instants are in microseconds. */
 export interface DayTruth {
-  /** Returns the errors of a label overview that was just served; empty if it is correct. */
+  /** Returns the errors of a label overview that was served at the present time; empty if it is correct. */
   labels(body: Body): string[];
-  /** Returns the errors of weather metrics that were just served. */
+  /** Returns the errors of weather metrics that were served at the present time. */
   weather(body: Body): string[];
-  /** Returns the errors of weather conditions that were just served, with the time since which the upstream is gone. */
+  /**
+   * Returns the errors of weather conditions that were served at the present time; `goneSinceUs` is the time since
+   * which the upstream is unreachable.
+   */
   conditions(body: Body, goneSinceUs: number): string[];
   /** Returns the number of labels that an instrument must have counted since the epoch once it has read everything. */
   labelsSoFar(): number;
 }
 
-/** Labels older than this must be counted unless a gap covers them. */
+/** Maximum age of a label that may be uncounted without a gap, in microseconds. */
 const slackUs = 3 * 3_600_000_000;
-/** Conditions describe the newest data of the last thirty minutes: after these, and one more, there is none. */
+/** Maximum age of data in the conditions, in microseconds: thirty minutes and the current minute. */
 const conditionsReachUs = 31 * 60_000_000;
 
 interface Overview {
@@ -38,7 +41,8 @@ interface Metrics {
 
 /**
  * Creates the checks for a network whose labelers work and keep all labels: every emitted label can be read, and a
- * label that is not counted must be within a gap. `epochUs` is the instrument's, `fromUs` the start of the day.
+ * label that is not counted must be within a gap. `epochUs` is the start of the instrument's epoch, `fromUs` the start
+ * of the day.
  */
 export function dayTruth(
   sim: Sim,
@@ -64,7 +68,7 @@ export function dayTruth(
       const bound = Math.min(Date.parse(String(body.generated_at)) * 1000, nowUs()) - slackUs;
       const owed = emitted.filter((at) => at < bound && !gaps.some(({ from, to }) => at >= from && at <= to)).length;
       const found = counts.events_window;
-      if (found > most) return [`${found} label events were counted, and no more than ${most} exist`];
+      if (found > most) return [`${found} label events were counted, but only ${most} exist`];
       return bound > fromUs && found < before + owed
         ? [`${found} label events were counted, and ${before + owed} are in no gap`]
         : [];
@@ -75,15 +79,16 @@ export function dayTruth(
       const truth = sim.truth.countsBetween(from, to);
       const wrong: string[] = [];
       const compare = (name: string, found: number, most: number): void => {
-        if (found > most) wrong.push(`${found} of ${name} were counted, and no more than ${most} exist`);
+        if (found > most) wrong.push(`${found} of ${name} were counted, but only ${most} exist`);
         const whole = window.observed_seconds === window.span_seconds;
-        if (whole && found !== most) wrong.push(`${found} of ${name} were counted in a watched day that has ${most}`);
+        if (whole && found !== most)
+          wrong.push(`${found} of ${name} were counted in an observed day, but ${most} exist`);
       };
       compare('all events', events.total, truth.events);
       for (const [name, { total }] of Object.entries(collections)) {
         compare(name, total, truth.metrics[name as keyof typeof truth.metrics] ?? 0);
       }
-      if (window.observed_seconds > window.span_seconds) wrong.push('more was watched than there is');
+      if (window.observed_seconds > window.span_seconds) wrong.push('the observed time exceeds the window');
       return wrong;
     },
     conditions(body, goneSinceUs) {

@@ -37,7 +37,7 @@ export interface DayReport {
   readonly restarts: readonly string[];
   /** Injected faults that took effect. */
   readonly faults: readonly string[];
-  /** Number of counted label events at the end, and of existing ones. */
+  /** Number of counted label events at the end of the day, and of existing ones. */
   readonly labels: { readonly counted: number; readonly exist: number };
   /** Number of whole minutes that the store lists as observed, and of those whose counts differ from the record. */
   readonly minutes: { readonly watched: number; readonly wrong: number };
@@ -49,7 +49,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   const disk = smallDisk(join(folder, 'data'));
   const clock = simulationClock(join(folder, 'clock.json'));
   const startMs = clock.now();
-  // Labelers that keep all labels: a label that is not counted was missed and must be within a gap.
+  // The labelers keep all labels: a label that is not counted was missed and must be within a gap.
   const sim = createSim({
     seed,
     rate: 3,
@@ -109,11 +109,11 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   async function until(what: string, holds: () => boolean | Promise<boolean>, realMs = 60_000): Promise<void> {
     const deadline = Date.now() + realMs;
     while (!(await holds())) {
-      if (Date.now() > deadline) throw new Error(`hour ${hour().toFixed(1)}: did not come about: ${what}`);
+      if (Date.now() > deadline) throw new Error(`hour ${hour().toFixed(1)}: the condition was not met: ${what}`);
       await wait(50);
     }
   }
-  /** Runs until an hour of the day and checks the facts continuously. */
+  /** Continues until an hour of the day and checks the facts continuously. */
   async function liveTo(at: number): Promise<void> {
     do {
       await look('/v1/labels/overview', truth.labels);
@@ -127,7 +127,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   const restarts: string[] = [];
   async function kill(part: string): Promise<void> {
     const pid = partsOf(observatory).get(part);
-    if (pid === undefined) throw new Error(`${part} does not run`);
+    if (pid === undefined) throw new Error(`${part} is not running`);
     process.kill(pid, 'SIGKILL');
     await until(`${part} is started again`, () => (partsOf(observatory).get(part) ?? pid) !== pid);
     restarts.push(part);
@@ -167,10 +167,10 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       faults.push(what);
     }
     await liveTo(24);
-    // The traffic ends; pending data arrives.
+    // Labelers stop emitting, so that pending labels can arrive.
     for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
     clock.run(1);
-    await until('everything is counted', async () => {
+    await until('all labels are counted', async () => {
       const answer = await ask('/v1/labels/overview');
       const facts = answer?.status === 200 ? (answer.body.facts as { counts: { events_window: number } }) : null;
       return (facts?.counts.events_window ?? 0) >= truth.labelsSoFar();
@@ -217,7 +217,7 @@ async function countLabels(url: string): Promise<number> {
 }
 
 /**
- * Mounts a small disk if this user may do so; otherwise returns a directory on the existing disk, which is never
+ * Mounts a small disk if this user has permission; otherwise returns a directory on the existing disk, which is never
  * filled.
  */
 function smallDisk(path: string) {
@@ -235,7 +235,7 @@ function smallDisk(path: string) {
       try {
         for (;;) writeFileSync(filler, chunk, { flag: 'a' });
       } catch {
-        // The disk is full, as intended.
+        // The write fails when the disk is full, as intended.
       }
     },
     free: (): void => rmSync(filler),

@@ -17,17 +17,17 @@ import { openWindowStore } from '../../src/weather/window/window-store.ts';
 import type { Operation } from './operation.ts';
 import type { CallClass } from './shim.ts';
 
-/** Returns true for an error with a system code, or one for the operator. */
+/** Returns true for an error with a system code, or an OperatorError. */
 const isOperators = (error: unknown): boolean =>
   error instanceof OperatorError || (systemCode(error) ?? '').startsWith('E');
 
-/** Every failed change of a file must be reported. */
+/** Classes of calls that change a file, every failure of which must be reported. */
 const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
 const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));
 const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null);
 
-/** Replaces an artifact by a larger one. */
+/** Operation that replaces an artifact by a larger one. */
 const publish: Operation = {
   name: 'publish',
   prepare: async (folder) => {
@@ -41,7 +41,7 @@ const publish: Operation = {
   reports: changes,
 };
 
-/** Sets the hold. */
+/** Operation that sets the hold. */
 const hold: Operation = {
   name: 'hold',
   prepare: publish.prepare,
@@ -49,11 +49,11 @@ const hold: Operation = {
   state: held,
   isDocumented: isOperators,
   reports: changes,
-  // The instrument writes the mark of the file into its next artifact.
+  // The artifact may still lack the hold: the instrument copies it from the file into the next artifact.
   between: (state) => (isHeld(state) ? null : 'the artifact is held and no hold is set'),
 };
 
-/** Releases the hold. */
+/** Operation that releases the hold. */
 const release: Operation = {
   name: 'release',
   prepare: async (folder) => {
@@ -79,7 +79,7 @@ function isHeld(state: unknown): boolean {
   return (state as { hold: unknown }).hold !== null;
 }
 
-/** Denies a labeler, then a domain. */
+/** Operation that denies a labeler, then a domain. */
 const deny: Operation = {
   name: 'deny',
   prepare: made,
@@ -96,7 +96,7 @@ const deny: Operation = {
   reports: changes,
 };
 
-/** Creates the secret of the cursors, which is random. */
+/** Operation that creates the secret of the cursors, which is random. */
 const secret: Operation = {
   name: 'secret',
   prepare: made,
@@ -113,7 +113,7 @@ const secret: Operation = {
 const host = 'wss://host.example/subscribe';
 const minute = 29_000_000 * windowUs;
 
-/** Creates the window store and commits counts. */
+/** Operation that creates the window store and commits counts. */
 const weather: Operation = {
   name: 'weather commit',
   prepare: made,
@@ -183,7 +183,7 @@ const quiet = {
   end: () => undefined,
 };
 
-/** Replaces an older file by an export; a CSV file has a separate manifest. */
+/** Operation that replaces an older file by an export; a CSV file has a separate manifest. */
 const exportCsv: Operation = {
   name: 'export',
   prepare: async (folder) => {
@@ -201,7 +201,7 @@ const exportCsv: Operation = {
   },
   isDocumented: (error) => error instanceof ExportFailure,
   reports: changes,
-  // The manifest appears first, and identifies its rows by a digest.
+  // The manifest is written first, and identifies its rows by a digest.
   between: (state) => {
     const { files, texts } = state as { files: readonly string[]; texts: readonly string[] };
     const rowsText = texts[files.indexOf('rows.csv')];
@@ -210,5 +210,5 @@ const exportCsv: Operation = {
   },
 };
 
-/** Operations on files outside the observation store. */
+/** All operations on files outside the observation store. */
 export const fileOperations: readonly Operation[] = [publish, hold, release, deny, secret, weather, exportCsv];

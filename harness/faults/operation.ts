@@ -6,19 +6,19 @@ export interface Operation {
   /** Creates the initial directory of each run. */
   prepare(directory: string): Promise<void>;
   /**
-   * Runs the operation, or the rest of it if an earlier run ended in the middle. Calls `onStep` after each completed
+   * Runs the operation, or the rest of it if an earlier run ended before its end. Calls `onStep` after each completed
    * part; an error from `onStep` ends the run. Calls `onReport` for errors that are reported and retried.
    */
   run(directory: string, onStep: () => void, onReport: (error: unknown) => void): Promise<void>;
-  /** Returns the directory's content as its next reader sees it; throws if it cannot be read. */
+  /** Returns the directory's content as a reader receives it; throws if it cannot be read. */
   state(directory: string): Promise<unknown>;
   /** Returns true if the operation documents this kind of error. */
   isDocumented(error: unknown): boolean;
-  /** Classes of calls whose failure must be reported, however the operation handles it. */
+  /** Classes of calls whose failure must be reported, even if the operation handles it. */
   readonly reports: readonly CallClass[];
   /**
-   * Returns the reason why an intermediate state is wrong, or null if the operation may leave it. Absent if there are
-   * no such states.
+   * Returns the reason why an intermediate state is wrong; null if the operation may leave it. Absent if the operation
+   * has no intermediate states.
    */
   between?(state: unknown, first: unknown, last: unknown): string | null;
 }

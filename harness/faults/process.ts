@@ -14,7 +14,7 @@ import { storeOperations } from './store-operations.ts';
 const [name = '', mode = '', seedText = '', limitText = ''] = process.argv.slice(2);
 const operation = [...fileOperations, ...storeOperations].find((one) => one.name === name);
 const [none] = failures;
-if (!operation || !none) throw new Error(`there is no operation ${name}`);
+if (!operation || !none) throw new Error(`unknown operation ${name}`);
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-faults-'));
 const control = new FaultControl(process.env.ALMANAC_FAULTS ?? '');
@@ -40,7 +40,10 @@ function applicable(call: CallClass): readonly Failure[] {
   return failures.filter(({ classes }) => classes.includes(call));
 }
 
-/** Fails every call once; beyond the limit, every second call, every third, and so on, with varying offsets. */
+/**
+ * Plans one failure of every call; beyond the limit, of every second call, every third, and so on, with varying
+ * offsets.
+ */
 function each(calls: readonly CallClass[], seed: number): Planned[] {
   const stride = Math.max(1, Math.ceil(calls.length / Number(limitText)));
   return calls.flatMap((call, i) => {
@@ -55,7 +58,7 @@ function all(calls: readonly CallClass[]): Planned[] {
   return calls.flatMap((call, i) =>
     applicable(call).flatMap((failure) => [
       { nth: i + 1, failure, onwards: false },
-      // A full disk stays full; a failed read or flush is different each time.
+      // A full disk stays full; a failed read or flush is repeated with another failure.
       ...(['EIO', 'short write'].includes(failure.name) ? [] : [{ nth: i + 1, failure, onwards: true }]),
     ]),
   );

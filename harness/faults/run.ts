@@ -9,22 +9,22 @@ export interface Outcome {
   readonly failure: string;
   readonly call: CallClass | null;
   readonly where: string;
-  /** The error that the operation reported; null if it completed anyway. */
+  /** The error that the operation reported; null if the operation completed. */
   readonly reported: string | null;
-  /** Description of the violated guarantee; null if there is none. */
+  /** Description of the violated guarantee; null if every guarantee holds. */
   readonly broken: string | null;
 }
 
-/** Thrown by a step to end a run there. */
+/** Error with which a step ends a run. */
 class Stop extends Error {}
 
-/** One operation in its own directory, with the states that it may leave. */
+/** One operation in its own directory, with the states that the operation may leave. */
 export class FaultRun {
   readonly #operation: Operation;
   readonly #template: string;
   readonly #place: string;
   readonly #control: Injection;
-  /** States after no step, the first, and so on; the last is that of a complete run. */
+  /** States after no step, after the first, and so on; the last one is the state after a complete run. */
   readonly #states: unknown[] = [];
 
   constructor(operation: Operation, template: string, place: string, control: Injection) {
@@ -34,7 +34,7 @@ export class FaultRun {
     this.#control = control;
   }
 
-  /** Records the states and returns the calls of a complete run. */
+  /** Records the states of a complete run and returns its calls. */
   async learn(noFailure: Failure): Promise<readonly CallClass[]> {
     await this.#operation.prepare(this.#template);
     this.#reset();
@@ -111,7 +111,7 @@ export class FaultRun {
     return `${what}: ${isMixed ?? (state instanceof Error ? describe(state) : difference(state, this.#states[steps]))}`;
   }
 
-  /** An operation that failed once can be run again. */
+  /** Runs the operation again after a failure; returns the reason if that is not possible, null otherwise. */
   async #repeat(): Promise<string | null> {
     try {
       await this.#run(() => undefined);
@@ -123,7 +123,7 @@ export class FaultRun {
     }
   }
 
-  /** Turns a synchronous throw into a rejection. */
+  /** Runs the operation; converts a synchronous throw to a rejection. */
   async #run(onStep: () => void, onReport: (error: unknown) => void = () => undefined): Promise<void> {
     await this.#operation.run(this.#place, onStep, onReport);
   }

@@ -28,7 +28,7 @@ export interface Failure {
 }
 
 const { EIO, ENOSPC, EDQUOT, EMFILE } = constants.errno;
-/** As in shim.c: half of the bytes are written. */
+/** Error number for a write of half the bytes, as in shim.c. */
 const shortWrite = 10_000;
 const takesSpace: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
@@ -48,7 +48,7 @@ export function compileShim(directory: string): Readonly<Record<string, string>>
   const source = join(import.meta.dirname, 'shim.c');
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, source, '-ldl']);
   writeFileSync(control, Buffer.alloc(controlBytes));
-  // The shim cannot intercept calls that libuv submits to io_uring.
+  // Without io_uring: the shim cannot intercept calls that libuv submits to it.
   return { LD_PRELOAD: library, ALMANAC_FAULTS: control, UV_USE_IO_URING: '0' };
 }
 
@@ -63,13 +63,13 @@ export interface Met {
   /** Class of each call, in order. */
   readonly calls: readonly CallClass[];
   readonly injected: number;
-  /** File of the first failed call, below the directory. */
+  /** Path of the first failed call, relative to the directory. */
   readonly where: string;
 }
 
-/** Causes failures below a directory between `arm` and `disarm`. */
+/** Control of failures below a directory between `arm` and `disarm`. */
 export interface Injection {
-  /** Selects the nth failure; 0 selects none. With `onwards`, the failure is permanent. */
+  /** Selects the nth call to fail; 0 selects none. With `onwards`, the failure is permanent. */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void;
   disarm(): Met;
 }
@@ -83,7 +83,7 @@ export class FaultControl implements Injection {
     this.#file = openSync(path, 'r+');
   }
 
-  /** Makes the nth call below the directory fail; with `onwards`, each later one of the failure's classes too. */
+  /** Makes the nth call below the directory fail; with `onwards`, also every later call of the failure's classes. */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void {
     this.#directory = directory;
     const control = Buffer.alloc(seenAt);

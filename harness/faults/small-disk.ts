@@ -3,12 +3,12 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { join } from 'node:path';
 import type { Failure, Injection, Met } from './shim.ts';
 
-/** Size of the file system, in bytes: more than any operation of the tests needs. */
+/** Size of the file system, in bytes: more than any operation of the tests requires. */
 const diskBytes = 32 * 1024 * 1024;
 /** Unit of allocation of tmpfs, in bytes. */
 const blockBytes = 4096;
 
-/** A failure that the file system itself causes: no call is replaced. */
+/** A failure that the file system causes, without a replaced call. */
 export const noFailure: Failure = { name: 'file system', error: 0, classes: [] };
 
 /** A small file system in memory, mounted for a test. Mounting requires root. */
@@ -19,19 +19,19 @@ export class SmallDisk {
     this.path = path;
   }
 
-  /** Mounts one at a new directory; null, with a message, if the system does not permit it. */
+  /** Mounts a small file system at a new directory; returns null, with a message, if the system does not permit it. */
   static mount(path: string): SmallDisk | null {
     mkdirSync(path, { recursive: true });
     try {
       execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes},mode=0700`, 'almanac', path], { stdio: 'pipe' });
       return new SmallDisk(path);
     } catch (error) {
-      process.stderr.write(`SKIPPED: no file system can be mounted here: ${String(error).split('\n')[0] ?? ''}\n`);
+      process.stderr.write(`SKIPPED: this user cannot mount a file system: ${String(error).split('\n')[0] ?? ''}\n`);
       return null;
     }
   }
 
-  /** Leaves `nth - 1` free blocks while armed. */
+  /** Returns an injection that leaves `nth - 1` free blocks while armed. */
   get full(): Injection {
     const filler = join(this.path, 'filler');
     return {
@@ -45,7 +45,7 @@ export class SmallDisk {
     };
   }
 
-  /** Makes the file system read-only while armed. */
+  /** Returns an injection that makes the file system read-only while armed. */
   get readOnly(): Injection {
     return {
       arm: (_, nth) => {
@@ -68,7 +68,7 @@ export class SmallDisk {
   }
 }
 
-/** The file system does not report which calls it failed. */
+/** Record without calls: the file system does not report which calls failed. */
 const met: Met = { calls: [], injected: 1, where: '' };
 
 function freeBytes(path: string): number {

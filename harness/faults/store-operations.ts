@@ -21,7 +21,7 @@ import { generationId, readAll, type StoreState, storeState } from './store-stat
 const [mod = ''] = labelers;
 const isDocumented = (error: unknown): boolean => error instanceof StoreError;
 
-/** Returns the n-th batch at an instant: some rows, a count of refused labels and the position after them. */
+/** Returns the n-th batch at an instant: some rows, a count of refused labels, and the position after these labels. */
 function batch(n: number, at: number, rows = 12): Batch {
   return {
     at: micros(at),
@@ -55,7 +55,7 @@ async function fill(folder: string, days: readonly number[], rows = 12): Promise
 const commitAt = [0, hour, day, day + hour] as const;
 const gap = { source: mod, reason: 'ingest_paused', start: noon, end: micros(noon + hour) } as const;
 
-/** Commits batches over midnight, and the instrument's other data; the first batch creates the store. */
+/** Operation that commits batches over midnight, and the instrument's other data; the first batch creates the store. */
 const commit: Operation = {
   name: 'commit',
   prepare: (folder) => Promise.resolve(void mkdirSync(folder, { recursive: true })),
@@ -65,7 +65,7 @@ const commit: Operation = {
       const [position] = await writer.positions();
       const done = position === undefined ? 0 : Number(position.value) + 1;
       for (const [n, at] of commitAt.entries()) {
-        // Like the instrument: a retryable failure is retried.
+        // A retryable failure is retried, as in the instrument.
         if (n >= done) await againOnce(() => writer.append(batch(n, noon + at)), onReport);
         onStep();
       }
@@ -75,7 +75,7 @@ const commit: Operation = {
       onStep();
       await writer.putNote('test', 'a note');
     }),
-  // A day may exist before its first row.
+  // A day may exist before its first row is stored.
   state: async (folder) => ({ ...(await storeState(folder, noon)), files: [] }),
   isDocumented,
   reports: [],
@@ -113,7 +113,7 @@ async function maintain(
   );
 }
 
-/** Seals a day that can no longer receive duplicates. */
+/** Operation that seals a day that can no longer receive duplicates. */
 const seal: Operation = {
   name: 'seal',
   prepare: (folder) => fill(folder, [0, 4], 80),
@@ -123,7 +123,7 @@ const seal: Operation = {
   reports: [],
 };
 
-/** The oldest day leaves the window. */
+/** Operation that removes the oldest day from the window. */
 const expire: Operation = {
   name: 'expire',
   prepare: async (folder) => {
@@ -136,7 +136,10 @@ const expire: Operation = {
   reports: [],
 };
 
-/** Migrates a state file of schema 1, an open day without the table of refused rows, and a sealed day without checksums. */
+/**
+ * Operation that migrates a state file of schema 1, an open day without the table of refused rows, and a sealed day
+ * without checksums.
+ */
 const migrate: Operation = {
   name: 'migrate',
   prepare: async (folder) => {
@@ -177,7 +180,7 @@ function change(path: string, sql: string): void {
   db.close();
 }
 
-/** Purges one labeler from a sealed and an open day. */
+/** Operation that purges one labeler from a sealed and an open day. */
 const purge: Operation = {
   name: 'purge',
   prepare: async (folder) => {
@@ -191,7 +194,7 @@ const purge: Operation = {
       onStep();
       while (await writer.purge(at)) onStep();
     }),
-  // A repeated purge raises the revision again, and counts at least the rows that it removed.
+  // A repeated purge increases the revision again, and counts at least the rows that it removed.
   state: async (folder) => {
     const { frontier, purges, ...state } = await storeState(folder, noon);
     const { revision: _, ...bounds } = frontier as Frontier;
@@ -213,7 +216,7 @@ function texts(rows: StoreState['rows']): Set<string> {
   return new Set(rows.map((row) => JSON.stringify(row)));
 }
 
-/** Moves the whole store aside. */
+/** Operation that moves the whole store aside. */
 const newEpoch: Operation = {
   name: 'new-epoch',
   prepare: (folder) => fill(folder, [0, 1]),
@@ -227,7 +230,7 @@ const newEpoch: Operation = {
   between: refusedUntilRepeated,
 };
 
-/** Restores a backup where the store is missing. */
+/** Operation that restores a backup if the store is missing. */
 const restore: Operation = {
   name: 'restore',
   prepare: async (folder) => {
@@ -247,7 +250,7 @@ const restore: Operation = {
   between: refusedUntilRepeated,
 };
 
-/** Opening a directory without a store would create one. */
+/** Returns the state of a store; 'nothing' for a directory without one, because opening would create a store. */
 async function stateIfAny(folder: string): Promise<unknown> {
   const isNothing = readdirSync(folder).every((name) => name.startsWith('writer.lock'));
   return isNothing ? 'nothing' : storeState(folder, noon);
@@ -257,7 +260,7 @@ function refusedUntilRepeated(state: unknown): string | null {
   return state instanceof StoreError && state.message.includes('interrupted') ? null : 'it is neither old nor new';
 }
 
-/** Recomputes lost counters. */
+/** Operation that recomputes lost counters. */
 const repair: Operation = {
   name: 'repair',
   prepare: async (folder) => {
@@ -278,10 +281,10 @@ const repair: Operation = {
   reports: [],
 };
 
-/** Results of reads are kept, so that a result with missing rows is another state. */
+/** Results of reads by question, so that a result with missing rows is a different state. */
 const answers = new Map<string, unknown>();
 
-/** Reads everything while a call fails: each result is complete, or an error. */
+/** Operation that reads everything while a call fails: each result must be complete or an error. */
 const read: Operation = {
   name: 'read',
   prepare: async (folder) => {
@@ -311,7 +314,7 @@ const read: Operation = {
   reports: [],
 };
 
-/** Operations of the observation store. */
+/** All operations of the observation store. */
 export const storeOperations: readonly Operation[] = [
   commit,
   seal,

@@ -1,6 +1,7 @@
 /**
- * One part of a run, in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the number of
- * each input before reading it, so that an input that ends the process is known, and its findings at the end.
+ * Runs one part of a run in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the
+ * number of each input before reading it, so that an input that ends the process can be identified, and its findings
+ * at the end.
  */
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,22 +10,22 @@ import { handMade } from './corpus.ts';
 import { fuzzEntries, inputAt } from './entries.ts';
 import { averageCost, type Cost, excess, minCost } from './measure.ts';
 
-/** Result of a part of a run. */
+/** Result of reading one part of the inputs. */
 export interface Part {
   readonly worst: Cost & { readonly input: string };
-  /** Inputs of at least this many bytes determine the cost per byte. */
+  /** Highest cost per byte among inputs of the minimum length. */
   readonly worstPerByte: Cost & { readonly input: string };
   readonly failures: readonly { readonly input: string; readonly why: string }[];
-  /** Heap after a garbage collection, in bytes: before the inputs and after them. */
+  /** Size of the heap after a garbage collection, in bytes: before the inputs and after them. */
   readonly kept: readonly [number, number];
 }
 
-/** Minimum length of an input for the cost per byte: shorter ones mainly measure the clock. */
+/** Minimum length of an input for the cost per byte, in bytes: the cost of shorter ones depends mainly on the clock. */
 const minBytesForRate = 1_024;
 const warmUp = 200;
 
 const [entry = '', from = '0', to = '0'] = process.argv.slice(2);
-if (!Object.hasOwn(fuzzEntries, entry)) throw new Error(`no entry point is called ${entry}`);
+if (!Object.hasOwn(fuzzEntries, entry)) throw new Error(`unknown entry point ${entry}`);
 const name = entry as InputName;
 for (let index = 0; index < warmUp; index += 1) await fuzzEntries[name].run(inputAt(name, 2 ** 30 + index));
 globalThis.gc?.();
@@ -44,14 +45,14 @@ function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
 
 async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
   writeSync(3, `${label}\n`);
-  // Memory that is held until the end of an event loop turn is not a leak of the product.
+  // Memory that is freed at the end of an event loop turn is not a leak.
   await nextTurn();
   try {
     const cost = { ...(await minCost(name, input)), input: label };
     const why = excess(name, cost);
     if (why !== null) failures.push({ input: label, why });
     if (!isWorst(cost) && !isWorstPerByte(cost)) return;
-    // A single measurement can be off by some milliseconds.
+    // A single measurement can be wrong by some milliseconds.
     const average = { ...(await averageCost(name, input)), input: label };
     if (isWorst(average)) worst = average;
     if (isWorstPerByte(average)) worstPerByte = average;

@@ -79,7 +79,8 @@ export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
 }
 
 /**
- * Returns the same as an HTTP body in one of the content codings, possibly truncated or with a wrong declared coding.
+ * Returns a hostile JSON document as an HTTP body in one of the content codings, possibly truncated or with a wrong
+ * declared coding.
  */
 export function bodyInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const { bytes } = jsonInput(dice, name);

@@ -38,7 +38,7 @@ export interface FuzzInput {
   readonly coding: string;
 }
 
-/** One entry point of foreign bytes: a generator of its inputs, and the product's own code that reads them. */
+/** One entry point of foreign bytes: a generator of its inputs, and the program's function that reads them. */
 export interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;
@@ -48,7 +48,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const never = new AbortController().signal;
 const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
 
-/** Processes each row like the instrument, up to the store. */
+/** Processes each row like the instrument, except storing it. */
 function takeRows(rows: readonly unknown[]): void {
   for (const row of rows) {
     fingerprint(row);
@@ -65,7 +65,7 @@ async function json({ bytes, coding }: FuzzInput, options: Pick<GetJsonOptions, 
   return decoded.kind === 'decoded' ? readJson(decoded.bytes, options) : ({ kind: 'not_json' } as const);
 }
 
-/** Returns a client whose every response is this input. */
+/** Returns a client whose every response is the input. */
 function clientOf(input: FuzzInput): HttpClient {
   return {
     async getJson(_url, options): Promise<JsonAnswer> {
@@ -196,7 +196,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   relayList: {
     make: (from) => bodyInput(from, 'relayList'),
-    // One page: each further page would be the same with another cursor.
+    // Only one page is read: further pages would differ only in their cursor.
     async run(input) {
       let pages = 0;
       const client = clientOf(input);
@@ -301,7 +301,8 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
 };
 
 /**
- * Returns the input of an entry point with a number: deterministic, so that a run can continue where another one ended.
+ * Returns the input of an entry point with a number. The result is deterministic, so that a run can continue after an
+ * earlier one.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { type InputName, inputLimits } from '../../src/input/limits.ts';
 import { type FuzzInput, fuzzEntries } from './entries.ts';
 
-/** Cost of one input. */
+/** Processor time and memory for reading one input. */
 export interface Cost {
   readonly bytes: number;
   /** Processor time of this thread, in microseconds. */
@@ -12,17 +12,17 @@ export interface Cost {
 }
 
 /**
- * Heap that an input may use while it is read: a fixed part and a part per byte. Elements are bounded, so that even an
- * input that expands during decoding stays within this.
+ * Constant part of the heap that an input may use while it is read, in bytes; another part is proportional to the
+ * input's length. Elements are limited, so that even an input that expands during decoding stays within this limit.
  */
 const heapFixed = 64 * 1024 * 1024;
 const heapPerByte = 16;
-/** Maximum attempts: other load, garbage collection and compilation also take processor time. */
+/** Maximum number of attempts: other load, garbage collection and compilation also take processor time. */
 const tries = 4;
-/** Factor for a shared machine: the budgets of the table assume an idle one. */
+/** Factor of the time budgets for a shared machine: the budgets of the table assume an idle one. */
 const slack = 2;
 
-/** Runs an input through its entry point and measures it. */
+/** Runs an input through its entry point and returns the cost. */
 export async function measure(name: InputName, input: FuzzInput): Promise<Cost> {
   const heap = memoryUsed();
   const before = process.threadCpuUsage();
@@ -31,7 +31,7 @@ export async function measure(name: InputName, input: FuzzInput): Promise<Cost> 
   return { bytes: input.bytes.length, microseconds: user + system, heap: Math.max(0, memoryUsed() - heap) };
 }
 
-/** Measures again while a cost exceeds its budget; returns the minimum. */
+/** Repeats the measurement while a cost exceeds its budget; returns the minimum. */
 export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> {
   let least = await measure(name, input);
   for (let i = 1; i < tries && excess(name, least) !== null; i += 1) {
@@ -43,11 +43,11 @@ export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> 
   return least;
 }
 
-/** Minimum measured time in microseconds: some systems count processor time in steps of milliseconds. */
+/** Minimum measured time, in microseconds: some systems count processor time in steps of milliseconds. */
 const enoughMicroseconds = 40_000;
 const maxRepeats = 2_000;
 
-/** Returns the cost of an input, averaged over as many runs as the measurement requires. */
+/** Returns the cost of an input, averaged over the number of runs that a measurement requires. */
 export async function averageCost(name: InputName, input: FuzzInput): Promise<Cost> {
   let total = 0;
   let heap = 0;
@@ -60,7 +60,7 @@ export async function averageCost(name: InputName, input: FuzzInput): Promise<Co
   return { bytes: input.bytes.length, microseconds: total / runs, heap };
 }
 
-/** Returns why a cost exceeds the budget of its entry point; null if it does not. */
+/** Returns the reason why a cost exceeds the budget of its entry point; null if it does not. */
 export function excess(name: InputName, { bytes, microseconds, heap }: Cost): string | null {
   const { fixedMicroseconds, nanosecondsPerByte } = inputLimits[name].cpu;
   const cpu = slack * (fixedMicroseconds + (nanosecondsPerByte * bytes) / 1000);

@@ -27,7 +27,7 @@ const pieces = [
   '1e400',
 ];
 
-/** Maximum bytes of objects with different fields: more would fill the heap during generation. */
+/** Maximum size of objects with different fields, in bytes: larger ones would fill the heap during generation. */
 const maxFieldBytes = 1_000_000;
 
 function fields(count: number, name: (i: number) => string): string {
@@ -58,7 +58,7 @@ export function hostileJson(dice: Dice, size: number): string {
     case 8:
       return `{"$bytes":"${'QUJD'.repeat(size / 4)}${dice.pick(['', '=', '==', '!'])}"}`;
     case 9:
-      // Integer-like keys, which engines store separately.
+      // Integer-like keys are stored separately by engines.
       return `{${fields(Math.min(size, maxFieldBytes) / 12, (i) => String(i * 1_023))}}`;
     default:
       return `[${`{"__proto__":[${'0,'.repeat(3)}0],"constructor":{}},`.repeat(size / 40)}0]`;
@@ -87,7 +87,7 @@ export function hostileCbor(dice: Dice, size: number): Uint8Array {
       return sized(0xa0, entries, bytes);
     }
     case 7: {
-      // Keys that engines treat as array indexes.
+      // Small integers as keys are array indexes for engines.
       const key = String(dice.below(1_100));
       const map = Buffer.concat([Buffer.from([0xa1, 0x60 | key.length]), Buffer.from(key), Buffer.from([0])]);
       const count = Math.ceil(size / map.length);
@@ -104,7 +104,7 @@ function array(claimed: number, items: Uint8Array): Uint8Array {
   return sized(0x80, claimed, items);
 }
 
-/** Returns a head of this type and length, and its content. */
+/** Returns a CBOR head of a type and length, followed by its content. */
 function sized(type: number, length: number, rest: Uint8Array): Uint8Array {
   const head = Buffer.alloc(5);
   head[0] = type | 0x1a;

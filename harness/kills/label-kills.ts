@@ -20,24 +20,23 @@ export interface LabelKillReport {
   readonly emitted: number;
   /** Number of rows counted as refused. */
   readonly refused: number;
-  /**
-   * Number of kills after which more was stored than after the previous one, and of kills before the store was open.
-   */
+  /** Number of kills after which more rows were stored than after the previous one. */
   readonly moved: number;
+  /** Number of kills before the store was open. */
   readonly early: number;
-  /** All detected problems. */
+  /** Problems that the comparison detected. */
   readonly problems: readonly string[];
 }
 
-/** An interval without a running instrument, by our clock. */
+/** An interval without a running instrument, by this machine's clock. */
 interface Missed {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Maximum time that a process runs after it has started to observe, in milliseconds; also the increment on a slow
- * machine.
+ * Maximum time that a process runs after it has started to observe, in milliseconds; on a slow machine, also the
+ * increment of that time.
  */
 const maxRun = 700;
 
@@ -52,9 +51,9 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     shapeLabeler: ({ index }) => ({
       software: 'skyware',
       rate: 10,
-      // Refused rows are counted once, whenever they are read.
+      // Refused rows must be counted once, even if they are read repeatedly.
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // One labeler is read by pages only.
+      // One labeler can be read only by pages.
       ailment: index === 5 ? 'no_stream' : 'none',
     }),
   });
@@ -78,16 +77,17 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       const labels = spawnLabels(args);
       const atStart = kill > 0 && chance.chance(0.25);
       if (!atStart) await labels.observing;
-      // On a slow machine runs become longer, until half of them store something.
+      // On a slow machine, runs become longer until half of them store rows.
       longest = moved * 2 < kill ? longest + maxRun : maxRun;
       await wait(chance.below(longest));
       labels.process.kill('SIGKILL');
-      // Not earlier: time until its last commit is covered.
+      // The interval begins at the kill, because the time until the last commit is covered.
       killedAt = Date.now() * 1000;
       await labels.ended;
       const found = await look(sim, store);
       problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));
-      if (found.rows < rows) problems.push(`after kill ${kill + 1}: ${rows} rows were stored, ${found.rows} are left`);
+      if (found.rows < rows)
+        problems.push(`after kill ${kill + 1}: ${rows} rows were stored, but only ${found.rows} remain`);
       if (found.rows > rows) moved += 1;
       if (atStart) early += 1;
       rows = found.rows;
@@ -96,14 +96,14 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const last = spawnLabels(args);
     await last.observing;
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('all is stored', async () => (await look(sim, store)).whole, 90_000).catch((error: unknown) =>
+    await until('all labels are stored', async () => (await look(sim, store)).whole, 90_000).catch((error: unknown) =>
       problems.push(String(error)),
     );
     last.process.kill('SIGTERM');
     const { code } = await last.ended;
-    if (code !== 0) problems.push(`it ended with ${code}`);
+    if (code !== 0) problems.push(`the instrument exited with ${code}`);
     const rest = await look(sim, store);
-    if (!rest.whole) problems.push(`counted as refused: ${JSON.stringify(rest.refused)}`);
+    if (!rest.whole) problems.push(`the counts of refused labels differ: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
     if (verified.stdout.at(-1) !== 'every counter matches its rows') problems.push(...verified.stdout);
@@ -115,7 +115,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
   }
 }
 
-/** Compares the store of a killed process with the labels emitted by now. */
+/** Compares the store of a killed process with the labels emitted so far. */
 async function look(sim: Sim, folder: string) {
   const store = openSqliteReader(folder);
   const problems: string[] = [];
@@ -126,12 +126,12 @@ async function look(sim: Sim, folder: string) {
     const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
     for (const { source, value } of await store.positions()) {
       const position = readPosition(value);
-      // The memory of refused rows is stored among the positions.
+      // An entry without a position stores which refused rows were counted.
       if (position === null) continue;
-      // Live labels are read first, and earlier ones filled in: a number becomes a position only once everything before
-      // it is stored.
+      // Live labels are read before earlier missing ones: a number becomes a position only when all labels before it
+      // are stored.
       const through = Math.max(position.seq ?? 0, position.cursor ?? 0);
-      // Its seq numbers are the labels' own numbers.
+      // The seq numbers of this labeler are the labels' own numbers.
       const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
         (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
       ).length;
@@ -140,7 +140,8 @@ async function look(sim: Sim, folder: string) {
     }
     for (const [labeler, { applied, removed }] of counts) {
       const { applied: most = 0, removed: emittedRemoved = 0 } = wanted.byAction.get(labeler) ?? {};
-      if (applied > most || removed > emittedRemoved) problems.push(`more rows of ${labeler} than it emitted`);
+      if (applied > most || removed > emittedRemoved)
+        problems.push(`more rows of ${labeler} are stored than it emitted`);
     }
     const refused: Record<string, number> = {};
     for (const { reason, count } of await store.refusals(span)) {
@@ -148,7 +149,8 @@ async function look(sim: Sim, folder: string) {
     }
     const due = refusedOf(wanted);
     for (const [reason, count] of Object.entries(refused)) {
-      if (count > (due[reason] ?? 0)) problems.push(`${count} ${reason} counted, ${due[reason] ?? 0} emitted`);
+      if (count > (due[reason] ?? 0))
+        problems.push(`${count} refusals as ${reason} were counted, but only ${due[reason] ?? 0} are expected`);
     }
     for await (const day of store.verify()) problems.push(...day.problems);
     const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
@@ -165,8 +167,8 @@ function refusedOf({ refused: { foreign, duplicate: _, ...others } }: Expected):
 }
 
 /**
- * Returns intervals without a running instrument that no gap of ours covers, and gaps of sources, none of which lost a
- * label.
+ * Returns the intervals without a running instrument that no gap of the instrument covers, and the gaps of sources,
+ * none of which lost a label.
  */
 async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
   const store = openSqliteReader(folder);

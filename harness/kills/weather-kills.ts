@@ -16,18 +16,21 @@ export interface KillReport {
   /** The minutes as stored, and as generated. */
   readonly stored: ReturnType<typeof minutesOf>;
   readonly happened: ReturnType<typeof minutesOf>;
-  /** Number of kills after which a position had moved since the previous one. */
+  /** Number of kills after which a position had advanced since the previous one. */
   readonly moved: number;
   /** Number of kills during a backfill. */
   readonly replaying: number;
   /** Temporary files that remained after a regular stop. */
   readonly leftOver: readonly string[];
-  /** Places with something like an identity after a kill or at the end: store, write-ahead log, artifact, stderr. */
+  /** Places that contain an identity after a kill or at the end: store, write-ahead log, artifact, stderr. */
   readonly leaks: readonly string[];
   end(): void;
 }
 
-/** Repeated kills of the weather instrument: how many, the seed of their moments, and the events of the host in a second. */
+/**
+ * Parameters of repeated kills of the weather instrument: their number, the seed of their times, and the host's events
+ * per second.
+ */
 export interface KillPlan {
   readonly kills: number;
   readonly seed: number;
@@ -78,12 +81,14 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
       () => log.includes(backfillOver) || last.stderr.some((line) => line.includes(backfillOver)),
       600_000,
     );
-    await until('live events come', () => last.stderr.some((line) => line.includes('"from":"cursor"')));
+    await until('the instrument receives live events', () =>
+      last.stderr.some((line) => line.includes('"from":"cursor"')),
+    );
     await wait(2500);
     const code = await last.stop();
     log += last.stderr.join('\n');
     scan();
-    if (code !== 0) throw new Error(`the command ended with ${code}: ${last.stderr.join('\n')}`);
+    if (code !== 0) throw new Error(`the command exited with ${code}: ${last.stderr.join('\n')}`);
     const kept = readStore(folder, jetstream);
     const happened = sim.truth
       .minutesBetween(kept.fromUs, kept.toUs + 1)

@@ -22,18 +22,18 @@ import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** Creates a row of the scripted labeler, authored `ageMs` milliseconds ago. */
+/** Creates a row of the scripted labeler that was authored `ageMs` milliseconds ago. */
 export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
   const cts = new Date(Date.now() - ageMs).toISOString();
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
 }
 
-/** Creates a response with a page. */
+/** Creates an HTTP response with a page of labels. */
 export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer {
   return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
 }
 
-/** Creates the page of at most `limit` rows with numbers above `at`. */
+/** Creates the page of at most `limit` rows whose numbers are above `at`. */
 export function pagesOf(
   rows: readonly { readonly n: number; readonly label: unknown }[],
   at: number,
@@ -52,21 +52,21 @@ export interface LabelReader {
   readonly source: Source;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** Recorded gaps, in order. */
+  /** Gaps that the reader recorded, in order. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
   readonly epoch: number;
-  /** Number of connections so far. */
+  /** Number of connections that the reader has opened. */
   readonly connections: number;
   readonly memory: InputMemory;
   /** Returns true if part of the interval is not covered by recorded gaps. */
   misses(interval: Interval): boolean;
   /** Accepts rows as if this transport had delivered them. */
   take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
-  /** Runs one connection. */
+  /** Runs one connection of the reader; resolves with its result. */
   session(): ReturnType<typeof streamSession>;
-  /** Starts reading until `close`. */
+  /** Starts the reader, which reads until `close`. */
   read(): void;
   close(): Promise<void>;
 }
@@ -78,25 +78,25 @@ export interface LabelScript {
     limit: number,
     asked: { readonly signal: AbortSignal },
   ) => JsonAnswer | Promise<JsonAnswer>;
-  /** Called for each connection; without it the stream closes at once. */
+  /** Called for each connection; without this function, the stream closes immediately. */
   readonly connected?: (stream: ScriptedStream) => void;
   /** True if the labeler answers the handshake of a stream with 501. */
   readonly streamless?: boolean;
-  /** Declared memory of a decoded page, in bytes. */
+  /** Memory that a decoded page is assumed to occupy, in bytes. */
   readonly pageCost?: number;
-  /** Age of our epoch, in days. */
+  /** Age of the instrument's epoch, in days. */
   readonly days?: number;
   readonly timings?: Partial<ReaderTime['timings']>;
-  /** Result of every random draw (0). */
+  /** Result of every random draw; default 0. */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
-  /** Priority class of the labeler (seeded). */
+  /** Priority class of the labeler; default `seeded`. */
   readonly priority?: PriorityClass;
 }
 
-/** One connection of the reader. */
+/** One connection of the reader to the scripted labeler. */
 export interface ScriptedStream {
-  /** Number of the connection, from 1. */
+  /** Number of the connection, counted from 1. */
   readonly connection: number;
   readonly cursor: number | null;
   send(seq: number, ...labels: unknown[]): void;
@@ -104,7 +104,7 @@ export interface ScriptedStream {
   end(): void;
 }
 
-/** Responds only when the signal aborts. */
+/** Returns a promise that is rejected when the signal is aborted, and never resolves. */
 export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
   return new Promise((resolve) => {
     const abort = (): void => resolve({ kind: 'aborted' });

@@ -15,7 +15,7 @@ export interface LabelStage {
   readonly monotonic: () => number;
 }
 
-/** Returns the time to skip so that midnight is not within minutes, in microseconds. */
+/** Returns the time to skip so that midnight is not within the next minutes, in microseconds. */
 export function awayFromMidnight(): number {
   const left = day - ((Date.now() * 1000) % day);
   return left < 10 * minute ? left : 0;
@@ -31,7 +31,7 @@ export function isReplaced({ profile, log, edge }: Labeler, n: number): boolean 
   return profile.software === 'ozone' && log.replaced(n, edge);
 }
 
-/** Creates the stage of a file's tests. */
+/** Creates the stage for the tests of a file. */
 export function labelStage(): LabelStage {
   const stage: LabelStage = {
     sim: null,

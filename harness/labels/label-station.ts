@@ -14,7 +14,7 @@ import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/wri
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
-/** Timings by which a test observes within seconds what takes minutes on the live network. */
+/** Timings with which a test observes within seconds the behaviour that takes minutes on the live network. */
 export const quickTimings = {
   pollMs: 200,
   confirmMs: 1_500,
@@ -30,7 +30,7 @@ export const quickTimings = {
   clockMs: 1_000,
 };
 
-/** The instrument in this process, with its own store. */
+/** The label instrument in this process, with its own store. */
 export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
@@ -58,7 +58,7 @@ export async function startStation(
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Transport, number>();
-  // A start may return before the first artifact is written; an earlier instrument's artifact may exist.
+  // The start may return before the first artifact is written, and an artifact of an earlier instrument may exist.
   const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {
     ...noTelemetry,
@@ -106,7 +106,7 @@ export async function startStation(
     published: async () => {
       const since = wall();
       const isNewer = async () => (parseTimestamp((await overview()).generated_at) ?? 0) > since;
-      await until('a new artifact', isNewer);
+      await until('a new artifact is published', isNewer);
       return overview();
     },
     stop: () => labels.stop(),
@@ -121,7 +121,7 @@ function monotonicClock(): number {
   return performance.now() * 1000;
 }
 
-/** Removes a station's folder. */
+/** Removes a station's directory. */
 export function removeStation({ folder }: LabelStation): void {
   rmSync(folder, { recursive: true, force: true });
 }

@@ -1,28 +1,28 @@
 import type { ChildProcess } from 'node:child_process';
 import { startProgram } from '../process/program.ts';
 
-/** Output and exit code of a run of `almanac labels`. */
+/** Output and exit code of a completed run of `almanac labels`. */
 export interface Ended {
-  /** Null if a signal ended it. */
+  /** Exit code; null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: readonly string[];
-  /** Lines that are not log lines. */
+  /** Lines of stderr that are not log lines. */
   readonly stderr: readonly string[];
 }
 
-/** A running `almanac labels`. */
+/** A running process of `almanac labels`. */
 export interface LabelsProcess {
   readonly process: ChildProcess;
-  /** Resolves once it announces that it observes; rejects if it ends before. */
+  /** Resolves once the process announces that it observes; rejects if it exits before. */
   readonly observing: Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `almanac labels` with arguments, and with environment variables besides `PATH`. */
+/** Starts `almanac labels` with arguments, and with environment variables in addition to `PATH`. */
 export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
   const { child, line, ended, stdout, stderr } = startProgram(['labels', ...args], { env });
   const observing = line(/^almanac labels observing$/).then(() => undefined);
-  // Many tests only wait for the end.
+  // Many tests wait only for the exit of the process.
   observing.catch(() => undefined);
   return {
     process: child,

@@ -22,7 +22,7 @@ export interface ScriptedPorts {
   readonly ports: ReaderPorts;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** Recorded gaps, in order. */
+  /** Gaps that a reader recorded, in order. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
@@ -92,7 +92,7 @@ export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPo
   return new Source({ did, endpoint, peer: { source: did, privileged: false } }, tracker, noPosition);
 }
 
-/** Sets the position of a source as if everything before it were stored. */
+/** Sets the position of a source as if every row before it was stored. */
 
 export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });

@@ -3,7 +3,7 @@ import { labelArtifact, weatherArtifact } from './arbitrary-artifacts.ts';
 import { damaged } from './arbitrary-damage.ts';
 import type { JsonObject } from './values.ts';
 
-/** Cases for the model of the facts API: two artifacts, and requests at instants near their limits. */
+/** Generators of cases for the model of the facts API: two artifacts, and requests at instants near their limits. */
 
 export interface Case {
   readonly world: number;
@@ -24,14 +24,17 @@ export interface Step {
   readonly clock: Clock;
 }
 
-/** An instant near a limit: a number of seconds after a timestamp of the artifact, plus or minus a few milliseconds. */
+/**
+ * An instant near a limit: a number of seconds after a timestamp of the artifact, with an offset of a few
+ * milliseconds.
+ */
 export interface Clock {
   readonly after: 'generated_at' | 'observed_through' | 'the last request';
   readonly seconds: number;
   readonly ms: number;
 }
 
-/** Content of `If-None-Match`, with the path's last ETag, or its current one according to an earlier response. */
+/** Content of `If-None-Match`: with the path's last ETag, or with its current one according to an earlier response. */
 export type Validator =
   | 'none'
   | 'same'
@@ -105,7 +108,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const missing: fc.Arbitrary<JsonObject | null> = fc.constant(null);
 
-/** A case. */
+/** Generator of cases for the facts API. */
 export const caseOf: fc.Arbitrary<Case> = fc.record({
   world: fc.nat(2),
   labels: damaged(fc.oneof({ weight: 40, arbitrary: labelArtifact }, missing)),

@@ -4,8 +4,8 @@ import { factsPrograms } from './facts-programs.ts';
 import type { JsonObject } from './values.ts';
 
 /**
- * The fixed caveats are the service's texts, which the contract does not specify: they are read once from clean
- * artifacts, and the model determines where each of them must appear in other responses.
+ * Returns the fixed caveats, which are read once from artifacts without problems: the contract does not specify these
+ * texts. The model determines where each of them must appear in other responses.
  */
 export function learnedCaveats() {
   const fixed = new Map<string, string[]>();
@@ -15,12 +15,12 @@ export function learnedCaveats() {
     for (const origin of name === 'recent' || name === 'weather' ? ['simulated', 'sample'] : []) {
       const [first = '', ...rest] = caveatsOf(name, { caveats: [], origin });
       if (JSON.stringify(rest) !== JSON.stringify(fixed.get(name)))
-        throw new Error(`${origin}: one more caveat, first`);
+        throw new Error(`${origin}: expected one more caveat, in the first place`);
       ofOrigin.set(`${name} ${origin}`, first);
     }
   }
   const ahead = caveatsOf('weather', {}, -86_400_000).at(-1) ?? '';
-  if (!/ahead/.test(ahead)) throw new Error('no caveat of weather that is ahead of the clock');
+  if (!/ahead/.test(ahead)) throw new Error('weather that is ahead of the clock has no caveat');
   return (schema: string, given: Envelope['caveats']): string[] => {
     const origin = ofOrigin.get(`${schema} ${given.origin}`);
     return [
@@ -50,7 +50,7 @@ function answerTo(name: ArtifactFixture, changes: object, after = 30_000): JsonO
 
 let attribution: string | null = null;
 
-/** Returns the fixed attribution of a reading whose `calm` was removed, also read once. */
+/** Returns the fixed attribution of a reading whose `calm` was removed, read once from the program. */
 export function learnedAttribution(): string {
   attribution ??= attributionOf();
   return attribution;
@@ -61,6 +61,6 @@ function attributionOf(): string {
   const weather = { signals: ['calm'], attribution: 'the producer had its reasons', supports_negative_claim: true };
   const body = answerTo('legacy', { network_weather: weather, observation: { ...observation, adequacy: 'partial' } });
   const said = (body.facts as { network_weather: { attribution: string } }).network_weather.attribution;
-  if (said === '' || said.includes('reasons')) throw new Error(`not a fixed sentence: ${said}`);
+  if (said === '' || said.includes('reasons')) throw new Error(`the attribution is not a fixed sentence: ${said}`);
   return said;
 }

@@ -8,7 +8,7 @@ import { factsDocuments } from '../../src/facts/documents.ts';
 import type { Reply } from '../../src/http/reply.ts';
 import type { Bounds, Request } from './facts-model.ts';
 
-/** The program under test: the facts application over artifacts in memory, without a socket. */
+/** The tested program: the facts application over artifacts in memory, without a socket. */
 
 export interface FactsProgram {
   readonly bounds: Bounds;

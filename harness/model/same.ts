@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Assertion for millions of comparisons: the message is built only on failure. */
+/** Assertion of equality for millions of comparisons: builds its message only on failure. */
 
 export function same(got: unknown, wanted: unknown): void {
   if (!Object.is(got, wanted) && !isDeepStrictEqual(got, wanted)) assert.deepStrictEqual(got, wanted);

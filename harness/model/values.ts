@@ -1,14 +1,11 @@
-/**
- * Values of artifacts as the decided rules interpret them: an instant, a count, a rate, or nothing that may be
- * published.
- */
+/** Values of artifacts by the documented rules: an instant, a count, a rate, or nothing that may be published. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Thrown for an artifact that must not be published; a shared instance, because creating stacks would take most of the
- * time.
+ * Error for an artifact that must not be published. The instance is shared, because creating stacks would take most of
+ * the time.
  */
 export const malformed = new Error('malformed');
 
@@ -34,7 +31,7 @@ export function clockInstant(ms: number): bigint {
   return BigInt(ms) * 1_000_000n;
 }
 
-/** Converts to seconds as the nearest JSON number. */
+/** Converts nanoseconds to seconds as the nearest JSON number. */
 export function seconds(nanoseconds: bigint): number {
   const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const text = `${size / second}.${String(size % second).padStart(9, '0')}`;
@@ -67,7 +64,7 @@ export function rate(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : refuse();
 }
 
-/** Returns a text in well-formed Unicode. */
+/** Returns a text as well-formed Unicode. */
 export function text(value: Json | undefined): string {
   return typeof value === 'string' ? value.toWellFormed() : refuse();
 }
@@ -84,17 +81,17 @@ export function word(known: readonly string[]): (value: Json | undefined) => str
   return (value) => (typeof value === 'string' && known.includes(value) ? value : refuse());
 }
 
-/** A closed enum whose unknown values are published as `unknown`. */
+/** Creates the rule of a closed enum whose unknown values are published as `unknown`. */
 export function wordOrUnknown(known: readonly string[]): (value: Json | undefined) => string {
   return (value) => (known.includes(text(value)) ? text(value) : 'unknown');
 }
 
-/** A timestamp that is required: without it the artifact is malformed. */
+/** Returns a required timestamp; throws `malformed` if it is unusable. */
 export function time(value: Json | undefined): string {
   return instant(value) === null ? refuse() : String(value);
 }
 
-/** A timestamp that is null if it is unusable. */
+/** Returns a timestamp; null if it is unusable. */
 export function timeOrNull(value: Json | undefined): string | null {
   return instant(value) === null ? null : String(value);
 }
@@ -123,7 +120,7 @@ export function uuid(value: Json | undefined): string {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(found) ? found : refuse();
 }
 
-/** Any finite number: an age may be negative. */
+/** Returns any finite number, including a negative age; throws `malformed` for other values. */
 export function number(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : refuse();
 }

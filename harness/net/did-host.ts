@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A labeler in a directory. */
+/** A labeler with its DID document in a directory. */
 export interface HostedDid {
   readonly endpoint: string;
   readonly publicKeyMultibase: string;
@@ -14,7 +14,7 @@ export interface DidHost {
   stop(): Promise<void>;
 }
 
-/** Starts a directory that is initially empty. */
+/** Starts a directory without entries. */
 export async function startDidHost(): Promise<DidHost> {
   const documents = new Map<string, HostedDid>();
   const server = createServer((request, response) => {

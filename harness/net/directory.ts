@@ -6,19 +6,19 @@ export type Entry = { readonly document: unknown } | { readonly status: number; 
 
 /** A server of DID documents: a PLC directory by `/<did>`, a did:web host by `/.well-known/did.json`. */
 export interface Directory {
-  /** Without a trailing slash. */
+  /** URL without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly entries: Map<string, Entry>;
   /** The requested paths, in order. */
   readonly asked: string[];
-  /** Delays responses until the promise resolves. */
+  /** Delays all responses until the promise resolves. */
   hold(until: Promise<void>): void;
 }
 
 /**
- * Starts a directory on a free loopback port until the test ends; for unknown paths it sends the 404 of the public
- * directory.
+ * Starts a directory on a free loopback port until the test ends. The response for unknown paths is the 404 of the
+ * public directory.
  */
 export async function startDirectory(entries: Readonly<Record<string, Entry>> = {}): Promise<Directory> {
   const known = new Map(Object.entries(entries));

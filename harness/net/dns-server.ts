@@ -4,18 +4,21 @@ import { createSocket } from 'node:dgram';
 export interface DnsRecord {
   readonly type: 'A' | 'AAAA' | 'TXT';
   readonly ttl: number;
-  /** An address, or a text of at most 255 characters. */
+  /** Value of the record: an address, or a text of at most 255 characters. */
   readonly value: string;
 }
 
-/** Response to a query: records of its type, `none` (no such name), `failure` (SERVFAIL), or no response at all. */
+/**
+ * Response to a query: records of the requested type, `none` (no such name), `failure` (SERVFAIL), or no response at
+ * all.
+ */
 export type DnsAnswer = readonly DnsRecord[] | 'none' | 'failure' | 'silence';
 
 /** A DNS server on loopback. */
 export interface DnsServer {
-  /** In the format of `Resolver.setServers`. */
+  /** Address in the format of `Resolver.setServers`. */
   readonly address: string;
-  /** The queries so far, as `name type`. */
+  /** Queries so far, each as `name type`. */
   readonly asked: string[];
   stop(): Promise<void>;
 }
@@ -28,7 +31,7 @@ export function dnsEnvironment({ address }: DnsServer): Readonly<Record<string, 
   return { TEST_DNS_SERVER: address, NODE_OPTIONS: `--import ${preload}` };
 }
 
-/** Starts a server that responds as `answer` decides. */
+/** Starts a server whose responses `answer` determines. */
 export async function startDnsServer(answer: (name: string, type: DnsRecord['type']) => DnsAnswer): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -70,7 +73,7 @@ function reply(question: Buffer, code: number, records: readonly DnsRecord[]): B
   return Buffer.concat([header, ...records.map(encode)]);
 }
 
-/** Encodes one record; its name is a pointer to that of the query. */
+/** Encodes one record; the record's name is a pointer to the name in the query. */
 function encode({ type, ttl, value }: DnsRecord): Buffer {
   const data = dataOf(type, value);
   const head = Buffer.alloc(12);
@@ -87,7 +90,7 @@ function dataOf(type: DnsRecord['type'], value: string): Buffer {
     case 'A':
       return Buffer.from(value.split('.').map(Number));
     case 'AAAA':
-      // In full: eight groups of hexadecimal digits.
+      // The address is in full notation: eight groups of hexadecimal digits.
       return Buffer.from(value.split(':').flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]));
     case 'TXT':
       return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);

@@ -13,27 +13,27 @@ import { until } from '../process/until.ts';
 import { certificate } from './listen.ts';
 import { freePort } from './ports.ts';
 
-/** A response with its body undecoded. */
+/** A response whose body is not decoded. */
 export interface ProxyAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Runs the configuration of `deploy/nginx`. */
+/** A running nginx with the configuration of `deploy/nginx`. */
 export interface Nginx {
   /** Sends a request over TLS, as a client of the host does. */
   ask(
     path: string,
     options?: { host?: string; method?: string; headers?: Record<string, string> },
   ): Promise<ProxyAnswer>;
-  /** Sets the clock, which otherwise stands still, to a total number of seconds since the start. */
+  /** Sets the clock to a total number of seconds since the start; the clock does not advance otherwise. */
   ahead(seconds: number): void;
-  /** Lines of a log so far. */
+  /** Returns the lines of a log that nginx has written so far. */
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
 }
 
-/** Variables of the library that controls the clock, for the workers too. */
+/** Variables of the library that controls the clock, which nginx must pass to its workers. */
 const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'FAKETIME_DONT_FAKE_MONOTONIC'];
 
 const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
@@ -44,11 +44,16 @@ interface NginxPorts {
   readonly plain: number;
   readonly facts: number;
   readonly account: number;
-  /** Port of a server that reports the client and site to which the limits assign a request; none by default. */
+  /**
+   * Port of a server that reports the client and site of a request in the limits; by default there is no such server.
+   */
   readonly clients?: number;
 }
 
-/** Configures a server that takes the client's address from a header, and responds with the keys of the limits. */
+/**
+ * Returns the configuration of a server that reads the client's address from a header, and responds with the keys of
+ * the limits.
+ */
 function whoAsks(port: number): string {
   return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
     location / { return 200 "$almanac_client $almanac_site"; } }`;
@@ -124,7 +129,7 @@ export async function startNginx(upstreams: { facts: number; account?: number; c
         servername: host,
         headers: { Host: host, ...headers },
         ca: certificate().cert,
-        // The certificate of the fixtures names localhost.
+        // The certificate of the fixtures is valid for localhost, not for the requested name.
         checkServerIdentity: () => undefined,
         agent: false,
       });
@@ -139,8 +144,8 @@ export async function startNginx(upstreams: { facts: number; account?: number; c
       asked.end();
     });
 
-  await until('nginx to answer', async () => {
-    if (child.exitCode !== null) throw new Error(`nginx ended: ${Buffer.concat(said).toString()}`);
+  await until('nginx answers', async () => {
+    if (child.exitCode !== null) throw new Error(`nginx exited: ${Buffer.concat(said).toString()}`);
     return ask('/up').then(
       () => true,
       () => false,

@@ -1,11 +1,14 @@
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports of Linux: no connection and no other test's server gets one of these. */
+/**
+ * Minimum port: these ports are below the ephemeral ones of Linux, so that no connection and no other test's server
+ * gets one.
+ */
 const lowest = 10_000;
 const highest = 32_000;
 const given = new Set<number>();
 
-/** Returns a port of this machine without a listener that is only used by its number. */
+/** Returns a port without a listener, for use as a number only. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));

@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { root } from '../process/imports.ts';
 import { toolPath } from '../process/tools.ts';
 
-/** Command line of a proxy with its configuration of `deploy/` in front of an account surface, and its address. */
+/**
+ * Command line of a proxy with its configuration of `deploy/` in front of an account surface, and the proxy's address.
+ */
 export interface ProxyRun {
   readonly command: string;
   readonly args: readonly string[];
@@ -13,7 +15,7 @@ export interface ProxyRun {
   readonly tls: boolean;
 }
 
-/** Ports: that of the proxy, two without a listener, and that of the account surface. */
+/** Ports of the proxy, of the account surface, and two without a listener. */
 export interface ProxyPorts {
   readonly listen: number;
   readonly unused: readonly [number, number];

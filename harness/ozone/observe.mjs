@@ -1,6 +1,6 @@
 /**
- * Runs the real label instrument on the real Ozone, by stream and by poll: `npm run test:ozone`. Everything that Ozone
- * emits is read from its own pages, and compared with the accepted labels.
+ * Runs the real label instrument on a real Ozone, by stream and by poll: `npm run test:ozone`. The labels that Ozone
+ * emits are read from its pages, and compared with the accepted labels.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -17,10 +17,10 @@ const { ozone, plc } = network;
 const did = ozone.ctx.cfg.service.did;
 const pages = `${ozone.url}/xrpc/com.atproto.label.queryLabels?uriPatterns=*&limit=250`;
 
-/** Page requests wait for this promise. */
+/** Promise for which page requests wait. */
 let held = Promise.resolve();
 
-/** The directory and the labeler for an instrument that can only poll. */
+/** Server of the directory and the labeler for an instrument that can only poll. */
 const withoutStream = createServer((request, response) => {
   void (async () => {
     const { port } = withoutStream.address();
@@ -43,7 +43,7 @@ const streamed = { seeds: [did], plc: plc.url };
 let byStream = await startStation(streamed);
 const byPoll = await startStation(polled);
 const established = async ({ overview }) => (await overview()).coverage.sources.established === 1;
-await until('both are read', async () => (await established(byStream)) && (await established(byPoll)));
+await until('both sources are established', async () => (await established(byStream)) && (await established(byPoll)));
 
 const seeds = network.getSeedClient();
 await seeds.createAccount('alice', { email: 'alice@test.com', handle: 'alice.test', password: 'alice-pass' });
@@ -100,9 +100,9 @@ await bothHave();
 assert.notEqual(emitted.at(-1).exp, null);
 assert.deepEqual(await stored(byStream), emitted);
 assert.deepEqual(await stored(byPoll), emitted);
-passed('applied, negated, applied again, and with an end: by stream and by poll, verified');
+passed('labels that are applied, negated, applied again and with an expiry are verified, by stream and by poll');
 for (const station of [byStream, byPoll]) assert.deepEqual(await gaps(station), []);
-passed('rows that Ozone replaced are no gap');
+passed('rows that Ozone replaced cause no gap');
 
 await byStream.stop();
 await emit({ createLabelVals: ['late'] });
@@ -110,39 +110,44 @@ byStream = await startStation(streamed, { folder: byStream.folder });
 await bothHave();
 assert.deepEqual(await stored(byStream), emitted);
 assert.deepEqual(await gaps(byStream), ['ours ingest_paused']);
-passed('read on from the cursor after a restart: nothing lost, nothing twice, and the time in between is a gap');
+passed(
+  'reading resumes from the cursor after a restart without loss or repetition, and the downtime is recorded as a gap',
+);
 
 await byStream.stop();
 await ozone.ctx.db.db.deleteFrom('label').execute();
 byStream = await startStation(streamed, { folder: byStream.folder });
-await until('the reset', async () => (await gaps(byStream)).includes('theirs cursor_reset'));
+await until('the reset is recorded', async () => (await gaps(byStream)).includes('theirs cursor_reset'));
 assert.ok((byStream.quirks.get('future_cursor') ?? 0) + (byStream.quirks.get('tail_missing') ?? 0) > 0);
 await emit({ createLabelVals: ['afterwards'] });
-await until('it goes on', async () => (await stored(byStream)).length === emitted.length);
+await until('reading continues', async () => (await stored(byStream)).length === emitted.length);
 assert.deepEqual(await stored(byStream), emitted);
-passed(`a database that was emptied: ${[...byStream.quirks.keys()].join(', ')}; a gap, and reading goes on`);
+passed(
+  `a database that was emptied: ${[...byStream.quirks.keys()].join(', ')}; a gap is recorded, and reading continues`,
+);
 const resetsByPoll = async () => (await gaps(byPoll)).filter((gap) => gap === 'theirs cursor_reset').length;
-await until('the reset, by poll', async () => (await resetsByPoll()) === 1);
+await until('the reset is recorded by poll', async () => (await resetsByPoll()) === 1);
 await bothHave();
 assert.deepEqual(await stored(byPoll), emitted);
-passed('the same by a poll that may have met it empty');
+passed('an emptied database is detected by a poll that may have found it empty');
 
 const emptied = Promise.withResolvers();
 held = emptied.promise;
 await ozone.ctx.db.db.deleteFrom('label').execute();
 await emit({ createLabelVals: ['again'] });
 emptied.resolve();
-await until('the second reset, by poll', async () => (await resetsByPoll()) === 2);
+await until('the second reset is recorded by poll', async () => (await resetsByPoll()) === 2);
 await bothHave();
 for (const station of [byStream, byPoll]) assert.deepEqual(await stored(station), emitted);
 assert.deepEqual(await gaps(byPoll), ['theirs cursor_reset', 'theirs cursor_reset']);
-passed('the same by a poll that met the next label first');
+passed('an emptied database is detected by a poll that found the next label first');
 
-// The directory has a new key for labels, and Ozone goes on with the earlier one: every label was signed before the change.
+// The directory has a new key for labels, and Ozone continues to sign with the earlier one: every label was signed
+// before the change.
 const before = await startStation(streamed);
-await until('an instrument that knows the first key', () => established(before));
+await until('an instrument with the first key is established', () => established(before));
 await emit({ createLabelVals: ['signed-before'] });
-await until('the label, by the first key', async () => (await rowsOf(before)).length === 1);
+await until('the label with the first key is stored', async () => (await rowsOf(before)).length === 1);
 const directory = plc.getClient();
 const rotationKey = network.pds.ctx.plcRotationKey;
 const nextKey = await Secp256k1Keypair.create();
@@ -152,11 +157,11 @@ await directory.updateData(did, rotationKey, (data) => ({
 }));
 await before.stop();
 await (async () => {
-  // The rows stay; the second start knows only the new key and the directory's log.
+  // The rows remain; the restarted instrument has only the new key and the directory's log.
   const after = await startStation(streamed, { folder: before.folder });
-  await until('an instrument after the rotation', () => established(after));
+  await until('an instrument after the rotation is established', () => established(after));
   await emit({ createLabelVals: ['signed-by-the-earlier-key'] });
-  await until('both labels', async () => (await rowsOf(after)).length === 2);
+  await until('both labels are stored', async () => (await rowsOf(after)).length === 2);
   assert.deepEqual(
     (await rowsOf(after)).map(({ label, signature }) => [label.val, signature]),
     [
@@ -169,7 +174,7 @@ await (async () => {
 })();
 passed('a rotated key: a label of the earlier key, within five minutes of its period, is verified_earlier_key');
 
-// The document names another endpoint; the earlier one goes away.
+// The document contains another endpoint; the earlier endpoint is closed.
 const { port: ozonePort } = new URL(ozone.url);
 const sockets = new Set();
 const relayed = createTcpServer((client) => {
@@ -189,21 +194,21 @@ const point = (endpoint) =>
   }));
 await point(movedTo);
 const mover = await startStation(streamed);
-await until('the labeler at its first endpoint', () => established(mover));
+await until('the labeler is established at its first endpoint', () => established(mover));
 await emit({ createLabelVals: ['at-the-first'] });
-await until('its label', async () => (await rowsOf(mover)).length === 1);
+await until('the label at the first endpoint is stored', async () => (await rowsOf(mover)).length === 1);
 await point(ozone.url);
 relayed.close();
 for (const socket of sockets) socket.destroy();
 await emit({ createLabelVals: ['at-the-second'] });
-await until('the label at the second endpoint', async () => (await rowsOf(mover)).length === 2);
+await until('the label at the second endpoint is stored', async () => (await rowsOf(mover)).length === 2);
 assert.deepEqual(
   (await rowsOf(mover)).map(({ label }) => label.val),
   ['at-the-first', 'at-the-second'],
 );
 const endpoint = async () => (await mover.store.roster()).find((row) => row.did === did)?.endpoint;
-await until('the second endpoint in the roster', async () => (await endpoint()) === ozone.url);
-passed('a moved endpoint: reading goes on where the document points, nothing lost, nothing twice');
+await until('the roster has the second endpoint', async () => (await endpoint()) === ozone.url);
+passed('a moved endpoint: reading continues at the endpoint in the document without loss or repetition');
 
 for (const station of [byStream, byPoll, mover]) {
   await station.stop();

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Debian's Chromium, from the machine's packages. */
+/** Path of Debian's Chromium. */
 const executablePath = '/usr/bin/chromium';
 
-/** True if a browser exists. In CI, a missing browser is an error and not a reason to skip. */
+/** True if a browser exists. In CI, a missing browser is an error and not a reason to skip tests. */
 export const hasBrowser = existsSync(executablePath) || process.env.CI !== undefined;
 
-/** Starts a headless browser that sends no requests of its own. */
+/** Starts a headless browser that sends no requests except those of pages. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,

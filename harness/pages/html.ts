@@ -14,8 +14,8 @@ const token = /<!doctype[^>]*>|<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[^\s=>/]+(?:="
 const voids = new Set(['meta', 'link', 'br', 'input', 'hr', 'img']);
 
 /**
- * Returns the texts of a page that our renderer wrote: well-formed, with attributes in double quotes. Throws at
- * anything else, so that no text of a page is missed.
+ * Returns the texts of a page by this service's renderer: well-formed, with attributes in double quotes. Throws on any
+ * other input, so that no text of a page is omitted.
  */
 export function textsOf(html: string): TextRun[] {
   const open: Element[] = [];
@@ -24,7 +24,7 @@ export function textsOf(html: string): TextRun[] {
   while (token.lastIndex < html.length) {
     const at = token.lastIndex;
     const match = token.exec(html);
-    if (!match) throw new Error(`not understood: ${html.slice(at, at + 60)}`);
+    if (!match) throw new Error(`the page contains invalid markup: ${html.slice(at, at + 60)}`);
     const [, closing, tag, attributes = '', selfClosing, text] = match;
     if (text !== undefined) texts.push({ text: unescaped(text), within: [...open] });
     if (tag === undefined) continue;
@@ -36,7 +36,10 @@ export function textsOf(html: string): TextRun[] {
   return texts;
 }
 
-/** Returns the texts of the elements with an attribute, and its value; elements do not nest in their own kind. */
+/**
+ * Returns the text of each element that has an attribute, with the attribute's value; such elements are not nested in
+ * elements of the same kind.
+ */
 export function elementsWith(html: string, attribute: string): { value: string; element: Element; text: string }[] {
   const found = new Map<Element, string>();
   for (const { text, within } of textsOf(html)) {

@@ -8,9 +8,9 @@ export type Documents = Readonly<Record<string, unknown>>;
 const spanNames = /\b(?:24 hours|7 days)\b/g;
 
 /**
- * Returns the parts of a page that its documents do not contain: digits outside of a figure, a figure with another
- * number than the one it references, a quoted text that is not the instrument's. It parses the visible numbers with its
- * own rules.
+ * Returns the parts of a page that its documents do not contain: digits outside a figure, a figure with another number
+ * than the one it references, or a quoted text that is not from the instrument. Parses the visible numbers by its own
+ * rules.
  */
 export function untrueOn(html: string, documents: Documents): string[] {
   const faults: string[] = [];
@@ -71,7 +71,7 @@ function isInstant(text: string, stated: string): boolean {
 }
 
 const seconds: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, min: 60, s: 1 };
-/** Maximum truncation of a duration's text: less than one of the unit below its first. */
+/** Maximum truncation of a duration's text: less than one of the next smaller unit, in seconds. */
 const nextFiner: Readonly<Record<string, number>> = { d: 3_600, h: 60, min: 1, s: 1 };
 
 function isNumber(text: string, stated: number): boolean {

@@ -1,7 +1,7 @@
 import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
-/** The two current artifacts of a state that the page must be able to show; null if absent. */
+/** Two current artifacts of a state that the page must be able to show; null for an absent artifact. */
 
 interface PageState {
   readonly labels: object | null;
@@ -25,7 +25,7 @@ function withCoverage(changes: object): JsonObject {
 
 const unwatched = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
 
-/** The states, by name. */
+/** States of the page, by name. */
 export const pageStates = {
   fresh: (): PageState => ({ labels: labels(), weather: weather() }),
   warming_up: () => {

@@ -23,7 +23,7 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Empty for a process that has just exited. */
+/** Returns the arguments of a process; empty for a process that has exited. */
 function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

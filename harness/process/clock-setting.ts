@@ -7,7 +7,7 @@ export interface ClockSetting {
   readonly simulated: number;
   /** Simulated milliseconds per real millisecond. */
   readonly factor: number;
-  /** Offset of the machine's wall clock from the simulated time. */
+  /** Offset of the machine's wall clock from the simulated time, in milliseconds. */
   readonly stepMs: number;
 }
 
@@ -28,7 +28,7 @@ export interface SimulationClock {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Creates a clock that starts at the present and stands still, controlled through a file. */
+/** Creates a clock that starts at the present time and does not advance, controlled through a file. */
 export function simulationClock(path: string): SimulationClock {
   let setting: ClockSetting = { real: Date.now(), simulated: Date.now(), factor: 0, stepMs: 0 };
   const set = (changes: Partial<ClockSetting>): void => {

@@ -26,15 +26,15 @@ export function parseCsv(text: string): string[][] {
       at += 2;
       records.push(record);
       record = [];
-    } else throw new Error(`a record does not end as it must at ${at}`);
+    } else throw new Error(`a record ends incorrectly at ${at}`);
   }
   if (record.length > 0) throw new Error('the last record has no end');
   return records;
 }
 
 /**
- * Converts a record to a row: an empty cell of an optional field means that it is absent; one apostrophe is removed
- * wherever a cell may begin.
+ * Converts a record to a row: an empty cell of an optional field means that the field is absent; one apostrophe is
+ * removed at each possible beginning of a cell.
  */
 export function rowOfCells(cells: readonly string[]): Record<string, string> {
   const members = csvColumns.map(

@@ -16,7 +16,7 @@ import { startProgramInTest } from './program-in-test.ts';
 /** The account whose rows are exported. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const neighbour = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-/** The labeler of every second row. */
+/** The labeler of every second row of the account. */
 export const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
 const values = ['spam', '=HYPERLINK("http://x.example")', 'a,"b"', 'two\r\nlines', "'quoted", '-1', '🜁‮hide', '!warn'];
@@ -34,7 +34,10 @@ function labelNumber(n: number): ReceivedLabel {
   };
 }
 
-/** Creates a store with this many labels of the last days; returns its URL and the expected rows of the account. */
+/**
+ * Creates a store with a number of labels of the last days; resolves with its URL and the expected rows of the
+ * account.
+ */
 export async function filledStore(labels: number): Promise<{ url: string; rows: AccountRow[]; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-export-store-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -61,7 +64,7 @@ export async function filledStore(labels: number): Promise<{ url: string; rows: 
   await store.append({ at: end, observations: [], refusals: [], positions: [] });
   await store.close();
   const stamps = await stampsOf(folder, begin, micros(end + minute));
-  if (stamps.length !== expected.length) throw new Error('the store does not hold what was appended');
+  if (stamps.length !== expected.length) throw new Error('the store does not contain the appended rows');
   const rows = expected.map((label, index) => rowOf(label, stamps[index] as Micros));
   return { url: `sqlite:${folder}`, rows, folder };
 }
@@ -130,11 +133,11 @@ export interface Passing {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** The client's response; if it was already ended, the proxy does not send it. */
+  /** The response to the client; the proxy does not send a response that has already ended. */
   readonly response: ServerResponse;
 }
 
-/** Starts a proxy in front of the service that may change responses as networks and attackers do. */
+/** Starts a proxy in front of the service that changes responses like networks and attackers do. */
 export async function startProxy(upstream: string, change: (passing: Passing) => void | Promise<void>) {
   const state = { upstream, asked: 0 };
   const server = createServer((request, response) => {

@@ -34,7 +34,7 @@ export function factsInMemory(now: number, accounts: AccountLinks | null = null)
   };
 }
 
-/** The facts of each artifact. */
+/** Paths of the facts of each artifact. */
 export const factsOf: Record<ArtifactFixture, readonly string[]> = {
   recent: [paths.labelsOverview],
   legacy: [paths.labelsOverview],
@@ -42,7 +42,7 @@ export const factsOf: Record<ArtifactFixture, readonly string[]> = {
   weatherwatch: [paths.weatherConditions, paths.weatherMetrics],
 };
 
-/** Half a minute after the time for which each fixture was written. */
+/** Time of tests for each fixture: half a minute after the fixture's time, in milliseconds. */
 export const fixtureNow: Record<ArtifactFixture, number> = {
   recent: Date.parse('2026-11-20T12:00:30Z'),
   legacy: Date.parse('2026-09-11T14:03:52Z'),

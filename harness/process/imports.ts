@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** The package's directory. */
+/** Path of the package's directory. */
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
 /** Returns TypeScript files below a directory, relative to the package, including tests. */
@@ -19,7 +19,7 @@ export function sourceFiles(folder: string): string[] {
   return allFiles(folder).filter((name) => !/\.test\.tsx?$/.test(name));
 }
 
-/** Parses a file. */
+/** Returns the syntax tree of a file of the package. */
 export function parsed(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
 }

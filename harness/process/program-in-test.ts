@@ -8,7 +8,7 @@ export function startProgramInTest(args: readonly string[], options: ProgramOpti
   return program;
 }
 
-/** Runs the program to its end. */
+/** Starts the built program; resolves with its output and exit code. */
 export async function runProgram(args: readonly string[], options: ProgramOptions = {}) {
   const { ended, stdout, stderr } = startProgramInTest(args, options);
   return { code: await ended(), stdout, stderr };

@@ -4,13 +4,16 @@ import { fileURLToPath } from 'node:url';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** Maximum time from a start to an announced line, and from SIGTERM to the end, in milliseconds: enough for a busy machine. */
+/**
+ * Maximum time from a start to an announced line, and from SIGTERM to the exit, in milliseconds: sufficient for a busy
+ * machine.
+ */
 const patienceMs = 120_000;
 
-/** The running built program. */
+/** The built program while it runs. */
 export interface Program {
   readonly child: ChildProcess;
-  /** Lines so far. */
+  /** Lines that the program has printed on stdout. */
   readonly stdout: readonly string[];
   readonly stderr: readonly string[];
   /** Returns the parsed log lines of `stderr`. */
@@ -19,11 +22,11 @@ export interface Program {
   line(pattern: RegExp): Promise<string>;
   /** Resolves with the announced address, like `line`. */
   listening(): Promise<Address>;
-  /** Resolves with the exit code, or the signal's name, once the program has ended and its output was read. */
+  /** Resolves with the exit code, or the signal's name, once the program has exited and its output was read. */
   ended(): Promise<number | string>;
   /** Sends SIGTERM and resolves like `ended`. Kills a program that does not end, and rejects. */
   stop(): Promise<number | string>;
-  /** Sends SIGKILL if the program runs; resolves once it has ended. */
+  /** Sends SIGKILL if the program is running; resolves once it has exited. */
   kill(): Promise<void>;
 }
 
@@ -38,9 +41,9 @@ export interface Server extends Program, Address {}
 
 /** Options of starting the program. */
 export interface ProgramOptions {
-  /** Environment variables besides `PATH`. */
+  /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Runtime, if not that of this process, the pinned one. */
+  /** Path of the runtime; default the pinned one, which runs this process. */
   readonly runtime?: string;
 }
 
@@ -54,7 +57,7 @@ export function startProgram(args: readonly string[], { env = {}, runtime }: Pro
   const stderr: string[] = [];
   const out = createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
-  // Not the exit event, after which output may still arrive.
+  // The exit event is not sufficient: output may arrive after it.
   const ended = new Promise<number | string>((resolve, reject) => {
     child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
@@ -106,7 +109,7 @@ export async function startServer(
   return { ...program, ...(await program.listening()) };
 }
 
-/** Rejects if the executor does not settle within the time that a program may take. */
+/** Rejects if the executor does not settle within the maximum time of a start or a stop. */
 async function inTime<T>(
   what: string,
   executor: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,

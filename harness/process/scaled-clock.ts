@@ -1,6 +1,6 @@
 /**
- * Loaded into a process before other modules (`node --import`): its clocks follow a control file. The wall clock runs
- * faster and may be stepped; the monotonic one runs as fast without steps. Timers and sockets are unchanged.
+ * Module for `node --import`: the clocks of the process follow a control file. The wall clock runs faster and may be
+ * stepped; the monotonic clock runs at the same speed without steps. Timers and sockets are unchanged.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { type ClockSetting, simulatedMs } from './clock-setting.ts';
@@ -8,7 +8,7 @@ import { type ClockSetting, simulatedMs } from './clock-setting.ts';
 const path = process.env.SCALED_CLOCK ?? '';
 const RealDate = globalThis.Date;
 const realNow = RealDate.now.bind(RealDate);
-/** Time for which a setting is used without reading the file, in real milliseconds. */
+/** Maximum time for which a setting is used without reading the file, in real milliseconds. */
 const lookMs = 5;
 
 let setting: ClockSetting = read();

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Debian programs that tests need, with their paths and packages. */
+/** Debian programs that tests require, with their paths and packages. */
 const tools = {
   nginx: ['/usr/sbin/nginx', 'nginx-light'],
   caddy: ['/usr/bin/caddy', 'caddy'],
@@ -10,17 +10,17 @@ const tools = {
   cc: ['/usr/bin/cc', 'gcc libc6-dev'],
 } as const;
 
-/** Name of such a program. */
+/** Name of such a Debian program. */
 export type Tool = keyof typeof tools;
 
-/** Returns the path of a program. */
+/** Returns the path of a Debian program. */
 export function toolPath(tool: Tool): string {
   return tools[tool][0];
 }
 
 /**
- * Returns true, with a message, if tests that need these programs are skipped. In CI, a missing program is an error and
- * not a reason to skip.
+ * Returns true, with a message, if tests that require these programs must be skipped. In CI, a missing program is an
+ * error and not a reason to skip.
  */
 export function lacks(...needed: readonly Tool[]): boolean {
   const missing = needed.filter((tool) => !existsSync(toolPath(tool)));

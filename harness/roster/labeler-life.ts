@@ -7,29 +7,30 @@ export interface Outage {
   readonly until: number;
 }
 
-/** Fate of a labeler over a simulation. */
+/** Outages of a labeler over a simulation. */
 export interface Life {
   readonly kind: 'steady' | 'flapping' | 'dying' | 'refusing' | 'absent';
-  /** In order, and apart. */
+  /** Outages in order, separated by uptime. */
   readonly outages: readonly Outage[];
 }
 
 /**
- * Shares of a population of labelers over 30 days. An observatory's polls of 135 labelers failed 6 times of 405; in two
- * counts, seven months after the first labelers and two years after, 17 % of those with activity no longer responded.
+ * Shares of a population of labelers over 30 days. They approximate two observations: an observatory's polls of 135
+ * labelers failed 6 times of 405; and of labelers with activity, 17 % no longer responded, both seven months and two
+ * years after the first labelers.
  */
 const shares = {
-  /** Down a quarter of the time. */
+  /** Share of labelers that are unreachable for a quarter of the time. */
   flapping: 0.05,
-  /** Stops responding for good. */
+  /** Share of labelers that stop responding permanently. */
   dying: 0.015,
-  /** Answers 401 from some day on. */
+  /** Share of labelers that respond with 401 from some day on. */
   refusing: 0.005,
-  /** Does not respond for 9 to 12 days. */
+  /** Share of labelers that do not respond for 9 to 12 days. */
   absent: 0.005,
 } as const;
 
-/** Mean time between two outages, and mean length of one. */
+/** Mean time between two outages, and mean duration of one, in microseconds. */
 interface Pattern {
   readonly up: number;
   readonly down: number;
@@ -37,7 +38,7 @@ interface Pattern {
 const steady: Pattern = { up: 12 * hour, down: 10 * minute };
 const flapping: Pattern = { up: 6 * hour, down: 2 * hour };
 
-/** Draws the lives of `count` labelers over 30 days. */
+/** Returns the outages of `count` labelers over 30 days. */
 export function drawLives(count: number, dice: Dice): Life[] {
   const end = 30 * day;
   const some = (share: number): readonly null[] => Array.from({ length: Math.round(share * count) }, () => null);
@@ -60,7 +61,7 @@ export function drawLives(count: number, dice: Dice): Life[] {
   return dice.shuffled([...known, ...rest]);
 }
 
-/** Draws the outages of a pattern; `long` replaces those that it touches. */
+/** Returns the outages of a pattern; `long` replaces those that it touches. */
 function draw({ up, down }: Pattern, end: number, dice: Dice, long: Outage | null = null): Outage[] {
   const outages: Outage[] = [];
   for (let from = exponential(up, dice); from < end; from += exponential(up, dice)) {
@@ -75,7 +76,7 @@ function exponential(mean: number, dice: Dice): number {
   return -mean * Math.log(1 - fraction(dice));
 }
 
-/** A number in [0, 1). */
+/** Returns a number in [0, 1). */
 export function fraction(dice: Dice): number {
   return dice.below(1_000_000) / 1_000_000;
 }

@@ -14,7 +14,7 @@ import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives } from './labeler-life.ts';
 import { SimulatedLabeler } from './simulated-labeler.ts';
 
-/** An overview, and what is true at its instant. */
+/** An overview, with the real state of the network at its instant. */
 export interface Publication {
   readonly at: Micros;
   readonly overview: Omit<RecentOverview, 'hold'>;
@@ -25,9 +25,9 @@ export interface Publication {
 export interface Month {
   readonly start: Micros;
   readonly labelers: readonly SimulatedLabeler[];
-  /** One for every three hours. */
+  /** Overviews, one for every three hours. */
   readonly publications: readonly Publication[];
-  /** Messages of labelers that left and returned. */
+  /** Number of log messages of labelers that left and returned, by message. */
   readonly logged: ReadonlyMap<string, number>;
 }
 
@@ -35,8 +35,8 @@ const start = micros(1_780_000_000_000_000);
 const days = 30;
 
 /**
- * Simulates labelers that flap, die and return for 30 days, after 31 days without a gap, and makes an overview every
- * three hours. The result depends on the seed alone.
+ * Simulates labelers that are unreliable, stop and return for 30 days, after 31 days without a gap, and creates an
+ * overview every three hours. The result depends only on the seed.
  */
 export async function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Promise<Month> {
   const chance = dice(seed);
@@ -109,7 +109,7 @@ export function monthTable({ start, publications }: Month): string {
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-/** The parts of a store that an overview reads: a labeler gives labels as long as it responds. */
+/** Creates the parts of a store that an overview reads: a labeler emits labels while it responds. */
 function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): StoreReader {
   const store: Pick<StoreReader, 'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'purges'> = {
     epoch: async () => ({ generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch }),

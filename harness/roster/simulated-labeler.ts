@@ -14,30 +14,30 @@ import { fraction, type Life } from './labeler-life.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Everything from `reached` on was read by `now`. */
+/** Creates the event that everything from `reached` on was read by `now`. */
 function caughtUp(reached: Micros, now: Micros): ReadingEvent {
   return { kind: 'caught_up', now, reached, before: { since: reached, target: reached } };
 }
 
 /**
- * A labeler and its reader on an injected clock, without a socket. The states, the waits between attempts and the gaps are
- * the instrument's own code; the life decides whether an attempt succeeds.
+ * A labeler and its reader on an injected clock, without a socket. The instrument's code determines the states, the
+ * delays between attempts and the gaps; the outages determine whether an attempt succeeds.
  */
 export class SimulatedLabeler {
   readonly known: KnownLabeler;
   readonly life: Life;
-  /** Gaps as the store keeps them. */
+  /** Gaps as the store contains them. */
   gaps: readonly StoredGap[] = [];
-  /** Instants of attempts made while it was not enrolled. */
+  /** Times of attempts while the labeler was not enrolled. */
   readonly lateAttempts: number[] = [];
   readonly #start: number;
   readonly #backoff;
-  /** Index of the outage that is next, or under way. */
+  /** Index of the next or current outage. */
   #outage = 0;
-  /** Time of the next attempt; never while it is read. */
+  /** Time of the next attempt; `never` while the labeler is being read. */
   #attemptAt = never;
 
-  /** Makes a labeler that was read without a gap from `epoch` to `start`. */
+  /** Creates a labeler that was read without a gap from `epoch` to `start`. */
   constructor(did: string, life: Life, { epoch, start }: { epoch: number; start: number }, dice: Dice) {
     this.life = life;
     this.#start = start;
@@ -55,7 +55,7 @@ export class SimulatedLabeler {
     this.#backoff = createBackoff({ firstMs, capMs, random });
   }
 
-  /** Lives until then; a labeler that is being read gives a label at that instant. */
+  /** Advances to a time; a labeler that is being read emits a label at that time. */
   advance(until: number): void {
     for (;;) {
       const breaksAt = this.#attemptAt === never ? this.#outageAfter(this.#lastLive).from : never;
@@ -70,7 +70,7 @@ export class SimulatedLabeler {
     if (this.#attemptAt === never) this.#live(until);
   }
 
-  /** Stores or takes back a gap as the instrument does. */
+  /** Stores or withdraws a gap like the instrument. */
   record(change: GapChange | null): void {
     if (change?.kind === 'record') this.gaps = addGap(this.gaps, change.gap);
     if (change?.kind === 'withdraw') this.gaps = withoutGap(this.gaps, change.gap);
@@ -80,7 +80,7 @@ export class SimulatedLabeler {
     return this.known.tracker.tracked.lastAnswered ?? this.#start;
   }
 
-  /** The first outage that ends after `at`, on the simulation's clock. */
+  /** Returns the first outage that ends after `at`, on the simulation's clock. */
   #outageAfter(at: number): { readonly from: number; readonly until: number } {
     for (;;) {
       const outage = this.life.outages[this.#outage];

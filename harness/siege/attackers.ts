@@ -20,12 +20,12 @@ export class Attackers {
     });
   }
 
-  /** Starts all listeners. */
+  /** Starts all listeners of the hostile network. */
   async start(options: Omit<Extract<HostileCommand, { do: 'start' }>, 'do'>): Promise<HostileAddresses> {
     return this.#ask({ do: 'start', ...options }, 'started');
   }
 
-  /** Starts the attack, turns the late labelers, or ends the attack. */
+  /** Starts the attack, makes the late labelers hostile, or ends the attack. */
   async send(command: 'attack' | 'turn' | 'end'): Promise<void> {
     await this.#ask({ do: command }, 'done');
   }
@@ -35,12 +35,12 @@ export class Attackers {
     return this.#ask({ do: 'report' }, 'report');
   }
 
-  /** Its process id. */
+  /** Process id of the hostile network. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
 
-  /** Stops the process. */
+  /** Stops the process of the hostile network. */
   async stop(): Promise<void> {
     const gone = new Promise((resolve) => this.#child.once('exit', resolve));
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

@@ -5,9 +5,9 @@ import { scanAccount } from '../../src/store/scan.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
 import type { Downtime } from './instrument.ts';
 
-/** Interval of labelers without a stream: they are polled, so their labels are accepted later. */
+/** Interval of the indexes of labelers without a stream, which are polled: their labels are accepted later. */
 const polledEvery = 20;
-/** Time after a start in which streams are opened one after the other. */
+/** Time after a start in which streams are opened one after another, in milliseconds. */
 const settlingMs = 5_000;
 
 /** Creates a regular network with the reference rates, each labeler on its own loopback address. */
@@ -16,7 +16,7 @@ export function honestNetwork(seed: number, labelers: number, labelRate: number)
     ...{ seed, labelers, labelRate, relays: 1, rate: 1, historyHours: 0 },
     labelerHost: (index) => `127.20.${Math.floor(index / 250)}.${(index % 250) + 1}`,
     shapeLabeler: ({ index }) => ({
-      // Seven of ten are seeded, the others discovered.
+      // Seven of ten labelers are seeded; the others are discovered.
       seeded: index % 10 < 7,
       ailment: index % polledEvery === polledEvery - 5 ? 'no_stream' : 'none',
     }),
@@ -31,7 +31,7 @@ export interface Lag {
   readonly max: number;
 }
 
-/** Result for the honest labels. */
+/** Comparison of the honest labels with the stored rows. */
 export interface HonestRows {
   /** Number of labels that could be stored, and of those that were. */
   readonly emitted: number;
@@ -49,7 +49,7 @@ export interface HonestRows {
   readonly polled: Lag;
   /** Delays of labels emitted before the attack, for comparison. */
   readonly before: Lag;
-  /** Delays of labels emitted after it. */
+  /** Delays of labels emitted after the attack. */
   readonly after: Lag;
   /** Number of lost labels by labeler, with the times of the first few. */
   readonly losers: readonly string[];
@@ -66,7 +66,8 @@ interface Due {
   readonly labeler: string;
   readonly emittedUs: number;
   /**
-   * An account-replacing labeler no longer serves it: an instrument that was stopped at its emission cannot read it.
+   * True if an account-replacing labeler no longer serves the label: an instrument that was stopped at its emission
+   * cannot read it.
    */
   readonly replaced: boolean;
 }
@@ -111,7 +112,7 @@ export async function areStored(sim: Sim, store: StoreReader, fromUs: number, to
   return [...due.values()].every(({ replaced }) => replaced);
 }
 
-/** Returns an instant later than every stored row. */
+/** Returns a time later than every stored row. */
 function farEnd(): Interval['end'] {
   return micros(Date.now() * 1000 + 3_600_000_000);
 }
@@ -144,7 +145,7 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
         const when = spanOf(one.emittedUs / 1000, spans);
         if (when === null) continue;
         const way = when === 'during' ? (polled.has(label.src) ? 'polled' : 'streamed') : when;
-        // A polled label may be as late as the polling interval at any time.
+        // A polled label may be late by the polling interval at any time.
         if (when === 'during' || !polled.has(label.src)) lags[way].push((observedAt - one.emittedUs) / 1e6);
       }
     }

@@ -1,18 +1,18 @@
 /**
- * Runs the hostile network in a separate process, so that its load does not slow down the honest network. Controlled by
- * messages.
+ * Runs the hostile network in a separate process, so that its load does not slow down the honest network. Messages
+ * control the process.
  */
 import { kinds } from '../../sim/labelers/hostile/kinds/index.ts';
 import { type HostileAddresses, HostileNetwork, type Met } from '../../sim/labelers/hostile/network.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
 
-/** Commands for the process. */
+/** A command for the process of the hostile network. */
 export type HostileCommand =
   | {
       readonly do: 'start';
       readonly seed: number;
       readonly count: number;
-      /** Names of kinds. */
+      /** Names of the kinds of hostile labelers. */
       readonly kinds: readonly string[];
       readonly names: boolean;
       /** Port of individual addresses; labelers on shared addresses use the following ports. */
@@ -23,7 +23,7 @@ export type HostileCommand =
     }
   | { readonly do: 'attack' | 'turn' | 'end' | 'report' };
 
-/** Its responses: one per command, in order. */
+/** Responses of the process: one per command, in order. */
 export type HostileAnswer =
   | ({ readonly kind: 'started' } & HostileAddresses)
   | { readonly kind: 'done' }
@@ -42,7 +42,7 @@ async function obey(command: HostileCommand): Promise<HostileAnswer> {
     });
     return { kind: 'started', ...(await network.start()) };
   }
-  if (network === null) throw new Error('not started');
+  if (network === null) throw new Error('the hostile network is not started');
   switch (command.do) {
     case 'attack':
       network.attack();

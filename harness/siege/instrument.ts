@@ -5,33 +5,33 @@ import { type Enclosure, enclose } from './unit-limits.ts';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** Values from the unit: the timeout of a stop, and the delay before a restart. */
+/** Values of the unit, in milliseconds: the timeout of a stop, and the delay before a restart. */
 const stopTimeoutMs = 15_000;
 const restartMs = 2_000;
-/** Number of crashes after which the instrument is not restarted. */
+/** Maximum number of crashes; after one more, the instrument is not restarted. */
 const maxCrashes = 10;
-/** Number of output lines kept of a run. */
+/** Maximum number of output lines that are kept of a run. */
 const maxLines = 1_000;
-/** Timeout of a start: it is then considered stuck. */
+/** Maximum duration of a start, in milliseconds; a longer one counts as stuck. */
 const startTimeoutMs = 120_000;
 
 /** An interval of the wall clock, in milliseconds. */
 export interface Downtime {
   readonly fromMs: number;
-  /** Time at which it observed again. */
+  /** Time at which the instrument observed again. */
   readonly toMs: number;
 }
 
-/** An unexpected exit. */
+/** An unexpected exit of the instrument. */
 export interface Crash {
   readonly atMs: number;
-  /** Its exit code, or the signal's name. */
+  /** Exit code of the instrument, or the signal's name. */
   readonly code: number | string;
-  /** Its last output: the lines outside the log, or the last of the log. */
+  /** Last output of the instrument: the lines outside the log, or the last lines of the log. */
   readonly said: string;
 }
 
-/** A requested exit. */
+/** A requested exit of the instrument. */
 export interface Stop {
   readonly tookMs: number;
   readonly code: number | string;
@@ -63,28 +63,28 @@ export class Instrument {
     this.#resolvConf = resolvConf;
   }
 
-  /** Null while it does not run. */
+  /** Process id; null while the instrument does not run. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** Time since which it has been observing; null while it does not. */
+  /** Time since which the instrument has been observing; null while it does not observe. */
   get observingSinceMs(): number | null {
     return this.#observingSinceMs;
   }
 
-  /** True if it crashed so often that it is not restarted. */
+  /** True if the instrument crashed so often that it is not restarted. */
   get givenUp(): boolean {
     return this.crashes.length >= maxCrashes;
   }
 
-  /** Starts it; resolves once it observes. */
+  /** Starts the instrument; resolves once it observes. */
   async start(): Promise<void> {
     this.#wanted = true;
     await this.#spawn();
   }
 
-  /** Stops it as systemd does; resolves once it has ended. */
+  /** Stops the instrument like systemd; resolves once it has exited. */
   async stop(): Promise<void> {
     this.#wanted = false;
     await this.#recovering;
@@ -100,13 +100,13 @@ export class Instrument {
     this.stops.push({ tookMs: Math.round(performance.now() - asked), code });
   }
 
-  /** Kills it without waiting. */
+  /** Kills the instrument without waiting for its exit. */
   killNow(): void {
     this.#wanted = false;
     this.#child?.kill('SIGKILL');
   }
 
-  /** Kills it; resolves once it has exited. */
+  /** Kills the instrument; resolves once it has exited. */
   async kill(): Promise<void> {
     this.killNow();
     await this.#ended;

@@ -3,12 +3,12 @@ import { readOverview } from './judge-state.ts';
 import { comesToHold } from './watch.ts';
 
 /**
- * Maximum time until page and facts agree: representations change once a minute, so two concurrent requests may get
- * different ones.
+ * Maximum time until page and facts agree, in milliseconds: representations change once per minute, so two concurrent
+ * requests may return different ones.
  */
 const patienceMs = 10_000;
 
-/** Returns the parts of a page that its documents do not contain. */
+/** Function that returns the parts of a page that its documents do not contain. */
 export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
 
 /** Returns differences between the served overview and the artifact, and between the page and the facts. */
@@ -35,8 +35,8 @@ async function look(factsUrl: string, artifacts: string, readPage: ReadPage | nu
   const artifact = await readOverview(artifacts);
   const { labels } = documents;
   const problems = readPage === null ? [] : readPage(await get('/'), documents).map((fault) => `the page: ${fault}`);
-  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are of another artifact');
+  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are from another artifact');
   else if (JSON.stringify(labels.facts?.counts) !== JSON.stringify(artifact?.counts))
-    problems.push('the facts count otherwise than the artifact');
+    problems.push('the counts in the facts differ from those in the artifact');
   return problems;
 }

@@ -9,9 +9,12 @@ import { micros } from '../../src/store/time.ts';
 import { isReplacement } from '../truth/gaps.ts';
 import type { Downtime } from './instrument.ts';
 
-/** Maximum time after a start until a seeded source is established again. */
+/** Maximum time after a start until a seeded source is established again, in milliseconds. */
 const graceMs = 60_000;
-/** Maximum time for a discovered, new source, which shares turns and processor time with every hostile one. */
+/**
+ * Maximum time after a start until a discovered source is established, in milliseconds; it shares turns and processor
+ * time with every hostile source.
+ */
 const newGraceMs = 120_000;
 
 /** A wrong state of an honest source. */
@@ -22,7 +25,7 @@ export interface Undeserved {
   toMs: number;
 }
 
-/** Checks the states of honest sources in the store. */
+/** Checker of the states of honest sources in the store. */
 export class StateWatch {
   readonly undeserved: Undeserved[] = [];
   readonly #honest: ReadonlySet<string>;
@@ -33,8 +36,8 @@ export class StateWatch {
   }
 
   /**
-   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing, null while it does
-   * not.
+   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing; null while it does
+   * not observe.
    */
   look(roster: readonly RosterRow[], nowMs: number, runningSinceMs: number | null): void {
     if (runningSinceMs === null) return;
@@ -67,7 +70,7 @@ export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<
   );
 }
 
-/** Returns gaps of honest sources without a cause; gaps of our own downtime have one. */
+/** Returns gaps of honest sources without a cause; the instrument's downtime is a cause. */
 export async function undeservedGaps(
   store: StoreReader,
   { labelers }: Sim,
@@ -76,7 +79,7 @@ export async function undeservedGaps(
   const { startedAt } = await store.epoch();
   const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
   const known = new Map(labelers.list.map((labeler) => [labeler.did, labeler]));
-  // A heartbeat is written every ten seconds: the gap begins at the last one before the end.
+  // A heartbeat is written every ten seconds: the gap begins at the last heartbeat before the end.
   const isDown = ({ start, end }: StoredGap): boolean =>
     downtimes.some(({ fromMs, toMs }) => start / 1000 >= fromMs - 15_000 && end / 1000 <= toMs + 5_000);
   const isUndeserved = (gap: StoredGap): boolean => {
@@ -93,7 +96,7 @@ export async function undeservedGaps(
     );
 }
 
-/** Reads the overview; null if there is none. */
+/** Reads the overview; resolves with null if it does not exist. */
 export async function readOverview(artifacts: string): Promise<RecentOverview | null> {
   try {
     return JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
@@ -126,7 +129,7 @@ export async function overviewProblems(store: StoreReader, overview: RecentOverv
   ).reduce((sum, state) => sum + sources[state], 0);
   const problems: string[] = [];
   const differ = (what: string, wanted: unknown, got: unknown): void => {
-    if (wanted !== got) problems.push(`overview: ${what} is ${String(got)}, the store says ${String(wanted)}`);
+    if (wanted !== got) problems.push(`overview: ${what} is ${String(got)}, but ${String(wanted)} in the store`);
   };
   differ('generation_id', generationId, overview.acquisition.generation_id);
   differ('events_window', events, overview.counts.events_window);

@@ -12,7 +12,8 @@ export interface NameServer {
 }
 
 /**
- * Starts one if this user may listen on port 53 and give a process another /etc/resolv.conf; otherwise returns null.
+ * Starts a name server if this user may listen on port 53 and give a process another /etc/resolv.conf; otherwise
+ * resolves with null.
  */
 export async function startNameServer(folder: string): Promise<NameServer | null> {
   if (!canReplaceNameServer()) return null;

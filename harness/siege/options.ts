@@ -9,22 +9,22 @@ export interface SiegeOptions {
   readonly seed: number;
   readonly hostile: number;
   readonly honest: number;
-  /** Duration of the attack while the instrument runs, excluding restarts. */
+  /** Duration of the attack while the instrument runs, excluding restarts, in seconds. */
   readonly seconds: number;
   readonly restarts: number;
-  /** Maximum time after the attack until everything is as before. */
+  /** Maximum time from the end of the attack to the recovery, in seconds. */
   readonly recoverySeconds: number;
-  /** Names of kinds; default all. */
+  /** Names of the kinds of hostile labelers; default all. */
   readonly kinds?: readonly string[];
   /** Labels per second of all honest labelers. */
   readonly labelRate: number;
   /** Share of hostile labelers that behave well at first. */
   readonly lateShare: number;
-  /** Total rate of all floods. */
+  /** Maximum rate of all floods together, in megabytes per second. */
   readonly floodMegabytesPerSecond: number;
   /** Maximum size of the store, in megabytes. */
   readonly diskBudgetMegabytes: number;
-  /** Path for samples; null for none. */
+  /** Path of the file for samples; null for none. */
   readonly csv: string | null;
   /** Reads the observatory's page; null if the runtime cannot load the components of pages. */
   readonly readPage: ReadPage | null;
@@ -41,7 +41,7 @@ export interface SiegeReport {
   readonly crashes: readonly Crash[];
   readonly stops: readonly Stop[];
   readonly memory: 'cgroup' | 'heap flag';
-  /** True if a name server took part. */
+  /** True if the siege had a name server. */
   readonly names: boolean;
   readonly maxRssMegabytes: number;
   /** Trend of the memory during the attack, in megabytes per hour; null with too few samples. */
@@ -52,11 +52,11 @@ export interface SiegeReport {
   readonly diskMegabytes: number;
   readonly met: Readonly<Record<string, Met>>;
   readonly floodMegabytes: number;
-  /** Seconds until everything was as before; null if that took too long. */
+  /** Time until the recovery, in seconds; null if it took too long. */
   readonly recoveredAfterSeconds: number | null;
   /** Responses of the facts process for the overview, by status. */
   readonly factsStatuses: Readonly<Record<string, number>>;
 }
 
-/** Limit of the instrument's resident set, in megabytes. */
+/** Maximum resident set of the instrument, in megabytes. */
 export const maxRssMegabytes = 500;

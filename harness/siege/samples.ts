@@ -6,11 +6,11 @@ export interface Sample {
   readonly atMs: number;
   readonly phase: string;
   readonly rssMegabytes: number;
-  /** The highest resident set of this process so far. */
+  /** Maximum resident set of the process so far, in megabytes. */
   readonly peakMegabytes: number;
   /** Processor time so far, in seconds. */
   readonly cpuSeconds: number;
-  /** The longest stall of the event loop since the previous sample, in seconds; null without a response. */
+  /** Longest stall of the event loop since the previous sample, in seconds; null if the process did not respond. */
   readonly stallSeconds: number | null;
   readonly diskMegabytes: number;
   readonly openFiles: number;
@@ -56,7 +56,7 @@ export class Samples {
     appendFileSync(this.#csv, `${cells.join()}\n`);
   }
 
-  /** The highest resident set, in megabytes. */
+  /** Maximum resident set, in megabytes. */
   get maxRss(): number {
     return Math.max(0, ...this.list.map(({ peakMegabytes }) => peakMegabytes));
   }
@@ -66,7 +66,7 @@ export class Samples {
     return Math.max(0, ...this.list.map(({ diskMegabytes }) => diskMegabytes));
   }
 
-  /** The longest stall, in seconds; five if the process did not respond. */
+  /** Longest stall, in seconds; five if the process did not respond. */
   get maxStall(): number {
     return Math.max(0, ...this.list.map(({ stallSeconds }) => stallSeconds ?? 5));
   }
@@ -77,7 +77,7 @@ export class Samples {
     let [cpu, wall] = [0, 0];
     for (const [at, sample] of all.entries()) {
       const before = all[at - 1];
-      // A new process begins at zero.
+      // Processor time of a new process begins at zero.
       if (before === undefined || sample.cpuSeconds < before.cpuSeconds) continue;
       cpu += sample.cpuSeconds - before.cpuSeconds;
       wall += (sample.atMs - before.atMs) / 1000;
@@ -91,7 +91,7 @@ export class Samples {
    */
   slope(phase: string): number | null {
     const all = this.list.filter((sample) => sample.phase === phase);
-    // Growth during the start is not a trend.
+    // Memory growth during the start is excluded.
     const rest = all.slice(Math.floor(all.length / 4));
     if (rest.length < 5) return null;
     const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -111,7 +111,7 @@ function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes'
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const megabytes = (name: string): number =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
-    // Fields after the command name, which may contain blanks: utime and stime are the 12th and 13th of them.
+    // The command name may contain blanks; of the fields after it, utime and stime are the 12th and 13th.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
@@ -136,7 +136,7 @@ export function bytesUnder(folder: string): number {
         const { size } = statSync(join(folder, name));
         bytes += size;
       } catch {
-        // The file was removed meanwhile.
+        // The file was removed after the directory was listed.
       }
     }
   } catch {

@@ -6,15 +6,16 @@ import { bytesUnder } from './samples.ts';
 import { comesToHold, pause, reading, rosterOf, startWatch, type Watch } from './watch.ts';
 import { buildWorld, type World } from './world.ts';
 
-/** Duration of the phase before an attack, for comparison. */
+/** Duration of the phase before an attack, for comparison, in milliseconds. */
 const beforeMs = 10_000;
-/** Maximum time after the last label until every emitted label must be stored. */
+/** Maximum time after the last label until every emitted label must be stored, in milliseconds. */
 const settleMs = 60_000;
-/** After the attack, a source has recovered once all labels older than this are stored. */
+/** Maximum age of a label that a recovered source may not have delivered yet, in milliseconds. */
 const recentMs = 15_000;
 
 /**
- * Runs the real label instrument within its unit's limits against hostile and honest labelers, and judges the result.
+ * Runs the real label instrument within its unit's limits against hostile and honest labelers, and returns the judged
+ * result.
  */
 export async function runSiege(options: SiegeOptions): Promise<SiegeReport> {
   const world = await buildWorld(options);
@@ -51,7 +52,8 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
       (await areEstablished()) && (await recentAreStored(world, attackToMs));
     const recovered = await comesToHold(isAsBefore, options.recoverySeconds * 1000);
     const recoveredAfterSeconds = recovered ? (Date.now() - attackToMs) / 1000 : null;
-    if (!recovered) problems.push(`not as before within ${options.recoverySeconds} s after the attack`);
+    if (!recovered)
+      problems.push(`the instrument did not recover within ${options.recoverySeconds} s after the attack`);
     onProgress('judging');
     const rows = await settledRows(world, { attackFromMs, attackToMs, downtimes: instrument.downtimes });
     problems.push(...(await stateProblems(world)));
@@ -80,7 +82,7 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
   }
 }
 
-/** Runs the attack with its restarts; late labelers turn hostile after the first part. */
+/** Runs the attack and its restarts; late labelers turn hostile after the first part. */
 async function attack(world: World, options: SiegeOptions, watch: Watch): Promise<void> {
   const { instrument } = world;
   const { seconds, restarts, onProgress } = options;
@@ -111,7 +113,7 @@ async function recentAreStored({ sim, store }: World, attackToMs: number): Promi
   return (await reading(store, (reader) => areStored(sim, reader, fromMs * 1000, toMs * 1000))) ?? false;
 }
 
-/** Ends the honest traffic, waits until all of it is stored, and compares. */
+/** Ends the honest traffic, waits until all of it is stored, and compares the rows with the network's record. */
 async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestRows> {
   for (const { faults } of sim.labelers.list) faults.setRate(0);
   const areCounted = async (): Promise<boolean> =>
@@ -122,7 +124,7 @@ async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestR
   return rows;
 }
 
-/** Returns errors in the artifact and in the gaps. */
+/** Returns the errors in the artifact and in the gaps. */
 async function stateProblems({ artifacts, sim, instrument, store }: World): Promise<string[]> {
   const overview = await readOverview(artifacts);
   if (overview === null) return ['there is no overview'];
@@ -136,27 +138,27 @@ async function stateProblems({ artifacts, sim, instrument, store }: World): Prom
 function rowProblems({ lost, surplus, losers }: HonestRows): string[] {
   const problems: string[] = [];
   if (lost > 0) problems.push(`${lost} honest labels are lost: ${losers.join(', ')}`);
-  if (surplus > 0) problems.push(`${surplus} rows of honest labelers are stored twice, or no labeler sent them`);
+  if (surplus > 0) problems.push(`${surplus} rows of honest labelers are stored twice or were never sent`);
   return problems;
 }
 
 function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeReport['met']): string[] {
   const problems = instrument.crashes.map(({ code, said }) => `it ended by itself with ${code}: ${said}`);
   for (const { code, tookMs } of instrument.stops) {
-    if (code !== 0) problems.push(`a stop ended with ${code} after ${tookMs} ms`);
+    if (code !== 0) problems.push(`the instrument exited with ${code} after ${tookMs} ms`);
   }
   const states = new Map<string, number>();
   for (const { state } of watch.states.undeserved) states.set(state, (states.get(state) ?? 0) + 1);
   for (const [state, count] of states) problems.push(`${count} honest sources were ${state}`);
   const rss = watch.samples.maxRss;
-  if (rss > maxRssMegabytes) problems.push(`it held ${rss.toFixed(0)} MB`);
+  if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview was answered with ${status} ${count} times`);
-  // A kind without any request proves nothing. A kind without a listener cannot get one; a did:web must first wait for
-  // its turn.
+  // Every kind must have had a request, because otherwise its attack was not tested. Exceptions are kinds without a
+  // listener and did:web labelers, which first wait for a turn.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
-      problems.push(`${name} was never met`);
+      problems.push(`the kind ${name} received no request`);
   }
   return problems;
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const unitFile = join(import.meta.dirname, '../../deploy/systemd/almanac-labels.service');
 const cgroups = '/sys/fs/cgroup';
-/** Default heap size of the runtime for a limit of 1 GiB; without a cgroup, a flag sets it. */
+/** Default heap size of the runtime for a limit of 1 GiB, in megabytes; without a cgroup, a flag sets it. */
 const heapMegabytesOfGigabyte = 560;
 
 /** Limits in the unit of the label instrument. */
@@ -30,20 +30,20 @@ export function unitLimits(): UnitLimits {
   };
 }
 
-/** Command line and options that start a program within the limits of its unit. */
+/** Command line and options with which a program starts within the limits of its unit. */
 export interface Enclosure {
-  /** `cgroup`: the kernel limits its memory as under systemd; `heap flag`: the runtime limits only its heap. */
+  /** `cgroup`: the kernel limits the memory as under systemd; `heap flag`: the runtime limits only its heap. */
   readonly memory: 'cgroup' | 'heap flag';
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Removes the cgroup. */
+  /** Removes the cgroup of the program. */
   release(): void;
 }
 
 /**
- * Wraps a command so that it runs under the unit's limits and queries only `nameServer`, as far as this user may do so;
- * root may. A null `nameServer` leaves the machine's own.
+ * Wraps a command so that it runs under the unit's limits and queries only `nameServer`, as far as this user has
+ * permission; root has. With a null `nameServer`, the machine's name server is used.
  */
 export function enclose(argv: readonly string[], nameServer: { readonly resolvConf: string } | null): Enclosure {
   const limits = unitLimits();
@@ -65,7 +65,7 @@ export function enclose(argv: readonly string[], nameServer: { readonly resolvCo
   };
 }
 
-/** Returns true if this user can give a process its own name server. */
+/** Returns true if this user can set the name server of a process. */
 export function canReplaceNameServer(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hosts', '/etc/resolv.conf']).status === 0;
 }
@@ -88,13 +88,13 @@ function removeGroup(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // A process of it has not exited yet; an empty cgroup costs nothing.
+    // A process in the cgroup has not exited yet; an empty cgroup costs nothing.
   }
 }
 
 let groups = 0;
 
-/** Creates a cgroup with a memory limit; null if that is not possible. */
+/** Creates a cgroup with a memory limit; returns null if that is not possible. */
 function memoryGroup(bytes: number): { readonly processes: string; remove(): void } | null {
   groups += 1;
   sweepGroups();
@@ -109,8 +109,8 @@ function memoryGroup(bytes: number): { readonly processes: string; remove(): voi
   }
   const remove = (): void => removeGroup(path);
   try {
-    // In a cgroup this file exists; in an ordinary directory, writing would create it.
-    if (!existsSync(bound)) throw new Error('no memory controller');
+    // This file exists only in a cgroup; in an ordinary directory, writing would create it.
+    if (!existsSync(bound)) throw new Error('the cgroup has no memory controller');
     writeFileSync(bound, String(bytes));
     return { processes: join(path, 'cgroup.procs'), remove };
   } catch {

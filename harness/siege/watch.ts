@@ -9,18 +9,18 @@ const sampleMs = 2_000;
 /** Number of samples between reads of the roster and requests of the facts. */
 const rosterEvery = 5;
 
-/** Continuous checks of all running parts. */
+/** Checks that run during all phases of a siege. */
 export interface Watch {
   readonly samples: Samples;
   readonly states: StateWatch;
-  /** Responses for the overview, by status. */
+  /** Number of responses for the overview, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Phase of the following samples. */
+  /** Name of the phase in the following samples. */
   phase: string;
   stop(): Promise<void>;
 }
 
-/** Starts the checks. */
+/** Starts the checks of a siege. */
 export function startWatch(world: World, factsUrl: string, csv: string | null): Watch {
   const samples = new Samples(csv);
   const states = new StateWatch(world.honest);
@@ -67,12 +67,12 @@ export async function reading<T>(folder: string, read: (store: StoreReader) => P
   }
 }
 
-/** Returns the roster as last stored. */
+/** Returns the roster that was stored last. */
 export async function rosterOf(folder: string): Promise<readonly RosterRow[]> {
   return (await reading(folder, (store) => store.roster())) ?? [];
 }
 
-/** Waits; an abort ends the wait. */
+/** Waits for a time; an abort ends the wait early. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -83,7 +83,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns true if a condition becomes true in time. */
+/** Returns true if a condition becomes true within a time. */
 export async function comesToHold(holds: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {

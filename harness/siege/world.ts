@@ -30,11 +30,11 @@ export interface World {
   readonly artifacts: string;
   /** Starts the facts process; resolves with its address. */
   serveFacts(): Promise<string>;
-  /** Starts the attack: relays list all labelers, and hostile labelers' documents become hostile. */
+  /** Starts the attack: relays list all labelers, and the documents of hostile labelers become hostile. */
   attack(): Promise<void>;
   turn(): Promise<void>;
   end(): Promise<void>;
-  /** Stops and removes everything. */
+  /** Stops all participants and removes their directories. */
   clear(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
     nameServer?.resolvConf ?? null,
   );
   cleanups.push(() => instrument.kill());
-  // A siege that is ended by a signal leaves neither a process nor gigabytes of a store behind.
+  // A signal that ends the siege must leave neither a process nor gigabytes of a store.
   const onExit = (): void => {
     instrument.killNow();
     rmSync(folder, { recursive: true, force: true });
@@ -127,7 +127,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
   };
 }
 
-/** The directory also serves the documents of hostile labelers, modified by their kinds during the attack. */
+/** Makes the directory serve the documents of hostile labelers, which their kinds modify during the attack. */
 async function describeHostile(
   { labelers: { directory } }: Sim,
   identities: readonly HostileIdentity[],

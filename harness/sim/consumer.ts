@@ -7,18 +7,18 @@ import type { Counts } from '../../sim/truth.ts';
 /** Timeout for expected frames, in milliseconds. */
 const patienceMs = 30_000;
 
-/** A simple consumer: a websocket client that keeps every frame as text. */
+/** A simple consumer: a websocket client that stores every frame as text. */
 export interface Consumer {
   readonly socket: WebSocket;
   readonly frames: string[];
-  /** Resolves after this number of frames. */
+  /** Resolves after a number of frames. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket has ended. */
   readonly closed: Promise<number>;
   close(): Promise<void>;
 }
 
-/** Subscribes; resolves after the handshake. */
+/** Opens a subscription; resolves after the handshake. */
 export async function subscribe(
   url: string,
   query: Record<string, string | readonly string[]> = {},
@@ -71,17 +71,17 @@ export async function refusal(url: string): Promise<number> {
   return (response as { statusCode: number }).statusCode;
 }
 
-/** Parses frames completely. */
+/** Returns the full parse of each frame. */
 export function parsed(frames: readonly string[]): ParsedFrame[] {
   return frames.map(parseFrame);
 }
 
-/** Returns the times of frames. */
+/** Returns the `time_us` of each frame. */
 export function times(frames: readonly string[]): (number | null)[] {
   return frames.map((frame) => parseFrame(frame).timeUs);
 }
 
-/** Counts by a full parse of every frame: the record must be equal. */
+/** Counts frames by a full parse; the network's record must be equal. */
 export function countsOf(frames: readonly string[]): Counts {
   const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<
     (typeof metricNames)[number],

@@ -14,18 +14,18 @@ export interface LabelFrame {
   readonly body: { readonly seq?: number; readonly labels?: readonly ReadLabel[] } & Record<string, unknown>;
 }
 
-/** A consumer of a labeler's stream that keeps every frame. */
+/** A consumer of a labeler's stream that stores every frame. */
 export interface LabelConsumer {
   readonly socket: WebSocket;
   readonly frames: LabelFrame[];
-  /** Resolves after this number of frames. */
+  /** Resolves after a number of frames. */
   received(count: number): Promise<void>;
   /** Resolves with the close code once the socket has ended. */
   readonly closed: Promise<number>;
   close(): Promise<void>;
 }
 
-/** Subscribes; resolves after the handshake. */
+/** Opens a subscription; resolves after the handshake. */
 export async function subscribeLabels(endpoint: string, cursor?: number): Promise<LabelConsumer> {
   const target = `${endpoint.replace('http', 'ws')}/xrpc/com.atproto.label.subscribeLabels`;
   const socket = new WebSocket(cursor === undefined ? target : `${target}?cursor=${cursor}`, {
@@ -72,7 +72,7 @@ export interface LabelPage {
   readonly body: { readonly cursor?: string; readonly labels: readonly ReadLabel[] };
 }
 
-/** Requests a page. */
+/** Requests a page of `queryLabels` and returns its parsed body. */
 export async function queryLabels(endpoint: string, params: Record<string, string> = {}): Promise<LabelPage> {
   const query = new URLSearchParams({ uriPatterns: '*', ...params });
   const response = await fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?${query}`);
@@ -82,7 +82,7 @@ export async function queryLabels(endpoint: string, params: Record<string, strin
 /** Returns the bytes of a signature from either transport. */
 export function signatureOf(label: ReadLabel): Uint8Array<ArrayBuffer> {
   const { sig } = label;
-  if (!isBytes(sig)) throw new Error('a label without a signature');
+  if (!isBytes(sig)) throw new Error('the label has no signature');
   return new Uint8Array(fromBytes(sig));
 }
 

@@ -3,7 +3,7 @@ import { createSim, type Sim, type SimAddresses, type SimOptions } from '../../s
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { queryLabels, type ReadLabel } from './label-consumer.ts';
 
-/** A simulated network in which an Ozone and a skyware labeler come first. */
+/** A simulated network whose first labelers are an Ozone and a skyware labeler. */
 export interface LabelSim {
   readonly sim: Sim;
   readonly addresses: SimAddresses;
@@ -13,7 +13,7 @@ export interface LabelSim {
   pass(seconds: number): void;
 }
 
-/** Start of these networks, in milliseconds. */
+/** Start time of these networks, in milliseconds since 1970. */
 export const startMs = Date.UTC(2026, 6, 4);
 
 /** Starts a small network with a manual clock. */
@@ -43,7 +43,7 @@ export async function startLabelSim(options: SimOptions = {}): Promise<LabelSim>
   };
 }
 
-/** Reads page after page until one is empty or has no cursor. */
+/** Reads pages until one is empty or has no cursor; resolves with the labels of all of them. */
 export async function readAll(endpoint: string, limit = 250): Promise<ReadLabel[]> {
   const labels: ReadLabel[] = [];
   for (let cursor: string | undefined; ; ) {

@@ -1,18 +1,18 @@
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** The batches of the appending process, from which its parent derives the expected rows. */
+/** Batches of the appending process, from which its parent derives the expected rows. */
 
-/** The labeler of every label. */
+/** DID of the labeler of every label. */
 export const source = 'did:plc:labelerlabelerlabelerlab';
-/** Rows per batch. */
+/** Number of rows per batch. */
 export const rowsOfBatch = 40;
-/** Start of the store. */
+/** Start of the store, in microseconds. */
 export const firstInstant = micros(20_000 * day);
 /** Subjects of the labels, in turn. */
 export const accounts = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:c.example'];
 
-/** The n-th label has its number as `exp`, which identifies it. */
+/** Returns a batch of labels from number `first` on. The number of a label is its `exp`. */
 export function batchFrom(first: number): NewObservation[] {
   return Array.from({ length: rowsOfBatch }, (_, i) => {
     const n = first + i;

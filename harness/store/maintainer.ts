@@ -1,4 +1,4 @@
-/** A process that runs a store's upkeep once and kills itself at a fault point: `maintainer.ts FOLDER AT POINT`. */
+/** Process that runs a store's upkeep once and kills itself at a fault point: `maintainer.ts FOLDER AT POINT`. */
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 

@@ -1,5 +1,5 @@
 /**
- * A process that opens a store of an earlier version, appends an empty batch, and kills itself at a fault point:
+ * Process that opens a store of an earlier version, appends an empty batch, and kills itself at a fault point:
  * `migrator.ts FOLDER AT [POINT:COUNT]`.
  */
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';

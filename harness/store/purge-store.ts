@@ -8,15 +8,15 @@ const [first = '', second = ''] = labelers;
 const [alice = ''] = subjects;
 /** The labeler whose rows are purged. */
 export const hostile = first;
-/** Time of the request. */
+/** Time of the purge's request. */
 export const requestedAt = micros(noon + 4 * day + 1_000_000);
-/** Rows of the labeler in each day: more than two commits remove, in one instant. */
+/** Number of the labeler's rows in each day, all at one instant: more than two commits remove. */
 export const hostileRows = 1_200;
-/** Rows of others in each day. */
+/** Number of other labelers' rows in each day. */
 export const otherRows = 300;
 const days = 5;
 
-/** Fills an empty store. */
+/** Writes the rows of the purge tests into an empty store. */
 export async function fillForPurge(store: StoreWriter): Promise<void> {
   for (let d = 0; d < days; d++) {
     await store.append({

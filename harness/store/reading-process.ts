@@ -1,7 +1,7 @@
 /**
- * A process that reads a store while another writes it: `reading-process.ts FOLDER`. Reads everything repeatedly; each
- * result must contain the previous one completely and in order. Prints `reading` after each of the first five, and the
- * final number of rows, and ends at the row whose value is `last`.
+ * Process that reads a store while another process writes it: `reading-process.ts FOLDER`. Reads all rows repeatedly;
+ * each result must begin with the complete previous one. Prints `reading` after each of the first five results, and
+ * the final number of rows, and exits after reading the row whose value is `last`.
  */
 import { writeSync } from 'node:fs';
 import { scanAccount } from '../../src/store/scan.ts';
@@ -26,16 +26,16 @@ for (let ended = false; !ended; ) {
     }
   }
   numbers.sort((a, b) => a - b);
-  if (numbers.some((n, i) => n !== i)) throw new Error(`a reading of ${numbers.length} rows lacks some`);
+  if (numbers.some((n, i) => n !== i)) throw new Error(`a read of ${numbers.length} rows has missing rows`);
   const counts = await store.countsByLabeler({ start: floor, end });
   const counted = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-  if (counted !== numbers.length) throw new Error(`${counted} counted, ${numbers.length} read`);
-  if (numbers.length < seen) throw new Error(`${seen} rows became ${numbers.length}`);
+  if (counted !== numbers.length) throw new Error(`${counted} rows were counted, but ${numbers.length} were read`);
+  if (numbers.length < seen) throw new Error(`${seen} rows were read before, now ${numbers.length}`);
   seen = numbers.length;
   readings += 1;
   if (readings <= 5) writeSync(1, 'reading\n');
   await store.positions();
-  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the floor moved');
+  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the retention floor changed');
 }
 writeSync(1, `${JSON.stringify({ seen, several: readings > 5 })}\n`);
 await store.close();

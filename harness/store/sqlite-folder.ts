@@ -10,12 +10,12 @@ import { noon, subjects } from '../conformance/labels.ts';
 import * as suite from '../conformance/suite.ts';
 
 export const [alice = ''] = subjects;
-/** File of the day that the tests write. */
+/** File name of the day that the tests write, while the day is open. */
 export const today = '2024-10-04.open.sqlite';
-/** Its sealed form. */
+/** File name of the same day after sealing. */
 export const sealedToday = '2024-10-04.sealed.sqlite';
 
-/** Query for all of alice's rows. */
+/** Query for all rows about alice. */
 export const page = {
   account: alice,
   start: noon,
@@ -25,16 +25,16 @@ export const page = {
   limit: 500,
 } as const;
 
-/** A store in a separate directory for each test of a file; one writer at a time, closed at the end. */
+/** A store in a separate directory for each test of a file, with one writer at a time, which is closed at the end. */
 export interface SqliteFolder {
   readonly path: string;
   open(options?: Partial<SqliteWriterOptions>): SqliteWriter;
   close(): Promise<void>;
   dayPath(name: string): string;
   dayNames(): Promise<string[]>;
-  /** Changes a day's file without the store. */
+  /** Changes the file of a day without using the store. */
   change(name: string, sql: string): void;
-  /** Changes the state file without the store. */
+  /** Changes the state file without using the store. */
   changeState(sql: string): void;
   /** Creates a closed store whose first day is sealed and has 70 rows of one account. */
   sealBusyDay(): Promise<void>;
@@ -85,12 +85,12 @@ function changeFile(path: string, sql: string): void {
   db.close();
 }
 
-/** Returns a batch with the labels of these numbers, at noon. */
+/** Returns a batch with the labels of the given numbers, at noon. */
 export function batch(numbers: readonly number[]): Batch {
   return suite.batch(noon, numbers);
 }
 
-/** Returns a thousand labels; different batches have no label in common. */
+/** Returns a batch of a thousand labels; batches with different `n` have no label in common. */
 export function many(n: number): Batch {
   return batch(Array.from({ length: 1_000 }, (_, i) => n * 1_000 + i));
 }

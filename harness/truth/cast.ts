@@ -7,7 +7,9 @@ import { type Role, roles } from './roles.ts';
 /** Minimum number of labelers with which the largest ones have no role. */
 export const minLabelers = roles.length + 10;
 
-/** The smallest labelers have the roles, which alone determine what they emit. */
+/**
+ * Returns the function that changes profiles: the smallest labelers have the roles, which determine all their labels.
+ */
 export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<LabelerProfile> {
   return ({ index }) => roleAt(index, labelers)?.profile ?? {};
 }
@@ -25,7 +27,7 @@ export function cast({ labelers: { list } }: Sim): { readonly labeler: Labeler; 
   });
 }
 
-/** Times of a run with different knowledge of a source. */
+/** Times of a run at which sources have different states. */
 export type Moment = 'begun' | 'away' | 'after 20 minutes' | 'after two days';
 
 /** Returns the required state of a source, or null if it is not enrolled. */
@@ -44,7 +46,7 @@ export function stateOf(
     case 'no_stream':
     case 'no_cursor':
       return 'established';
-    // A stream without queries counts as a response only once it sends something.
+    // A stream without queries counts as a response only once it sends data.
     case 'no_query':
       return moment === 'begun' ? 'probing' : 'established';
     case 'status_401':
@@ -55,7 +57,7 @@ export function stateOf(
     case 'html':
     case 'redirect':
       return never('provider_rejects');
-    // Their handshake fails without a response, which may be temporary.
+    // The handshake fails without a response, which may be temporary.
     case 'broken_json':
     case 'endless':
     case 'drip':
@@ -63,7 +65,7 @@ export function stateOf(
     case 'dead':
     case 'status_503':
       return never(moment === 'after 20 minutes' ? 'unavailable' : 'probing');
-    // A did:web labeler serves its own document, regardless of the directory.
+    // A did:web labeler serves its own document, regardless of the directory's state.
     case 'directory_down':
       return didWeb ? 'established' : null;
     case 'no_document':

@@ -2,17 +2,18 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
 
 /**
- * The machine's clocks, which can be advanced together: hours pass immediately, for the network and for its observer.
+ * Clocks of this machine that can be advanced together, so that hours pass immediately for the network and for the
+ * instrument.
  */
 export interface MovedClock {
-  /** Milliseconds, for the simulated network. */
+  /** Returns the time of the simulated network, in milliseconds. */
   readonly sim: () => number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
   advance(us: number): void;
 }
 
-/** Creates clocks that run with the machine's. */
+/** Creates clocks that run at the machine's speed. */
 export function movedClock(): MovedClock {
   const started = Date.now() * 1000 - performance.now() * 1000;
   let aheadUs = 0;

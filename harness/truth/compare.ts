@@ -16,7 +16,7 @@ import { type Interval, micros, second } from '../../src/store/time.ts';
 export interface Compared {
   readonly sim: Sim;
   readonly store: StoreReader;
-  /** The whole epoch. */
+  /** Interval of the whole epoch. */
   readonly span: Interval;
   /** Returns the time at which a label was accepted, or would have been. */
   readonly acceptedUs: (label: EmittedLabel) => number;
@@ -27,7 +27,7 @@ export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'e
   return sim.labelers.truth.expected({ epochUs: span.start, which, acceptedUs });
 }
 
-/** Compares rows by labeler and action. */
+/** Compares the numbers of rows by labeler and action. */
 export async function sameActions(compared: Compared): Promise<boolean> {
   const rows = await compared.store.countsByLabeler(compared.span);
   const stored = new Map(rows.map(({ labeler, applied, removed }) => [labeler, { applied, removed }]));
@@ -41,7 +41,7 @@ export async function differences(compared: Compared): Promise<string[]> {
   const problems: string[] = [];
   const differ = (what: string, wanted: unknown, got: unknown): void => {
     if (!isDeepStrictEqual(wanted, got))
-      problems.push(`${what}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} stored`);
+      problems.push(`${what}: expected ${JSON.stringify(wanted)}, but ${JSON.stringify(got)} is stored`);
   };
   const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
   for (const labeler of new Set([...expected.byAction.keys(), ...counts.keys()])) {
@@ -68,7 +68,10 @@ export async function differences(compared: Compared): Promise<string[]> {
   return problems;
 }
 
-/** A row that was read by stream and by poll is refused once; the number of duplicates depends on how it was read. */
+/**
+ * Returns the expected refusals. A row that was read by stream and by poll is refused once; the number of duplicates
+ * depends on the transports.
+ */
 function refusedOf(
   { sim, span, acceptedUs }: Compared,
   did: string,
@@ -88,7 +91,7 @@ function refusedOf(
   });
 }
 
-/** Each accepted label must equal the one that was sent, with the correct signature verdict. */
+/** Returns the differences between stored labels and the labels that were sent, including the signature verdicts. */
 function labelsOf(compared: Compared, did: string, rows: readonly Observation[]): string[] {
   const wanted = new Map<string, ReturnType<typeof signatureOf>>();
   for (const label of compared.sim.labelers.truth.emitted(0, Number.POSITIVE_INFINITY, did)) {
@@ -100,7 +103,8 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
     const key = identity(label);
     const right = wanted.get(key);
     if (right === undefined) problems.push(`${did} never sent ${key}, or it is stored twice`);
-    else if (!isRight(signature, right)) problems.push(`the signature of ${key}: ${right} wanted, ${signature} stored`);
+    else if (!isRight(signature, right))
+      problems.push(`the signature of ${key}: expected ${right}, but ${signature} is stored`);
     wanted.delete(key);
   }
   for (const key of wanted.keys()) problems.push(`${key} is not stored`);
@@ -108,8 +112,8 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
 }
 
 /**
- * Returns the verdict on a label's signature; `earlier` if it depends on whether it was read before the key was
- * replaced.
+ * Returns the verdict on a label's signature; `earlier` if the verdict depends on whether the label was read before
+ * the key was replaced.
  */
 function signatureOf({ sim }: Compared, { odd, labeler, n }: EmittedLabel): SignatureVerdict | 'earlier' {
   if (odd === 'unsigned') return 'unsigned';
@@ -123,7 +127,8 @@ function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier
 }
 
 /**
- * Returns labels that could have been accepted, were not, and are within no gap of their source: there must be none.
+ * Returns labels that could have been accepted, were not, and are within no gap of their source. The result must be
+ * empty.
  */
 export function hiddenLosses(
   compared: Compared,
@@ -135,10 +140,10 @@ export function hiddenLosses(
   for (const label of sim.labelers.truth.emitted(span.start)) {
     const { labeler, emittedUs, served, n } = label;
     if (served || !readable(labeler) || verdict(label, span.start, acceptedUs(label)) !== null) continue;
-    // An account-replacing server never serves labels that were replaced between two reads.
+    // An account-replacing server never serves a label that was replaced between two reads.
     const { profile, log, edge } = sim.labelers.of(labeler);
     if (profile.software === 'ozone' && log.replaced(n, edge)) continue;
-    // Gaps use our clock, which sees a label shortly after its creation.
+    // Gaps use the instrument's clock, which is slightly after a label's creation when the label arrives.
     const within = ({ source, start, end }: StoredGap): boolean =>
       (source === null || source === labeler) && start - second <= emittedUs && emittedUs <= end;
     if (!gaps.some(within))
@@ -147,7 +152,7 @@ export function hiddenLosses(
   return lost;
 }
 
-/** Returns the whole epoch of a store up to the future. */
+/** Returns the interval of a store's whole epoch, including the future. */
 export async function wholeSpan(store: StoreReader): Promise<Interval> {
   const { startedAt } = await store.epoch();
   return { start: startedAt, end: micros(startedAt + 10 * 86_400 * second) };

@@ -9,7 +9,7 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: num
   const problems =
     own.join() === Array.from({ length: paused }, () => 'ingest_paused').join()
       ? []
-      : [`our own gaps are ${own.join()}`];
+      : [`the gaps of the instrument are ${own.join()}`];
   const { list } = sim.labelers;
   for (const labeler of list) {
     const role = roleAt(labeler.profile.index, list.length);
@@ -24,13 +24,17 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: num
   return problems;
 }
 
-/** Labelers without a role are read without a gap, except those that serve no earlier labels. */
+/**
+ * Returns the gaps that an ailment causes: labelers without a role have no gap, except those that serve no earlier
+ * labels.
+ */
 function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['reason'][] {
   return ailment === 'no_query' ? ['source_unavailable'] : [];
 }
 
 /**
- * An account-replacing labeler may remove the last row that was read, which causes a gap although nothing was missed.
+ * Returns true for a gap that is caused by an account-replacing labeler: it may remove the last row that was read,
+ * although no label was missed.
  */
 export function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
   if (reason !== 'cursor_reset' || profile.software !== 'ozone' || profile.rate === 0) return false;

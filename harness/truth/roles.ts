@@ -3,11 +3,11 @@ import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 import { type Ailment, ailments, type LabelerProfile, type Software } from '../../sim/labelers/profile.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 
-/** Events of a labeler during a proof, in addition to its ailment. */
+/** Events of a labeler during a proof, in addition to the labeler's ailment. */
 export interface Role {
   readonly name: string;
   readonly profile: Partial<LabelerProfile>;
-  /** Reasons of its expected gaps, in order. */
+  /** Reasons of the expected gaps, in order. */
   readonly gaps: readonly StoredGap['reason'][];
   /** Part of the run in which the events happen. */
   readonly act: 'faults' | 'outage' | 'found' | 'none';
@@ -17,23 +17,23 @@ export interface Role {
 const softwares: readonly Software[] = ['ozone', 'skyware'];
 const nothing = (): void => undefined;
 
-/** Returns a labeler without an ailment that emits what it is told to. */
+/** Returns the role of a labeler without an ailment, which emits only the labels that the role defines. */
 function well(name: string, software: Software, act: Role['act'], happens: Role['happens'], more: Partial<Role> = {}) {
   const profile = { ...quiet, software, ailment: 'none', ...more.profile } as const;
   return { name: `${name}, ${software}`, gaps: [], act, happens, ...more, profile };
 }
 
-/** Odd labels and orders have their own roles. */
+/** Properties of a profile without regular labels; odd labels and unordered pages have separate roles. */
 const quiet = { rate: 0, oddShare: 0, unordered: false, didWeb: false, seeded: true } as const;
 const byPoll = { ailment: 'no_stream' } as const;
 const reset: Partial<Role> = { gaps: ['cursor_reset'] };
 
-/** Emits labels with every oddity, two of each. */
+/** Emits two labels of every oddity. */
 function oddities({ faults }: Labeler): void {
   for (const kind of oddKinds) faults.labels(kind, { count: 2, bytes: 1_000_000 });
 }
 
-/** Ends the open stream, so that the next one is affected. */
+/** Returns a role whose labeler ends the open stream, so that a fault affects the next one. */
 function nextStream(meets: (labeler: Labeler) => void): Role['happens'] {
   return (labeler) => {
     meets(labeler);
@@ -99,7 +99,7 @@ function rolesOf(software: Software): Role[] {
   ];
 }
 
-/** Discovered late, and without a stream. */
+/** Role of a labeler without a stream that is discovered late. */
 const foundByPoll: Role = {
   name: 'found late, by poll',
   profile: { ...quiet, software: 'skyware', ailment: 'no_service' },
@@ -108,7 +108,7 @@ const foundByPoll: Role = {
   happens: ({ faults }) => faults.answer({ kind: 'status', status: 501 }, { on: 'stream' }),
 };
 
-/** All roles of a proof: each ailment and each fault at least once. */
+/** All roles of a proof, with each ailment and each fault at least once. */
 export const roles: readonly Role[] = [
   ...ailments
     .filter((ailment) => ailment !== 'none')

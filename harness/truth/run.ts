@@ -18,21 +18,22 @@ import { movedClock } from './clock.ts';
 import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 
-/** Result of one proof. */
+/** Result of the comparison of an instrument with a network's record. */
 export interface Proof {
   readonly accepted: number;
   readonly refused: Readonly<Record<string, number>>;
   readonly gaps: number;
   readonly sources: Readonly<Record<string, number>>;
-  /** Faults and ailments of labelers that took effect, with their number. */
+  /** Number of times that each fault and ailment of labelers took effect. */
   readonly fired: Readonly<Record<string, number>>;
-  /** All detected problems. */
+  /** Problems that the proof detected. */
   readonly problems: readonly string[];
 }
 
 /**
- * Observes a simulated network with every fault from its first label on: faults, a restart, an outage of 20 minutes,
- * and labelers that are discovered two days later. Then compares stored labels, refusals and gaps with the record.
+ * Proves that an instrument observes a simulated network correctly from its first label on: with every fault, a
+ * restart, an outage of 20 minutes, and labelers that are discovered two days later. Then compares stored labels,
+ * refusals and gaps with the record.
  */
 export async function proveTruth({
   seed,
@@ -47,10 +48,10 @@ export async function proveTruth({
     ...{ rate: 2, historyHours: 0, clock: clock.sim },
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
-  // Hanging labelers must not occupy every connection all the time.
+  // Timeouts are short, because hanging labelers must not occupy every connection permanently.
   const timings = { ...quickTimings, requestMs: 2_000, maxRetryMs: Math.max(6_000, 40 * labelers) };
   const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
-  // In memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
+  // The store is in memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
   let station = await startStation(settings, { ...clock, folder });
   try {
@@ -58,7 +59,7 @@ export async function proveTruth({
     const span = await wholeSpan(station.store);
     const compared = (): Compared => ({
       ...{ sim, store: station.store, span },
-      // Labels from before their labeler's discovery are accepted at the discovery.
+      // Labels from before the discovery of their labeler are accepted at the discovery.
       acceptedUs: ({ labeler, emittedUs }) => (isFoundLate(sim, labeler) ? Math.max(emittedUs, foundAt.us) : emittedUs),
     });
     const problems: string[] = [];
@@ -67,7 +68,8 @@ export async function proveTruth({
     emit(sim, 6);
     await settled(compared);
     await actFaults(sim, compared);
-    // Rows that an Ozone replaces during an interruption are lost, and the record cannot tell which.
+    // Labelers emit nothing during the interruption: rows that an Ozone replaces would be lost, and the record does not
+    // contain which.
     for (const { faults } of sim.labelers.list) faults.setRate(0);
     await settled(compared);
     await station.stop();
@@ -79,7 +81,7 @@ export async function proveTruth({
     emit(sim, 2);
     await settled(compared);
 
-    // In two steps, so that no interruption is longer than what can be filled in.
+    // The clock advances in two steps, so that no interruption exceeds the maximum that can be filled in.
     clock.advance(24.5 * hour);
     const between = clock.wall();
     emit(sim, 1);
@@ -115,8 +117,8 @@ export async function proveTruth({
 }
 
 /**
- * Labelers that neither seeds nor relays list are known only from the Jetstream: they repeat their announcement until
- * they are.
+ * Waits until all labelers are discovered. Labelers that neither seeds nor relays list are discovered only by the
+ * Jetstream, so they repeat their announcement.
  */
 async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
   const unlisted = sim.labelers.list.filter(
@@ -145,7 +147,7 @@ async function actFaults(sim: Sim, compared: () => Compared): Promise<void> {
   emit(sim, 2);
 }
 
-/** Some labelers are unreachable for 20 minutes, and create labels meanwhile. */
+/** Makes some labelers unreachable for 20 minutes, during which they create labels. */
 async function outage(
   sim: Sim,
   station: LabelStation,
@@ -155,31 +157,33 @@ async function outage(
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
   for (const { labeler, role } of away) await role.happens(labeler);
   await sourcesAre(sim, station, 'away', problems);
-  // Each has failed once by then, so it is late from that time on.
+  // Each labeler has failed once; the overview now counts it among the missed sources.
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(
       (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('at the moment'),
     );
-  await until('all are missed', said, 90_000).catch(() => problems.push(`${missed} sources should be late`));
+  await until('all unreachable sources are counted', said, 90_000).catch(() =>
+    problems.push(`${missed} sources should be late`),
+  );
   advance(20 * minute);
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
-  // A gap during the outage; reading the missing labels later withdraws it.
+  // The outage causes a gap, which is withdrawn after the missing labels were read.
   const gaps = await station.store.gaps(await wholeSpan(station.store));
   for (const { labeler, role } of away) {
     const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
-    if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} while it lasts: ${own.join()}`);
+    if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} during the outage: ${own.join()}`);
   }
   for (const { labeler } of away) await labeler.faults.revive();
 }
 
-/** Emits labels of every labeler, in addition to regular ones. */
+/** Emits labels of every labeler, in addition to the regular ones. */
 function emit(sim: Sim, count: number): void {
   for (const { faults } of sim.labelers.list) faults.emit(count);
 }
 
-/** Waits until all readable labels were served, and all served ones are stored. Missing ones are reported later. */
+/** Waits until all readable labels were served and all served ones are stored. Missing labels are reported later. */
 async function settled(compared: () => Compared): Promise<void> {
   const { sim } = compared();
   const edges = sim.labelers.list
@@ -189,13 +193,13 @@ async function settled(compared: () => Compared): Promise<void> {
     edges.every(
       ({ labeler, edge }) => labeler.served.has(edge) || labeler.log.replaced(edge, labeler.edge) || !labeler.listening,
     );
-  await until('all is given', given, 60_000).catch(() => undefined);
-  await until('all is stored', () => sameActions(compared()), 120_000).catch(() => undefined);
+  await until('all labels were served', given, 60_000).catch(() => undefined);
+  await until('all labels are stored', () => sameActions(compared()), 120_000).catch(() => undefined);
 }
 
 /**
- * Waits until every readable source is known to have been read to that instant. Stored rows do not show that: only a
- * new label, or some time without one, shows that a reopened stream has sent everything.
+ * Waits until every readable source was read up to an instant. Stored rows do not prove that: only a new label, or
+ * some time without one, shows that a reopened stream has sent everything.
  */
 async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: string[]): Promise<void> {
   const readable = sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
@@ -210,7 +214,7 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
       return behind.length === 0;
     },
     90_000,
-  ).catch(() => problems.push(`not known to be read: ${behind.join(' ')}`));
+  ).catch(() => problems.push(`sources were not read to the end: ${behind.join(' ')}`));
 }
 
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
@@ -227,7 +231,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     return isDeepStrictEqual({ ...wanted }, { ...got });
   };
   try {
-    await until('the states', same, 90_000);
+    await until('all sources have the required states', same, 90_000);
   } catch {
     problems.push(
       `sources ${moment}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
@@ -240,7 +244,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     problems.push(`sources ${moment} do not add up to ${enrolled}`);
 }
 
-/** Returns the sources that are not in the required state. */
+/** Returns the sources that do not have the required state. */
 async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promise<string> {
   const { list } = sim.labelers;
   const rows = new Map((await store.roster()).map((row) => [row.did, row]));

@@ -24,7 +24,7 @@ export interface Kept {
   readonly endpoint: string;
   /** Latest `time_us` that was counted. */
   readonly toUs: number;
-  /** Start of the first observed span. */
+  /** Start of the first observed span, in microseconds. */
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
   readonly observedSeconds: number;

@@ -23,7 +23,7 @@ import {
 } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
-/** Metrics that the instrument reported. */
+/** Values that the instrument reported by its telemetry. */
 export interface Told {
   readonly outcomes: Record<string, number>;
   readonly causes: string[];

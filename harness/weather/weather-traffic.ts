@@ -6,7 +6,7 @@ import type { Minute } from '../../src/weather/window/minute.ts';
 import type { Silence } from '../../src/weather/window/silence-store.ts';
 import { windowsPerDay, windowUs } from '../../src/weather/window/window.ts';
 
-/** Midnight at which the simulated traffic begins. */
+/** Midnight at which the simulated traffic begins, in microseconds. */
 const startUs = Date.parse('2026-09-01T00:00:00Z') * 1000;
 const day = windowsPerDay;
 const hour = 60;
@@ -152,7 +152,7 @@ function minuteOf({ counts, observed }: Traffic, index: number): Minute {
 export interface Watch {
   /** Silences found by at least one search, by collection and start. */
   readonly found: ReadonlyMap<string, Silence>;
-  /** Minutes as the instrument reads them. */
+  /** Minutes in the form that the instrument reads. */
   readonly minutes: readonly Minute[];
   readonly usual: Usual;
 }

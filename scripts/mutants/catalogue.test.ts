@@ -35,11 +35,13 @@ describe('a catalogue of mutants', () => {
   });
 
   it('is refused if a mutant has no tests or no change', () => {
-    expect(() => parseCatalogue(text.replace(/tests: .*/, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
-    expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow('a.mutants: off-by-one needs');
+    expect(() => parseCatalogue(text.replace(/tests: .*/, ''), 'a.mutants')).toThrow('a.mutants: off-by-one requires');
+    expect(() => parseCatalogue(text.replaceAll(/^-.*\n/gm, ''), 'a.mutants')).toThrow(
+      'a.mutants: off-by-one requires',
+    );
   });
 
-  it('refuses a mutant whose code has changed, or is not unique', () => {
+  it('is refused if the code of a mutant has changed or is not unique', () => {
     expect(applied(mutant, `x\n${mutant.before}\ny`)).toBe(`x\n${mutant.after}\ny`);
     expect(() => applied(mutant, 'x')).toThrow('its lines occur no longer in src/a.ts');
     expect(() => applied(mutant, `${mutant.before}\n${mutant.before}`)).toThrow('its lines occur more than once');

@@ -1,22 +1,23 @@
-/** A deliberate bug: a change of one place in one file that named tests must notice. */
+/** A deliberate bug: a change of one place in one file that the named tests must detect. */
 export interface Mutant {
-  /** Unique, in kebab case. */
+  /** Id of the mutant in kebab case, unique in all catalogues. */
   readonly id: string;
   /** The modelled failure, in one sentence. */
   readonly models: string;
   /** Path of the changed file, from the project's root. */
   readonly file: string;
-  /** Test files that must detect it. */
+  /** Test files that must detect the bug. */
   readonly tests: readonly string[];
   /** The lines to replace, exactly as in the file. */
   readonly before: string;
   readonly after: string;
-  /** Reason why no test can detect it, for a change without an observable effect; null otherwise. */
+  /** Reason why no test can detect the change, which then has no observable effect; null otherwise. */
   readonly equivalent: string | null;
 }
 
 /**
- * A catalogue that cannot be parsed, or a mutant that no longer applies. The message names the mutant and the remedy.
+ * Error for a catalogue that cannot be parsed, or a mutant that no longer applies. The message contains the mutant and
+ * the remedy.
  */
 export class CatalogueError extends Error {
   constructor(message: string) {
@@ -46,7 +47,7 @@ function parseMutant(section: string, source: string): Mutant {
   const [file, tests] = [field('file'), field('tests')];
   const models = lines.find((line) => line.trim() !== '') ?? '';
   if (file === null || tests === null || changed('-') === '' || models.includes(': ')) {
-    throw new CatalogueError(`${source}: ${id} needs a sentence, file:, tests: and the changed lines`);
+    throw new CatalogueError(`${source}: ${id} requires a sentence, file:, tests: and the changed lines`);
   }
   return {
     ...{ id: id.trim(), models, file, tests: tests.split(' ') },
@@ -54,7 +55,7 @@ function parseMutant(section: string, source: string): Mutant {
   };
 }
 
-/** Returns the text of a file with the mutant applied; throws if it no longer applies. */
+/** Returns the text of a file with the mutant applied; throws CatalogueError if the mutant no longer applies. */
 export function applied({ id, file, before, after }: Mutant, text: string): string {
   const at = text.indexOf(before);
   if (at === -1 || text.indexOf(before, at + 1) !== -1) {

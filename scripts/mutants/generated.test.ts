@@ -10,7 +10,7 @@ export function isOver(count: number, limits: Limits): boolean {
 `;
 
 describe('generated mutants', () => {
-  it('change one place each, and no type', () => {
+  it('change one place each, and never a type', () => {
     expect(mutantsOf('src/a.ts', text).map(({ line, before, after }) => [line, before, after])).toEqual([
       [4, "log('look');", ';'],
       [5, '&&', '||'],

@@ -9,7 +9,7 @@ export interface GeneratedMutant {
   readonly start: number;
   readonly before: string;
   readonly after: string;
-  /** Counted from 1. */
+  /** Line number of the change, from 1. */
   readonly line: number;
 }
 
@@ -52,7 +52,7 @@ export function mutantsOf(file: string, text: string): GeneratedMutant[] {
 function mutate(node: ts.Node, add: (node: ts.Node, after: string) => void): void {
   if (ts.isBinaryExpression(node)) {
     const swapped = swaps.get(node.operatorToken.kind);
-    // Concatenation: a difference of texts would be detected by any test.
+    // Concatenations are excluded: any test that compares texts would detect them.
     const joinsText = node.operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(node.left) || isText(node.right));
     if (swapped !== undefined && !joinsText) add(node.operatorToken, swapped);
   } else if (ts.isNumericLiteral(node)) add(node, `(${node.text} + 1)`);
@@ -72,7 +72,7 @@ export function sampleOf<T>(items: readonly T[], count: number, seed: number): T
   const drawn = [...items];
   let state = seed >>> 0;
   const random = (): number => {
-    // Mulberry32.
+    // The generator is mulberry32.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
@@ -86,7 +86,7 @@ export function sampleOf<T>(items: readonly T[], count: number, seed: number): T
   return drawn.slice(0, count);
 }
 
-/** Returns the test files of each source: those that import it, and the one with its name. */
+/** Returns the test files of each source: those that import the source, and the one with the same name. */
 export function testsBySource(root: string, tests: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const test of tests) {

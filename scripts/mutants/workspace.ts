@@ -5,21 +5,21 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RunRequest } from './test-runner.ts';
 
-/** A copy of the project in which one file at a time is changed; the checkout itself stays unchanged. */
+/** A copy of the project in which one file at a time is changed; the checkout stays unchanged. */
 export interface Workspace {
-  /** Runs test files. `failed` also covers a run that does not end in time. */
+  /** Runs test files; resolves with `failed` also for a run that exceeds its timeout. */
   run(tests: readonly string[]): Promise<'passed' | 'failed'>;
   read(file: string): string;
   write(file: string, text: string): void;
   remove(): void;
 }
 
-/** Timeout of test files in milliseconds, because a mutant may make them hang; then they count as failed. */
+/** Timeout of test files, in milliseconds; a mutant may make them hang, and then they count as failed. */
 const timeoutMs = 90_000;
-/** Runs after which the test process is replaced, because its memory grows. */
+/** Maximum number of runs of a test process, whose memory grows. */
 const maxRuns = 100;
 
-/** Copies what git tracks, and the changes of the work tree, to a temporary directory. */
+/** Copies the tracked files, with the changes of the work tree, to a temporary directory. */
 export function makeWorkspace(root: string): Workspace {
   const copy = mkdtempSync(join(tmpdir(), 'almanac-mutants-'));
   const listed = spawnSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: root, encoding: 'utf8' });
@@ -28,7 +28,7 @@ export function makeWorkspace(root: string): Workspace {
     try {
       copyFileSync(join(root, file), join(copy, file));
     } catch {
-      // Deleted in the work tree but not committed.
+      // The file is deleted in the work tree but not committed.
     }
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
@@ -36,7 +36,7 @@ export function makeWorkspace(root: string): Workspace {
   let runs = 0;
   const changed = new Set<string>();
 
-  /** The whole process group, because a hanging test may have started programs. */
+  /** Stops the whole process group, because a hanging test may have started programs. */
   function stop(): void {
     if (runner?.pid !== undefined) process.kill(-runner.pid, 'SIGKILL');
     runner = null;

@@ -2,7 +2,9 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { longFiles } from './tiers.ts';
 
-/** Starts the long test files first, on a clean clone too, where no earlier run has left durations. */
+/**
+ * Sequencer that starts the long test files first, also on a clean clone, where durations of earlier runs are missing.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification): number => {

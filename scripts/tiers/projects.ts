@@ -6,25 +6,25 @@ const besideSubjects = ['src/**/*.test.{ts,tsx}', 'sim/**/*.test.ts', 'scripts/*
 
 const cores = Math.max(2, availableParallelism());
 
-/** Settings of the tiers that run the real programs. `builds`: builds the program before the first test. */
+/** Returns the settings of a tier that runs the real programs. `builds`: builds the program before the first test. */
 function withPrograms(name: string, builds: boolean) {
   return {
     name,
     pool: 'forks' as const,
-    // These tests spend most of their time waiting for a program or a timer.
+    // More workers than cores: these tests spend most of their time waiting for a program or a timer.
     maxWorkers: 2 * cores,
     sequence: { groupOrder: 1 },
     globalSetup: builds ? ['harness/process/build.ts'] : [],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // By default a second: less than a busy machine may take over a line of a log.
+    // Timeout of polls; the default of one second is too short for a line of a log on a busy machine.
     expect: { poll: { timeout: 60_000 } },
   };
 }
 
 /**
- * The tiers of the tests. `builds` is false and `isolates` is true where deliberate bugs are tested: the program is not
- * rebuilt for each, and no module of an earlier run may stay.
+ * Returns the tiers of the tests. With deliberate bugs, `builds` is false, because the program is not rebuilt for
+ * each, and `isolates` is true, because no module of an earlier run may remain.
  */
 export function tierProjects({ builds, isolates }: { builds: boolean; isolates: boolean }): TestProjectConfiguration[] {
   return [
@@ -36,7 +36,8 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         pool: 'forks',
         maxWorkers: cores,
         sequence: { groupOrder: 0 },
-        // These tests start nothing and change nothing global, so files share the modules of their worker.
+        // Files share the modules of their worker by default, because these tests start nothing and change nothing
+        // global.
         isolate: isolates,
         testTimeout: 60_000,
       },

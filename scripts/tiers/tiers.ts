@@ -1,6 +1,11 @@
-/** The tests of `npm test` by tier, and those of `npm run test:proof`. A test that no list names belongs to its folder's tier. */
+/**
+ * Test files of `npm test` by tier, and those of `npm run test:proof`. A test file that no list contains belongs to
+ * the tier of its directory.
+ */
 
-/** Tests in `src/` that create a FIFO or a server, or use the system's resolver. They run in the system tier. */
+/**
+ * Tests in `src/` that create a FIFO or a server, or use the system's resolver, and therefore run in the system tier.
+ */
 export const outsideUnitTier: readonly string[] = [
   'src/artifact/file-source.test.ts',
   'src/artifact/url-source.test.ts',
@@ -43,7 +48,7 @@ export const proofTier: readonly string[] = [
   'test/weather/liar.test.ts',
 ];
 
-/** Files that take longer than 20 seconds, the longest first: a worker that starts one last would run alone for its time. */
+/** Test files that take longer than 20 seconds, the longest first: a long file that starts last would run alone. */
 export const longFiles: readonly string[] = [
   'test/account/observed.test.ts',
   'test/facts/observatory-page.test.ts',

@@ -1,16 +1,16 @@
 /** The question of a DNS query (RFC 1035), as far as tests need it. */
 export interface Question {
   readonly id: number;
-  /** In lower case, without the final dot. */
+  /** Name in the question, in lower case, without the final dot. */
   readonly name: string;
   readonly type: number;
   /** The bytes of the question section, which a response repeats. */
   readonly bytes: Buffer;
 }
 
-/** Supported record types. */
+/** Numbers of the supported DNS record types. */
 export const recordTypes = { a: 1, txt: 16, aaaa: 28 } as const;
-/** Response codes. */
+/** Numbers of the DNS response codes. */
 export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as const;
 
 const headerBytes = 12;

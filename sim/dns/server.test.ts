@@ -13,7 +13,7 @@ async function resolver(): Promise<Resolver> {
   return made;
 }
 
-test('a name determines its response', async () => {
+test('the name in a query determines the response', async () => {
   const dns = await resolver();
   const outcome = (name: string): Promise<unknown> => dns.resolve4(name).catch((error: { code: string }) => error.code);
   expect({
@@ -37,7 +37,7 @@ test('a name determines its response', async () => {
   });
 });
 
-test('only A records exist', async () => {
+test('the name server has only A records', async () => {
   const dns = await resolver();
   await expect(dns.resolve6('a-127-64-3-9.d7.test')).rejects.toMatchObject({ code: 'ENODATA' });
 });

@@ -4,7 +4,7 @@ import { readQuestion, responseCodes, writeAnswer } from './message.ts';
 /** Response of a name server to one name. */
 export type DnsVerdict =
   | { readonly kind: 'answer'; readonly addresses: readonly string[]; readonly ttlSeconds?: number }
-  /** The same after a delay in milliseconds. */
+  /** Response with the addresses after a delay in milliseconds. */
   | { readonly kind: 'slow'; readonly addresses: readonly string[]; readonly delayMs: number }
   | { readonly kind: 'never' | 'nxdomain' | 'servfail' | 'garbage' };
 
@@ -20,7 +20,7 @@ export class DnsServer {
     this.#zone = zone;
   }
 
-  /** Listens; rejects with the system's error on failure. Resolves with the port. */
+  /** Starts listening; resolves with the port, rejects with the system's error on failure. */
   start(address: string, port = 0): Promise<number> {
     const socket = createSocket('udp4');
     this.#socket = socket;
@@ -36,7 +36,7 @@ export class DnsServer {
     });
   }
 
-  /** Stops answering. */
+  /** Closes the socket of the server. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();

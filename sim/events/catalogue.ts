@@ -28,11 +28,14 @@ interface Entry {
   readonly make: (chance: Dice) => FrameText;
 }
 
-/** Builds the catalogue of a seed. */
+/** Builds the templates of generated traffic from a seed. */
 export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const templates: Template[] = [];
   const species: Species[] = [];
-  /** The method's templates are compiled on first use, because most simulations use only one wire. */
+  /**
+   * Texts of the templates. Templates of the method are compiled on first use, because most simulations use only one
+   * wire.
+   */
   const texts: (string | Uint8Array)[] = [];
   const ofMethod: Template[] = [];
   const on = (wire: Wire, index: number): Template | undefined => {

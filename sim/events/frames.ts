@@ -6,7 +6,7 @@ import { type PostShape, recordBody } from './records.ts';
 import { slot } from './template.ts';
 import { handle, productionJson } from './texts.ts';
 
-/** Format of frames. */
+/** Format of the Jetstream frames of one host. */
 export interface FrameStyle {
   /** Frames of the second version contain `cursor`, a sequence number, between `time_us` and `kind`. */
   readonly seqCursors: boolean;

@@ -15,7 +15,7 @@ const cacheBytes = 32 * 1024 * 1024;
 /** Options of generated traffic. */
 export interface GeneratedOptions extends FrameStyle {
   readonly seed: number;
-  /** Mean events per second. */
+  /** Mean number of events per second. */
   readonly rate: number;
   readonly historyHours: number;
 }
@@ -118,7 +118,7 @@ export class GeneratedSource implements EventSource {
     return counts;
   }
 
-  /** Replaces events by other frames, from number `seq` on. Only events that were never read. */
+  /** Replaces events by other frames, from number `seq` on. Must not be called for events that were read. */
   replace(seq: number, templates: readonly number[]): void {
     for (const [step, template] of templates.entries()) {
       const second = this.#secondOf(seq + step);
@@ -129,20 +129,20 @@ export class GeneratedSource implements EventSource {
     this.#forget();
   }
 
-  /** Gives events the account and the time of another event. Only events that were never read. */
+  /** Gives events the account and the time of another event. Must not be called for events that were read. */
   stampAs(seqs: readonly number[], model: number): void {
     for (const seq of seqs) this.#stampedAs.set(seq, model);
     this.#forget();
   }
 
-  /** Stamps events in batches within an interval. Only events that were never read. */
+  /** Stamps events in batches within an interval. Must not be called for events that were read. */
   batch(fromUs: number, toUs: number, size: number): void {
     this.#batchings.push({ fromUs, toUs, size });
     this.#forget();
   }
 
   #secondOf(seq: number): number {
-    // Reads advance second by second; the search is for the first read and for jumps.
+    // Reads advance second by second; the search is needed for the first read and for jumps.
     for (const second of [this.#lastSecond, this.#lastSecond + 1]) {
       if (this.#rhythm.seqAt(second) <= seq && seq < this.#rhythm.seqAt(second + 1)) {
         this.#lastSecond = second;
@@ -246,7 +246,10 @@ function randomAt(state: number, at: number): number {
   return (mixed ^ (mixed >>> 14)) >>> 0;
 }
 
-/** Groups begin with the first event of a second within the interval, and end with the second. */
+/**
+ * Stamps the events of each group with one time. Groups begin with the first event of a second within the interval,
+ * and end with the second.
+ */
 function stampBatches(timeUs: Float64Array, { fromUs, toUs, size }: Batching): void {
   const from = lowerBound(timeUs, fromUs);
   const to = lowerBound(timeUs, toUs);

@@ -20,7 +20,7 @@ export type Alias = (typeof aliases)[number];
 export type Operation = (typeof operations)[number];
 /** Kinds of embed with their own metrics. */
 export type EmbedAlias = (typeof embeds)[number];
-/** Name of a metric. */
+/** Name of a metric that the record of events counts. */
 export type MetricName =
   | `${Alias}.${Operation}`
   | `post.${(typeof writes)[number]}.${'reply' | 'quote'}`
@@ -85,7 +85,7 @@ export interface Species {
    * a record of a repository after a `sync`, and is not a new action.
    */
   readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
-  /** True if the legacy wire omits it. */
+  /** True if the legacy wire omits frames of this species. */
   readonly methodOnly?: true;
   /** Collection for filters; null passes every filter. */
   readonly collection: string | null;

@@ -3,9 +3,9 @@ import { embedTypes, type MetricName, type Species, trackedCollections } from '.
 /** A completely parsed frame: its meaning and its time. */
 export interface ParsedFrame {
   readonly species: Species;
-  /** Null unless the frame is an event. */
+  /** Time of the event, in microseconds; null for a frame that is not an event. */
   readonly timeUs: number | null;
-  /** The `cursor` of frames of the second version. */
+  /** The `cursor` of a frame of the second version; null for other frames. */
   readonly cursor: number | null;
 }
 

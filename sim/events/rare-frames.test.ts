@@ -22,7 +22,7 @@ function stamped(text: string): string {
 
 describe('rare frames', () => {
   it.each(frames.map(({ name, text, species }) => [name, text, species] as const))(
-    '%s has the meaning that a full parse finds',
+    'named %s have the meaning that a full parse finds',
     (_, text, species) => {
       const { species: found } = parseFrame(stamped(text));
       expect({ ...found, metrics: found.metrics.toSorted() }).toEqual({

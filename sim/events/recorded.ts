@@ -6,11 +6,11 @@ import { framed } from './template.ts';
 
 /** Options of replaying recorded frames. */
 export interface RecordedOptions {
-  /** Frames verbatim, in file order. */
+  /** Texts of the frames, in file order. */
   readonly frames: readonly string[];
-  /** `history`: all of them have happened at the start. `live`: they happen one by one from `startUs` on. */
+  /** `history`: all frames have happened at the start. `live`: they happen one by one from `startUs` on. */
   readonly as: 'history' | 'live';
-  /** Events per second if live. */
+  /** Number of events per second in live mode. */
   readonly rate: number;
   readonly startUs: number;
 }
@@ -52,7 +52,10 @@ export class RecordedSource implements EventSource {
     return Math.max(0, Math.min(this.#block.count, Math.floor(((nowUs - startUs) / 1_000_000) * rate)));
   }
 
-  /** Recorded frames are not sorted by time: returns the first match in the file, as a replay would begin. */
+  /**
+   * Returns the first matching frame in the file, at which a replay would begin; recorded frames are not sorted by
+   * time.
+   */
   seek(timeUs: number): number {
     const found = this.#block.timeUs.findIndex((time) => time >= timeUs);
     return found < 0 ? this.#block.count : found;

@@ -4,7 +4,7 @@ import type { EmbedAlias } from './metrics.ts';
 import { slot } from './template.ts';
 import { postText, shortText } from './texts.ts';
 
-/** The counted properties of a post. */
+/** Properties of a post that have their own metrics. */
 export interface PostShape {
   readonly reply: boolean;
   readonly embed: EmbedAlias | null;

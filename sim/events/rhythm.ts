@@ -2,7 +2,7 @@ import { fraction } from '../random.ts';
 
 /** First sequence number: all numbers have 15 digits at any rate. */
 const firstSeq = 100_000_000_000_000;
-/** 2020-01-01T00:00:00Z in seconds: no event is older. */
+/** Second of the oldest possible event: 2020-01-01T00:00:00Z. */
 export const epochSecond = 1_577_836_800;
 const day = 86_400;
 
@@ -26,7 +26,8 @@ export function createRhythm(seed: number, rate: number): Rhythm {
     { period: 43.7 * 60, depth: 0.03, phase: fraction(seed, 2) * 2 * Math.PI },
     { period: 7.3 * 60, depth: 0.03, phase: fraction(seed, 3) * 2 * Math.PI },
   ];
-  // Bounded so that the sum only grows: waves take at most 0.41 of the rate, a minute's slope 0.1, seconds 0.4.
+  // The amplitudes are bounded so that the sum only grows: waves take at most 0.41 of the rate, a minute's slope 0.1,
+  // seconds 0.4.
   const minuteNoise = 3 * rate;
   const secondNoise = Math.min(Math.sqrt(rate), 0.2 * rate);
 

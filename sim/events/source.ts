@@ -7,28 +7,28 @@ import type { Wire } from './wire.ts';
  * history; it can regenerate any part.
  */
 export interface EventSource {
-  /** Meanings, indexed by plans and blocks. */
+  /** Species of events, in the order of the indexes in plans and blocks. */
   readonly species: readonly Species[];
   /** Returns the events around number `seq`, without the bytes of the frames. */
   plan(seq: number): Plan;
   /** Returns the same events with frames in the format of a wire; default `subscribe`. */
   block(seq: number, wire?: Wire): Block;
-  /** Returns the number after the newest event at that time (microseconds). */
+  /** Returns the number after the newest event at a time in microseconds. */
   edge(nowUs: number): number;
-  /** Returns the number of the first event stamped at or after that time. */
+  /** Returns the number of the first event stamped at or after a time in microseconds. */
   seek(timeUs: number): number;
   /** Returns a range of numbers that contains all events stamped within an interval. */
   span(fromUs: number, toUs: number): Range;
-  /** Returns the number of the oldest event that can be replayed at that time. */
+  /** Returns the number of the oldest event that can be replayed at a time in microseconds. */
   oldest(nowUs: number): number;
   /**
-   * Counts the events of each species in whole UTC seconds, end exclusive; present if that is cheaper than planning
-   * them.
+   * Counts the events of each species in whole UTC seconds, end exclusive; absent if counting is not cheaper than
+   * planning the events.
    */
   tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
 
-/** Consecutive events. */
+/** Numbers, times and species of consecutive events, without their frames. */
 export interface Plan {
   /** Number of the first event. */
   readonly first: number;
@@ -41,7 +41,7 @@ export interface Plan {
 
 /** Consecutive events with their concatenated websocket frames. */
 export interface Block extends Plan {
-  /** Offset of each frame in `bytes`, and one more entry for the end. */
+  /** Offset of each frame in `bytes`, and a final entry with the length of `bytes`. */
   readonly offsets: Float64Array;
   readonly bytes: Buffer;
 }

@@ -13,7 +13,7 @@ const slotCreated = 7;
 const slotIso = 9;
 
 /**
- * Stamps the varying parts of frames. Holds the digits of the current event, so that stamping allocates nothing; not
+ * Stamps the variable parts of frames. Holds the digits of the current event, so that stamping allocates nothing; not
  * reentrant.
  */
 export class Stamper {
@@ -94,7 +94,7 @@ export class Stamper {
   }
 
   #setTime(timeUs: number): void {
-    // A row may have the time of another second.
+    // A row of a re-sync may have the time of another second.
     const second = Math.floor(timeUs / 1_000_000);
     if (second !== this.#second) this.second(second);
     digits(this.#time, 10, 6, timeUs % 1_000_000);

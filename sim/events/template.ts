@@ -1,27 +1,27 @@
 /**
- * Frames are built from templates: a websocket text frame, including its header, whose varying parts have a fixed width
- * and are stamped in place. Building a frame therefore costs little more than copying its bytes.
+ * Frames are built from templates: a websocket text frame, including its header, whose variable parts have a fixed
+ * width and are stamped in place. Building a frame therefore costs little more than copying its bytes.
  */
 
-/** The varying parts of a frame. In a template's text, one character of the private use area represents each. */
+/** The variable parts of a frame. In a template's text, one character of the private use area represents each. */
 export const slot = {
-  /** 24 characters of the actor's did:plc. */
+  /** Slot of 24 characters for the actor's did:plc. */
   actor: '\uE001',
-  /** 24 characters of another account's did:plc. */
+  /** Slot of 24 characters for another account's did:plc. */
   subject: '\uE002',
-  /** 16 digits of `time_us`. */
+  /** Slot of 16 digits for `time_us`. */
   time: '\uE003',
-  /** 15 digits of the sequence number. */
+  /** Slot of 15 digits for the sequence number. */
   seq: '\uE004',
-  /** 13 characters: the TID of the commit. */
+  /** Slot of 13 characters for the TID of the commit. */
   rev: '\uE005',
-  /** 13 characters: a slightly earlier TID. */
+  /** Slot of 13 characters for a slightly earlier TID. */
   rkey: '\uE006',
-  /** 24 characters: a datetime up to two seconds earlier. */
+  /** Slot of 24 characters for a datetime up to two seconds earlier. */
   created: '\uE007',
-  /** 8 random characters of a CID. */
+  /** Slot of 8 random characters in a CID. */
   cid: '\uE008',
-  /** 27 characters: the event's time as a datetime with six decimals. */
+  /** Slot of 27 characters for the event's time as a datetime with six decimals. */
   iso: '\uE009',
 } as const;
 
@@ -32,7 +32,7 @@ const firstSlot = 0xe000;
 export interface Template {
   readonly bytes: Uint8Array;
   readonly slots: Uint32Array;
-  /** Index of its species. */
+  /** Index of the template's species. */
   readonly species: number;
 }
 

@@ -24,7 +24,7 @@ const phrases = [
   'thread below, it is a long one',
 ] as const;
 
-/** Texts that an incorrect frame parser fails on. */
+/** Texts on which an incorrect frame parser fails. */
 const traps = [
   '"kind":"commit","time_us":1,"operation":"delete"',
   '{"kind":"identity","identity":{}}',

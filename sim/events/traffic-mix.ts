@@ -1,9 +1,9 @@
 /**
- * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the weatherwatch project
- * (measurements/survey.json). Aggregates only; the weights of the generated traffic.
+ * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the weatherwatch
+ * project (measurements/survey.json). The counts are the weights of the generated traffic.
  */
 
-/** Events per second in the survey, unfiltered. */
+/** Mean number of events per second in the survey, without a filter. */
 export const surveyRate = 330.4;
 
 /** Commits by collection, then by operation. */
@@ -52,7 +52,7 @@ export const commitWeights: Readonly<
   'com.example.notebook.entry': { create: 131 },
 };
 
-/** Account events by activity and status. */
+/** Weights of account events by activity and status. */
 export const accountWeights = [
   { active: true, status: null, weight: 131 },
   { active: false, status: 'deleted', weight: 19 },
@@ -60,10 +60,10 @@ export const accountWeights = [
   { active: false, status: 'deactivated', weight: 14 },
 ] as const;
 
-/** Identity events. */
+/** Weight of identity events. */
 export const identityWeight = 145;
 
-/** Shares of posts by content. */
+/** Share of each kind of content among posts. */
 export const postShares = {
   reply: 10_866 / 22_611,
   facets: 5317 / 22_611,

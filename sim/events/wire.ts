@@ -19,12 +19,12 @@ export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Numbers in place of the two slots that appear where JSON requires a number. */
+/** Placeholder numbers for the two slots that appear where JSON requires a number. */
 const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
 
 /**
- * Converts the legacy template of an event to the method's: the same event in two formats. A text that is not JSON is
- * sent unchanged on both wires. `varied`: the keys have another order than production's.
+ * Converts the legacy template of an event to the method's: the same event in another format. A text that is not JSON
+ * is returned unchanged. `varied`: the keys have another order than on production hosts.
  */
 export function eventsTemplate(legacy: string, varied: boolean): string {
   let frame: unknown;
@@ -56,7 +56,7 @@ export function infoFrame(name: 'OutdatedCursor' | 'FutureCursor', message: stri
   });
 }
 
-/** Builds an error frame; the host closes after it. */
+/** Builds an error frame; the host closes the connection after sending it. */
 export function errorFrame(error: string, message: string): string {
   return productionJson({ $type: 'error', error, message });
 }

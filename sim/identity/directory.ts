@@ -6,21 +6,24 @@ export interface Identified {
   readonly did: string;
   readonly endpoint: string;
   readonly key: { multikey(): Promise<string> };
-  /** All of its keys, oldest first, with the instant at which each was entered, in microseconds of the network's clock. */
+  /**
+   * All keys of the labeler, oldest first, with the time at which each was entered, in microseconds of the network's
+   * clock.
+   */
   readonly keys: readonly { readonly sinceUs: number; readonly key: { multikey(): Promise<string> } }[];
 }
 
 /** States of a DID document. */
 export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | 'html' | 'other_did';
 
-/** States of the directory itself. */
+/** States of the directory, which determine all of its responses. */
 export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
 
 /** Directory entry of a labeler. */
 interface Entry {
   readonly labeler: Identified;
   state: DocumentState;
-  /** Outdated content of the document: an endpoint that the labeler has left, or a key that it has changed. */
+  /** Endpoint in an outdated document; null for the current endpoint. */
   endpoint: string | null;
   key: string | null;
 }
@@ -38,16 +41,16 @@ interface SimulatedDocument {
 const auditLog = '/log/audit';
 
 /**
- * The identity directory: `GET /did:plc:…`, their audit logs, its export stream, and the documents that did:web labelers
- * serve themselves.
+ * The identity directory: `GET /did:plc:…`, audit logs of those DIDs, the export stream, and the documents that
+ * did:web labelers serve themselves.
  */
 export class Directory {
-  /** Operations that were entered, as consumers of the stream get them. */
+  /** Operations that were entered, as consumers of the export stream receive them. */
   readonly stream = new ExportStream();
   state: DirectoryState = 'up';
-  /** Response time while it is slow, in milliseconds of the wall clock. */
+  /** Response time in the state `slow`, in milliseconds of the wall clock. */
   slowMs = 3_000;
-  /** Number of requests per DID, and per kind of response. */
+  /** Number of requests by DID, and by kind of response. */
   readonly asked = new Map<string, number>();
   readonly fired = new Map<DocumentState | DirectoryState, number>();
   readonly #entries = new Map<string, Entry>();
@@ -55,10 +58,10 @@ export class Directory {
   readonly #nowUs: () => number;
 
   readonly #pds: () => string;
-  /** Answers for DIDs that were not entered; `asked` counts from 1. Null: not registered. */
+  /** Returns the response for a DID that was not entered; `asked` counts from 1; null for an unregistered DID. */
   others: (did: string, asked: number) => unknown = () => null;
 
-  /** `pds`: the origin of the host of their records. */
+  /** `pds`: returns the origin of the host of the labelers' records. */
   constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
     this.#pds = pds;
     this.#nowUs = nowUs;
@@ -95,42 +98,42 @@ export class Directory {
     });
   }
 
-  /** Enters a labeler. */
+  /** Adds a labeler to the directory. */
   enter(labeler: Identified, state: DocumentState = 'whole'): void {
     this.#entries.set(labeler.did, { labeler, state, endpoint: null, key: null });
   }
 
-  /** Enters an operation into the stream: the document of a labeler as it is now, or no document any more. */
+  /** Appends an operation to the export stream: the current document of a labeler, or its removal. */
   async publish(did: string): Promise<void> {
     const document = await this.document(did);
     this.stream.append(did, operationOf(document), this.#nowUs());
   }
 
-  /** Changes how a DID is answered for. */
+  /** Sets the state of a DID's document. */
   set(did: string, state: DocumentState): void {
     this.#entry(did).state = state;
   }
 
-  /** From now on the document says what holds now, whatever changes: an old endpoint and an old key stay in it. */
+  /** Freezes the document in its current state: later changes of endpoint and key do not appear in it. */
   async freeze(did: string): Promise<void> {
     const entry = this.#entry(did);
     entry.key = await entry.labeler.key.multikey();
     entry.endpoint = entry.labeler.endpoint;
   }
 
-  /** The document names this endpoint, whatever is true. */
+  /** Sets the endpoint in the document, regardless of the labeler's real endpoint. */
   point(did: string, endpoint: string): void {
     this.#entry(did).endpoint = endpoint;
   }
 
-  /** The document says what is true again. */
+  /** Makes the document show the labeler's current state again. */
   thaw(did: string): void {
     const entry = this.#entry(did);
     entry.key = null;
     entry.endpoint = null;
   }
 
-  /** The document of a DID as it is now; null where there is none. */
+  /** Returns the current document of a DID; null if it does not exist. */
   async document(did: string): Promise<SimulatedDocument | null> {
     const entry = this.#entries.get(did);
     if (entry === undefined || entry.state === 'no_document' || entry.state === 'tombstone') return null;
@@ -175,7 +178,7 @@ export class Directory {
     return { status: 200, body: await this.document(did) };
   }
 
-  /** The operations by which a labeler changed its key, up to the one that its document names. */
+  /** Returns the operations by which a labeler changed its key, up to the key in its document. */
   async #answerLog(did: string): Promise<{ status: number; body: unknown }> {
     const entry = did.startsWith('did:plc:') ? this.#entries.get(did) : undefined;
     if (entry === undefined) return { status: 404, body: { message: `DID not registered: ${did}` } };
@@ -200,12 +203,12 @@ export class Directory {
 
   #entry(did: string): Entry {
     const entry = this.#entries.get(did);
-    if (entry === undefined) throw new RangeError(`no labeler ${did}`);
+    if (entry === undefined) throw new RangeError(`unknown labeler ${did}`);
     return entry;
   }
 }
 
-/** The operation after which a document is served. */
+/** Returns the operation that results in a document. */
 function operationOf(document: SimulatedDocument | null): unknown {
   if (document === null) return { type: 'plc_tombstone', prev: 'bafyreiaaaa', sig: 'c2ln' };
   const { alsoKnownAs, verificationMethod, service } = document;

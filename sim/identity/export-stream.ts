@@ -4,7 +4,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 
 /** Path of the paged export on a primary directory. */
 export const exportPath = '/export';
-/** Maximum operations per page. */
+/** Maximum number of operations per page. */
 const maxPageRows = 1_000;
 /** Path of the stream on a primary directory. */
 export const exportStreamPath = '/export/stream';
@@ -22,28 +22,28 @@ interface SequencedOperation {
 export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
 
 /**
- * The directory's stream of operations: everything after a cursor that is still in its window, then what is new. The paged
- * export has every operation.
+ * The directory's stream of operations: those after a cursor within its window, then new ones. The paged export
+ * contains every operation.
  */
 export class ExportStream {
   /** Cursors that consumers connected with, oldest first; null for none. */
   readonly cursors: (number | null)[] = [];
-  /** Positions after which pages of the export were requested, oldest first. */
+  /** Positions from which pages of the export were requested, oldest first. */
   readonly pages: number[] = [];
-  /** Number of streams closed, per name. */
+  /** Number of closed streams by name of the closing. */
   readonly closed = new Map<StreamClose, number>();
   readonly #operations: SequencedOperation[] = [];
   readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 1_024 });
-  /** The stream accepts cursors from this position on. */
+  /** Lowest position that the stream accepts as a cursor. */
   #floor = 0;
   #seq = 41_000_000;
 
-  /** Position of the newest operation. */
+  /** Sequence number of the newest operation. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** Enters an operation, and sends it to every consumer. Positions have holes, as the directory's have. */
+  /** Appends an operation and sends it to every consumer. Positions have holes, as on the real directory. */
   append(did: string, operation: unknown, atUs: number): void {
     this.#seq += 1 + (this.#operations.length % 3);
     const createdAt = new Date(atUs / 1000).toISOString();
@@ -52,24 +52,26 @@ export class ExportStream {
     for (const client of this.#webSockets.clients) client.send(JSON.stringify(made));
   }
 
-  /** Moves the window of the stream past everything but the newest operation, as a week does: earlier cursors are outdated. */
+  /**
+   * Reduces the stream's window to the newest operation, as the passing of a week does: earlier cursors are outdated.
+   */
   forget(): void {
     this.#floor = this.#seq;
   }
 
-  /** A page of the paged export: JSON lines of the operations after a position, without a final newline. */
+  /** Returns a page of the paged export: JSON lines of the operations after a position, without a final newline. */
   page(after: number, count: number): string {
     this.pages.push(after);
     const rows = this.#operations.filter(({ seq }) => seq > after).slice(0, Math.min(count, maxPageRows));
     return rows.map((row) => JSON.stringify(row)).join('\n');
   }
 
-  /** Closes every stream under this name. */
+  /** Closes every stream with this name as the reason. */
   close(name: StreamClose): void {
     for (const client of this.#webSockets.clients) this.#close(client, name);
   }
 
-  /** Takes over the handshake of a consumer. */
+  /** Handles the handshake of a consumer. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, target: URL): void {
     this.#webSockets.handleUpgrade(request, socket, head, (client) => {
       client.on('error', () => client.terminate());

@@ -1,12 +1,12 @@
 import { HttpHost, sendJson } from '../http-host.ts';
 
-/** The host of the labelers' accounts: serves the record by which each of them says what its labels mean. */
+/** The host of the labelers' accounts: serves the record with which each labeler defines its label values. */
 export class Pds {
   /** Records `app.bsky.labeler.service/self`, by DID. */
   readonly records = new Map<string, unknown>();
   /** Number of requests for each DID's record. */
   readonly asked = new Map<string, number>();
-  /** Known once it listens. */
+  /** Origin of the host; empty before it listens. */
   origin = '';
   readonly #host: HttpHost;
 
@@ -31,12 +31,12 @@ export class Pds {
     });
   }
 
-  /** Listens on a free port. */
+  /** Starts listening on a free port. */
   async start(host: string): Promise<void> {
     this.origin = await this.#host.listen(host);
   }
 
-  /** Ends every connection and the listener. */
+  /** Ends every connection and closes the listener. */
   stop(): Promise<void> {
     return this.#host.stop();
   }

@@ -9,25 +9,25 @@ import type { Delivery } from '../truth.ts';
 import type { Lie } from './liar.ts';
 import { passes, type Subscription } from './subscription.ts';
 
-/** A write holds at most about this many bytes, and at least one frame. */
+/** Maximum size of one write, in bytes; a write contains at least one frame. */
 const writeBytes = 512 * 1024;
-/** And comes from at most this many seconds of traffic. */
+/** Maximum number of seconds of traffic in one write. */
 const writeParts = 64;
-/** A consumer that has been dropped may keep its own side open this long, in milliseconds. */
+/** Maximum time for which a dropped consumer may keep its side open, in milliseconds. */
 const goodbyeMs = 5_000;
-/** A host of the method waits this long for a write and for a pong, in milliseconds. */
+/** Timeout of a host of the method for a write and for a pong, in milliseconds. */
 export const patienceMs = 5_000;
-/** History that is older than this may be compacted, in microseconds. */
+/** Minimum age of history that may be compacted, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
 
-/** Dependencies of a connection. */
+/** Event source, socket and settings of a connection. */
 export interface ConnectionOptions {
   readonly id: number;
   readonly subscription: Subscription;
   readonly socket: Duplex;
   readonly webSocket: WebSocket;
   readonly source: EventSource;
-  /** Events that no consumer is given. */
+  /** Events that are sent to no consumer. */
   readonly hidden: RangeSet;
   readonly delivery: Delivery;
   readonly nowUs: () => number;
@@ -37,43 +37,43 @@ export interface ConnectionOptions {
   readonly cutover: Cutover | null;
   /** Dictionary that compresses frames if the subscription requests it. */
   readonly zstdDictionary: Buffer | null;
-  /** A frame that goes before everything else, as text; null for none. */
+  /** Frame that is sent first, as text; null for none. */
   readonly greeting: string | null;
-  /** Share of the creates and updates that a replay of old history lacks; 0 to 1. */
+  /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
   readonly compactedShare: number;
-  /** Returns the false frames that the host sends now; null while it is honest. */
+  /** Returns the replacement for regular frames; null while the host is honest. */
   readonly lie: () => Lie | null;
 }
 
-/** A stretch of events as it is sent. */
+/** A range of events as it is sent. */
 interface Part {
   readonly bytes: Buffer;
   readonly frames: number;
   readonly delivered: readonly Range[];
 }
 
-/** A disorder where the replay meets live traffic. */
+/** Fault in the order of events at the transition from replay to live traffic. */
 export interface Cutover {
   /** Number of events around the transition that are affected. */
   readonly events: number;
-  /** The older half is left out instead of sent late. */
+  /** True if the older half is omitted instead of sent late. */
   readonly lose: boolean;
-  /** Called when it happens, with the numbers concerned. */
+  /** Called when the fault occurs, with the numbers of the affected events. */
   readonly fired: (concerned: Range) => void;
 }
 
 /**
- * One consumer. It holds a position and nothing else: frames are made when the socket takes them, at most one
- * write is under way, and a slow consumer costs no memory. Frames go to the raw socket as one write of many; `ws`
- * writes control frames to the same socket between two of these writes.
+ * One consumer. Only its position is stored: frames are generated when the socket accepts them, with at most one
+ * pending write, so a slow consumer costs no memory. Frames are written to the raw socket, many per write; `ws` writes
+ * control frames to the same socket between two of these writes.
  */
 export class Connection {
   readonly id: number;
   readonly delivery: Delivery;
   readonly webSocket: WebSocket;
-  /** `flowing`; `silent`: answers pings and sends nothing; `half_open`: not even reads. */
+  /** `flowing`; `silent`: answers pings but sends nothing; `half_open`: does not read either. */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
-  /** Most frames a second; null for no limit. */
+  /** Maximum number of frames per second; null for no limit. */
   framesPerSecond: number | null = null;
   /** Number of the next event that has not been sent. */
   next: number;
@@ -92,7 +92,7 @@ export class Connection {
     this.delivery = options.delivery;
     this.webSocket = options.webSocket;
     this.next = options.start;
-    // Nothing to replay, nothing to meet.
+    // Without a replay, there is no transition to live traffic.
     this.#cutover = options.start < options.source.edge(options.nowUs()) ? options.cutover : null;
     this.#allowedAtUs = options.nowUs();
     if (options.greeting !== null) this.sendText(options.greeting);
@@ -103,20 +103,20 @@ export class Connection {
     return this.#options.subscription.wire === 'jetstream.subscribeEvents';
   }
 
-  /** Sends a frame of the host's own, which is no event. */
+  /** Sends a frame of the host that is not an event. */
   sendText(text: string): void {
     const frame = framed(Buffer.from(text));
     this.#options.socket.write(this.#options.subscription.compressed ? this.#compressed(frame) : frame);
   }
 
-  /** Sends a frame of the host's own and closes. */
+  /** Sends a frame of the host that is not an event, and closes the connection. */
   closeWith(code: number, text: string | null): void {
     this.#ending = true;
     if (text !== null) this.sendText(text);
     this.webSocket.close(code);
   }
 
-  /** Asks whether the consumer is there: the socket of a consumer that does not answer in time ends without a word. */
+  /** Sends a ping; the socket of a consumer that does not answer in time ends without a close frame. */
   askForPong(): void {
     const deadline = setTimeout(() => this.#options.socket.destroy(), patienceMs);
     const over = (): void => clearTimeout(deadline);
@@ -125,7 +125,7 @@ export class Connection {
     this.webSocket.ping();
   }
 
-  /** Sends what there is to send, unless a write is under way. */
+  /** Sends the pending events, unless a write is in progress. */
   pump(): void {
     if (this.#writing || this.#ending || this.mode !== 'flowing' || this.#options.socket.destroyed) return;
     const edge = this.#options.source.edge(this.#options.nowUs());
@@ -139,14 +139,14 @@ export class Connection {
     else this.#extra.shift();
   }
 
-  /** Sends a range again, or out of turn, before anything else. */
+  /** Sends a range of events before all others, again or out of order. */
   sendFirst(range: Range): void {
     this.#extra.push(range);
   }
 
   /**
-   * Sends nothing more; ends the socket behind the last byte without a word of goodbye, or resets it. After a
-   * reset, some of what counts as delivered may not have arrived.
+   * Stops sending; ends the socket without a close frame after the last byte, or resets it. After a reset, some frames
+   * that are recorded as delivered may not have arrived.
    */
   drop(how: 'end' | 'reset' | 'mid_frame'): void {
     this.#ending = true;
@@ -162,18 +162,18 @@ export class Connection {
       socket.write(bytes.subarray(from, from + 40));
     }
     socket.end();
-    // Not destroyed at once: a reset would take from the consumer what it has not read yet.
+    // The socket is not destroyed immediately: a reset would discard bytes that the consumer has not read yet.
     const deadline = setTimeout(() => socket.destroy(), goodbyeMs);
     socket.once('close', () => clearTimeout(deadline));
   }
 
-  /** Stops reading, so that neither a ping nor a goodbye is answered. */
+  /** Stops reading, so that neither a ping nor a close frame is answered. */
   halfOpen(): void {
     this.mode = 'half_open';
     this.#options.socket.pause();
   }
 
-  /** Reads and sends again, at full speed. */
+  /** Resumes reading and sending at full speed. */
   resume(): void {
     this.mode = 'flowing';
     this.framesPerSecond = null;
@@ -192,7 +192,7 @@ export class Connection {
     cutover.fired(concerned);
   }
 
-  /** Writes the beginning of a range; returns where it stopped. */
+  /** Writes the beginning of a range; returns the number of the first event that was not written. */
   #send({ from, to }: Range): number {
     const parts: Buffer[] = [];
     const sent: Range[] = [];
@@ -222,7 +222,7 @@ export class Connection {
     return Math.min(at, Math.max(to, from));
   }
 
-  /** The most events from `at` on that stay within the bytes, and at least one. */
+  /** Returns the maximum number of events from `at` on that fit into one write; at least one. */
   #fitting({ first, offsets }: Block, at: number, end: number, bytes: number): number {
     const from = offsets[at - first] ?? 0;
     let low = at + 1;
@@ -257,7 +257,7 @@ export class Connection {
     return { bytes: Buffer.concat(wanted), frames: wanted.length, delivered: delivered.list };
   }
 
-  /** Returns true if this wire shows every event. */
+  /** Returns true if all events are visible on this wire. */
   #hidesNothing(): boolean {
     return this.isMethod || !this.#options.source.species.some(({ methodOnly }) => methodOnly);
   }
@@ -266,7 +266,10 @@ export class Connection {
     return this.#options.compactedShare > 0 && timeUs < this.#options.nowUs() - compactedUs;
   }
 
-  /** Returns true if compaction removed an event, the same ones for every consumer. Deletes and markers remain. */
+  /**
+   * Returns true if compaction removed an event; the same events are removed for every consumer. Deletes and markers
+   * remain.
+   */
   #isGone(seq: number, species: number): boolean {
     const metrics = this.#options.source.species[species]?.metrics ?? [];
     const mayGo = metrics.some((name) => name.endsWith('.create') || name.endsWith('.update'));
@@ -279,7 +282,7 @@ export class Connection {
       const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
       for (const payload of lie(honest)) told.push(framed(payload));
     }
-    // What was sent in place of an event does not deliver it.
+    // An event that was replaced by other frames is not recorded as delivered.
     return { bytes: Buffer.concat(told), frames: told.length, delivered: [] };
   }
 
@@ -303,10 +306,10 @@ export class Connection {
     const done = (error?: Error | null): void => {
       clearTimeout(deadline);
       this.#writing = false;
-      // Delivered is what the kernel took: of what it did not take, nothing reaches the consumer.
+      // Only events of a successful write are recorded: after an error, the consumer receives nothing.
       if (error) return;
       delivery.add(sent, frames);
-      // Not at once: a consumer that keeps up would starve everything else of this process.
+      // Deferred, because a fast consumer would otherwise block all other work of this process.
       setImmediate(() => this.pump());
     };
     this.#writing = true;
@@ -321,7 +324,7 @@ export class Connection {
     socket.uncork();
   }
 
-  /** Number of frames that may be sent now. */
+  /** Returns the number of frames that may be sent now. */
   #take(): number {
     const now = this.#options.nowUs();
     const elapsed = (now - this.#allowedAtUs) / 1_000_000;

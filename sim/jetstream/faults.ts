@@ -8,7 +8,7 @@ import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
 import { createLiar, type Lie } from './liar.ts';
 
-/** Every fault that the host can be made to show. */
+/** All faults that the host can be made to have. */
 export const faultNames = [
   'drop',
   'silence',
@@ -31,42 +31,42 @@ export const faultNames = [
   'too_slow',
   'going_away',
 ] as const;
-/** The name of a fault. */
+/** Name of a fault. */
 export type FaultName = (typeof faultNames)[number];
 
-/** A fault that took effect. */
+/** Record of a fault that took effect. */
 export interface FaultRecord {
   readonly fault: FaultName;
-  /** The simulated clock then, in microseconds. */
+  /** Time at which the fault took effect, in microseconds of the simulated clock. */
   readonly atUs: number;
-  /** The connections concerned; empty where it concerns all consumers to come. */
+  /** Numbers of the affected connections; empty if all future consumers are affected. */
   readonly connections: readonly number[];
-  /** Numbers of the events concerned, if any: first one, and the one behind the last. */
+  /** Number of the first affected event; null if no event is affected. */
   readonly fromSeq: number | null;
   readonly toSeq: number | null;
 }
 
-/** Concerns one connection, or every open one unless given. */
+/** Selects one connection; without a selection, a fault affects every open connection. */
 export interface OneConnection {
   readonly connection?: number;
 }
 
 /** Faults that affect a handshake and its connection. */
 export interface HandshakeFaults {
-  /** The status to refuse with, or null. */
+  /** Returns the HTTP status with which a handshake is refused; null to accept it. */
   refusal(): number | null;
-  /** The number of the first event for a connection, given what its cursor means without a fault. */
+  /** Returns the number of a connection's first event; `honest` is the number that its cursor means without a fault. */
   start(connection: number, cursorUs: number | null, honest: number): number;
-  /** Fault at the transition from its replay to live traffic. */
+  /** Returns the fault at the connection's transition from replay to live traffic; null for none. */
   cutover(connection: number): Cutover | null;
-  /** Replacement for honest frames on every connection; null while the host is honest. */
+  /** Returns the replacement for regular frames on every connection; null while the host is honest. */
   lie(): Lie | null;
 }
 
-/** Objects that the faults affect. */
+/** Parts of the simulated network that the faults change. */
 export interface FaultScope {
   readonly source: EventSource;
-  /** The same source where it is generated: recorded frames are never altered. */
+  /** The source if it is generated; null for recorded frames, which are never altered. */
   readonly generated: GeneratedSource | null;
   readonly style: FrameStyle;
   readonly seed: number;
@@ -75,13 +75,14 @@ export interface FaultScope {
   readonly nowUs: () => number;
 }
 
-/** Faults kept in the log; the counters go on. */
+/** Maximum number of faults in the log; the counters include later ones. */
 const logLimit = 10_000;
 
 /**
- * The fault switches. Those on a connection act at once and return what they did; those on a handshake or on a
- * cutover wait for the next one, and count when they take effect. The truth knows of each of them: hidden events
- * stay hidden, replaced ones are counted as what they became, and deliveries hold what was really sent.
+ * The fault switches. Faults of a connection take effect immediately and return their record; faults of a handshake or
+ * of a transition take effect, and are counted, at the next one. The record of events includes each of them: hidden
+ * events stay hidden, replaced events are counted as their replacement, and deliveries contain the frames that were
+ * sent.
  */
 export class Faults implements HandshakeFaults {
   /** Number of times that each fault took effect. */
@@ -106,38 +107,38 @@ export class Faults implements HandshakeFaults {
     this.#chance = dice(scope.seed ^ 0xfa17);
   }
 
-  /** Ends the socket without a goodbye: behind the last byte (`end`), at once (`reset`), or within a frame. */
+  /** Ends the socket without a close frame: after the last byte (`end`), immediately (`reset`), or within a frame. */
   drop({ how = 'end', ...which }: OneConnection & { readonly how?: 'end' | 'reset' | 'mid_frame' } = {}): FaultRecord {
     return this.#each('drop', which, (connection) => connection.drop(how));
   }
 
-  /** Sends nothing more until `resume`; pings are answered. What happened meanwhile follows then. */
+  /** Sends nothing until `resume`, except answers to pings. The events of the silent time are sent afterwards. */
   silence(which: OneConnection = {}): FaultRecord {
     return this.#each('silence', which, (connection) => {
       connection.mode = 'silent';
     });
   }
 
-  /** Neither sends nor reads until `resume`: no pong, no answer to a goodbye, and the socket stays open. */
+  /** Stops sending and reading until `resume`: pings and close frames are not answered, and the socket stays open. */
   halfOpen(which: OneConnection = {}): FaultRecord {
     return this.#each('half_open', which, (connection) => connection.halfOpen());
   }
 
-  /** Sends at most that many frames a second until `resume`. */
+  /** Limits the number of frames per second until `resume`. */
   slow({ framesPerSecond, ...which }: OneConnection & { readonly framesPerSecond: number }): FaultRecord {
     return this.#each('slow', which, (connection) => {
       connection.framesPerSecond = framesPerSecond;
     });
   }
 
-  /** Ends silence, half-openness and slowness. */
+  /** Ends the effects of `silence`, `halfOpen` and `slow`. */
   resume(which: OneConnection = {}): void {
     for (const connection of this.#which(which)) connection.resume();
   }
 
   /**
-   * Keeps the next events from every consumer for good: by their number, or by seconds of the stream. They begin
-   * at the position of the connection that is furthest on.
+   * Withholds the next events permanently from every consumer, by number of events or by seconds of the stream. The
+   * first withheld event is at the position of the most advanced connection.
    */
   skip({
     events,
@@ -153,8 +154,8 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * Keeps the next events of some collections (NSIDs) from every consumer for good, for so many seconds of the stream: a host
-   * that drops them. Their numbers are missing on the method's wire.
+   * Withholds events of some collections (NSIDs) permanently from every consumer, for a number of seconds of the
+   * stream, like a host that loses them. The numbers of these events are missing on the method's wire.
    */
   mute({ collections, seconds }: { readonly collections: readonly string[]; readonly seconds: number }): FaultRecord {
     const { source, truth } = this.#scope;
@@ -170,7 +171,7 @@ export class Faults implements HandshakeFaults {
     return this.#fire('mute', this.#scope.connections(), from, to);
   }
 
-  /** Sends the last events again, with the numbers and times that they had. */
+  /** Sends the last events again, with their original numbers and times. */
   repeat({ events, ...which }: OneConnection & { readonly events: number }): FaultRecord {
     const touched = this.#which(which);
     const ranges = touched.map((connection) => {
@@ -182,14 +183,14 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * At the next transition from replay to live traffic, sends the newer half of these events first, and the older half
-   * late, or never.
+   * Sends the newer half of these events first at the next transition from replay to live traffic, and the older half
+   * late or never.
    */
   reorderAtCutover({ events, lose = false }: { readonly events: number; readonly lose?: boolean }): void {
     this.#nextCutover = { events, lose };
   }
 
-  /** The next replay begins that long before its cursor. */
+  /** Makes the next replay begin the given time before its cursor. */
   replayEarlier({ seconds }: { readonly seconds: number }): void {
     this.#nextStart = (connection, cursorUs, honest) => {
       const { source } = this.#scope;
@@ -199,7 +200,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** The next cursor that is older than this is moved up to it, without a word. */
+  /** Moves the next cursor that is older than the given age forward to that age, without a notice. */
   clampCursor({ seconds }: { readonly seconds: number }): void {
     this.#nextStart = (connection, _, honest) => {
       const start = Math.max(honest, this.#scope.source.seek(this.#scope.nowUs() - seconds * 1_000_000));
@@ -208,7 +209,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** The next cursor counts as lying in the future: nothing is replayed, the connection is live. */
+  /** Treats the next cursor as one in the future: nothing is replayed, and the connection is live. */
   futureCursor(): void {
     this.#nextStart = (connection, _, honest) => {
       const start = this.#edge();
@@ -217,7 +218,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** From now on, for so many seconds of the stream, each `size` events share one `time_us`. */
+  /** Gives each `size` consecutive events one `time_us` from now on, for a number of seconds of the stream. */
   batchTime({ size, seconds }: { readonly size: number; readonly seconds: number }): FaultRecord {
     const fromUs = Math.floor(this.#scope.nowUs()) + 1;
     const toUs = fromUs + seconds * 1_000_000;
@@ -226,19 +227,21 @@ export class Faults implements HandshakeFaults {
     return this.#fire('batch_time', [], source.seek(fromUs), source.seek(toUs));
   }
 
-  /** The next events become frames that cannot be counted; by name, or one variant after the other. */
+  /** Replaces the next events by frames that cannot be counted: the named variants, or each variant in turn. */
   malformed({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     this.#malformed ??= this.#added(malformedFrames(this.#scope.style, this.#chance));
     return this.#replace('malformed', events, variants, this.#malformed);
   }
 
-  /** The next events become events of unknown kinds and rare shapes; by name, or one variant after the other. */
+  /**
+   * Replaces the next events by events of unknown kinds and rare shapes: the named variants, or each variant in turn.
+   */
   unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
     return this.#replace('unknown', events, variants, this.#unknown);
   }
 
-  /** The next events become posts of about that many bytes. */
+  /** Replaces the next events by posts of about the given number of bytes. */
   huge({ events = 1, bytes }: { readonly events?: number; readonly bytes: number }): FaultRecord {
     const { catalogue } = this.#alterable();
     const frame = hugeFrame(bytes, this.#scope.style, this.#chance);
@@ -248,8 +251,8 @@ export class Faults implements HandshakeFaults {
   }
 
   /**
-   * The next events become a `sync` of one account and, between the events of others, the rows that repeat its repository.
-   * Rows carry the time of the `sync`; the method alone shows any of it.
+   * Replaces the next events by a `sync` of one account and, interleaved with events of others, the rows that repeat
+   * its repository. Rows have the time of the `sync`; only the method's wire shows the `sync` and its rows.
    */
   resync({ rows, every = 2 }: { readonly rows: number; readonly every?: number }): FaultRecord {
     const source = this.#alterable();
@@ -264,7 +267,7 @@ export class Faults implements HandshakeFaults {
     return this.#fire('resync', [], first, (seqs.at(-1) ?? first) + 1);
   }
 
-  /** Tells consumers of the method that they are too slow, and closes. */
+  /** Sends ConsumerTooSlow to consumers of the method, and closes their connections. */
   tooSlow(which: OneConnection = {}): FaultRecord {
     return this.#each('too_slow', which, (connection) => {
       const message = `reading below the floor rate; reconnect with cursor=${connection.next}`;
@@ -272,7 +275,7 @@ export class Faults implements HandshakeFaults {
     });
   }
 
-  /** Closes as a host does that is being moved. */
+  /** Closes connections like a host that is being moved. */
   goingAway(which: OneConnection = {}): FaultRecord {
     return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
   }
@@ -282,13 +285,13 @@ export class Faults implements HandshakeFaults {
     this.#refusals = { status, times };
   }
 
-  /** Lies in every field, on every connection, until `honest`; see `createLiar`. */
+  /** Replaces frames on every connection by false ones until `honest`; see `createLiar`. */
   liar(): FaultRecord {
     this.#lie = createLiar({ seed: this.#scope.seed, nowUs: this.#scope.nowUs });
     return this.#fire('liar', this.#scope.connections(), null, null);
   }
 
-  /** Ends the lies: what follows is sent as it is. */
+  /** Ends the replacement of frames by false ones. */
   honest(): void {
     this.#lie = null;
   }
@@ -338,7 +341,7 @@ export class Faults implements HandshakeFaults {
     const names = variants ?? [...known.keys()];
     const templates = Array.from({ length: events }, (_, step) => {
       const template = known.get(names[step % names.length] ?? '');
-      if (template === undefined) throw new RangeError(`no such variant; known: ${[...known.keys()].join(', ')}`);
+      if (template === undefined) throw new RangeError(`unknown variant; choose from ${[...known.keys()].join(', ')}`);
       return template;
     });
     const from = this.#edge();
@@ -348,7 +351,7 @@ export class Faults implements HandshakeFaults {
 
   #alterable(): GeneratedSource {
     if (this.#scope.generated) return this.#scope.generated;
-    throw new Error('recorded frames are served verbatim: this fault needs generated traffic');
+    throw new Error('recorded frames are served verbatim: this fault requires generated traffic');
   }
 
   #each(fault: FaultName, which: OneConnection, act: (connection: Connection) => void): FaultRecord {

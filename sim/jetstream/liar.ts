@@ -1,6 +1,6 @@
 import { type Dice, dice } from '../random.ts';
 
-/** Turns the payload of an honest frame into the payloads that a lying host sends in its place. */
+/** Function that converts the payload of a regular frame to the payloads that a lying host sends instead. */
 export type Lie = (payload: Uint8Array) => readonly Uint8Array[];
 
 /** Options of a lying host. */
@@ -18,9 +18,10 @@ const day = 86_400 * second;
 const largest = Number.MAX_SAFE_INTEGER;
 
 /**
- * A host that lies in every field: times in 1970, in 2300, one per minute, unsorted and just within what a clock
- * could be wrong by; positions that jump ahead by a little and by everything, that go back, or are times; unknown
- * kinds; frames that are empty, large, deep, or no JSON. Honest frames pass in between, as the worst liar sends some.
+ * Creates a lying host with false values in every field: times in 1970, in 2300, one per minute, unsorted, and just
+ * within the possible error of a clock; positions that jump forward slightly or to the maximum, go backwards, or are
+ * times; unknown kinds; frames that are empty, large, deeply nested, or not JSON. Some regular frames are sent
+ * unchanged between the false ones.
  */
 export function createLiar({ seed, nowUs }: LiarOptions): Lie {
   const chance = dice(seed ^ 0x11a5);

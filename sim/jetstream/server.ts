@@ -13,11 +13,11 @@ import { type Refusal, readMethod, readSubscription, type Subscription } from '.
 const subprotocol = 'xrpc.v1.json';
 /** Interval at which consumers without a backlog get new events, in milliseconds of the wall clock. */
 const tickMs = 10;
-/** Timeout of a consumer's closing handshake. */
+/** Timeout of a consumer's closing handshake, in milliseconds. */
 const goodbyeMs = 500;
 /** Interval between pings of a host of the method, in milliseconds. */
 const pingMs = 30_000;
-/** Cursors from this value on are times in microseconds. */
+/** Minimum cursor that is a time in microseconds; smaller ones are sequence numbers. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
 /** Options of a Jetstream host. */
@@ -26,19 +26,19 @@ export interface JetstreamOptions {
   readonly port: number;
   readonly source: EventSource;
   readonly seqCursors: boolean;
-  /** Compression is offered with this dictionary; null for none. */
+  /** Dictionary with which compression is offered; null if compression is not offered. */
   readonly zstdDictionary: Buffer | null;
   /** True if the method is served in addition to the legacy wire. */
   readonly hasMethod: boolean;
-  /** Share of the creates and updates that a replay of old history lacks; 0 to 1. */
+  /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
   readonly compactedShare: number;
   readonly truth: Truth;
   readonly nowUs: () => number;
 }
 
-/** A Jetstream host over real sockets: `/subscribe`, and the method of present hosts. */
+/** A Jetstream host over real sockets: `/subscribe`, and the method of current hosts. */
 export class JetstreamServer {
-  /** Consumers, oldest first. */
+  /** Connections of all consumers, oldest first. */
   readonly connections: Connection[] = [];
   readonly #options: JetstreamOptions;
   readonly #http: Server;
@@ -66,12 +66,12 @@ export class JetstreamServer {
     this.#http.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
   }
 
-  /** Sets what handshakes meet; before the start. */
+  /** Sets the faults of handshakes; must be called before the start. */
   meet(faults: HandshakeFaults): void {
     this.#faults = faults;
   }
 
-  /** Listens; resolves with the port. */
+  /** Starts listening; resolves with the port. */
   start(): Promise<number> {
     return new Promise((resolve, reject) => {
       this.#http.once('error', reject);
@@ -84,17 +84,17 @@ export class JetstreamServer {
     });
   }
 
-  /** Gives every consumer what is new, as every tick does. */
+  /** Sends new events to every consumer, as every tick does. */
   pump(): void {
     for (const connection of this.connections) connection.pump();
   }
 
-  /** Asks every consumer of the method whether it is there. */
+  /** Sends a ping to every consumer of the method. */
   askForPongs(): void {
     for (const connection of this.connections) if (connection.isMethod) connection.askForPong();
   }
 
-  /** Says goodbye to everybody, and resolves when the port and all sockets are closed. */
+  /** Sends a close frame to every consumer; resolves when the port and all sockets are closed. */
   async stop(): Promise<void> {
     if (this.#tick) clearInterval(this.#tick);
     if (this.#ping) clearInterval(this.#ping);
@@ -128,7 +128,7 @@ export class JetstreamServer {
     const method = this.#options.hasMethod && target.pathname === `/xrpc/${subscribeEvents}`;
     const subscription = legacy ? readSubscription(asked) : method ? readMethod(asked) : null;
     const refused = this.#faults?.refusal() ?? null;
-    // A refused handshake begins nowhere, and uses up no fault.
+    // A refused handshake has no first event, and does not consume a fault of its start.
     const begins = refused === null && subscription !== null && isSubscription(subscription);
     const start = begins ? this.#start(subscription) : null;
     if (refused !== null) {
@@ -195,8 +195,8 @@ export class JetstreamServer {
   }
 
   /**
-   * The first event for a cursor: from it on, and live where it lies in the future. Before the horizon the legacy wire
-   * raises it without a notice; the method sends a notice, and refuses a number.
+   * Returns the first event for a cursor; a cursor in the future is live. A cursor before the horizon is raised to the
+   * horizon, on the method's wire with a notice; the method refuses a sequence number before the horizon.
    */
   #start({ cursor, wire }: Subscription): Start | Refusal {
     const { source, truth, seqCursors, nowUs } = this.#options;

@@ -5,18 +5,18 @@ import type { Filter, Wire } from '../events/wire.ts';
 export interface Subscription extends Filter {
   /** Cursor as in the query; null for live. */
   readonly cursor: number | null;
-  /** Frames come as binary messages, each compressed with the host's dictionary. */
+  /** True if frames are sent as binary messages, each compressed with the host's dictionary. */
   readonly compressed: boolean;
 }
 
-/** Why a handshake is not answered with an upgrade. */
+/** The status and reason with which a handshake is refused. */
 export interface Refusal {
   readonly status: number;
   readonly error: string;
   readonly message: string;
 }
 
-/** Most collections that one subscription may name. */
+/** Maximum number of collections in one subscription. */
 const maxCollections = 100;
 /** Kinds that a subscription of the method may name. */
 const kinds = ['commit', 'identity', 'account', 'sync'];
@@ -29,11 +29,11 @@ const notOffered: Readonly<Record<Wire, readonly string[]>> = {
 export interface Request {
   readonly target: URL;
   readonly socketEncoding: string | undefined;
-  /** Number of the dictionary that compression is offered with; null for none. */
+  /** Id of the dictionary with which compression is offered; null if it is not offered. */
   readonly dictionary: number | null;
 }
 
-/** Reads a request of the legacy wire. A text instead of a subscription is the reason for a 400. */
+/** Parses a request of the legacy wire; returns a text, the reason for a 400, if it is invalid. */
 export function readSubscription({ target, socketEncoding, dictionary }: Request): Subscription | string {
   const { searchParams: query } = target;
   const compressed = query.get('compress') === 'true' || (socketEncoding?.includes('zstd') ?? false);
@@ -49,7 +49,7 @@ export function readSubscription({ target, socketEncoding, dictionary }: Request
   return { ...asked, cursor: Number(text) };
 }
 
-/** Reads a request of the method. */
+/** Parses a request of the method; returns a refusal if it is invalid. */
 export function readMethod({ target, dictionary }: Request): Subscription | Refusal {
   const { searchParams: query } = target;
   const invalid = (message: string): Refusal => ({ status: 400, error: 'InvalidRequest', message });

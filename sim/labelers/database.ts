@@ -3,14 +3,14 @@ import type { LabelLog } from './label-log.ts';
 /** Consecutive labels in the labeler's database. */
 interface Run {
   readonly fromN: number;
-  /** Number after the last one; Infinity for the current run. */
+  /** Number after the last label; Infinity for the current run. */
   readonly toN: number;
   readonly firstSeq: number;
 }
 
 /**
- * View of a labeler's log: the labels in its database and their `seq`. Every label has its own number, until the
- * database is recreated or restored to an older state.
+ * View of a labeler's log: the labels in the labeler's database and their `seq`. Every label has its own number until
+ * the database is recreated or restored to an older state.
  */
 export class Database {
   readonly #log: LabelLog;
@@ -35,7 +35,7 @@ export class Database {
     return run === undefined ? null : run.firstSeq + n - run.fromN;
   }
 
-  /** Returns the number of the first label with a higher `seq`; it may not have been emitted yet. */
+  /** Returns the number of the first label with a higher `seq`; the label may not have been emitted yet. */
   after(seq: number): number {
     for (const { fromN, toN, firstSeq } of this.#runs) {
       const n = fromN + Math.max(0, seq + 1 - firstSeq);

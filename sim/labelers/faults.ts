@@ -33,7 +33,7 @@ export const labelerFaultNames = [
 /** Name of a fault, or of an oddity of labels. */
 export type LabelerFault = (typeof labelerFaultNames)[number] | OddKind;
 
-/** A fault that took effect. */
+/** Record of a labeler's fault that took effect. */
 export interface LabelerFaultRecord {
   readonly fault: LabelerFault;
   /** Time on the simulated clock, in microseconds. */
@@ -57,7 +57,7 @@ export interface Switched {
   rotateKey(): void;
 }
 
-/** A faulty response, with the number of times that it replaces the regular one. */
+/** A prepared faulty response, with the number of times that it replaces the regular one. */
 interface Armed {
   readonly answer: FaultyAnswer;
   /** Page size to which the fault is limited; null for any. */
@@ -68,19 +68,19 @@ interface Armed {
 const logLimit = 1000;
 
 /**
- * The fault switches of one labeler. Those that change responses wait for a request and are counted when one arrives;
- * the others act immediately. Odd labels are emitted immediately, with the next numbers.
+ * The fault switches of one labeler. Faults that change responses wait for a request and are counted when it arrives;
+ * other faults take effect immediately. Odd labels are emitted immediately, with the next numbers.
  */
 export class LabelerFaults {
   /** Number of times that each fault took effect; absent for never. */
   readonly fired = new Map<LabelerFault, number>();
-  /** Faults that took effect, oldest first; the oldest of very many are omitted. */
+  /** Faults that took effect, oldest first; if there are very many, the oldest are omitted. */
   readonly log: LabelerFaultRecord[] = [];
-  /** Maximum labels per stream frame. Both programs send one. */
+  /** Maximum number of labels per stream frame; default one, as in both imitated programs. */
   labelsPerFrame = 1;
   readonly #labeler: Switched;
   readonly #nowUs: () => number;
-  /** True if streams send only live labels, whatever cursor the consumer requests. */
+  /** True if streams send only live labels, even if the consumer requests a cursor. */
   ignoresCursors = false;
   #query: Armed | null = null;
   #stream: Armed | null = null;
@@ -129,46 +129,52 @@ export class LabelerFaults {
     this.#cursorless = true;
   }
 
-  /** Makes pages return the next labels in a different random order on every call, with the cursor of the last one. */
+  /**
+   * Makes pages return the next labels in a different random order on every request, with the cursor of the last
+   * label.
+   */
   withoutOrder(): void {
     this.#unordered = true;
   }
 
-  /** Delays pages by milliseconds of the wall clock. */
+  /** Delays pages by a number of milliseconds of the wall clock. */
   delayed(milliseconds: number): void {
     this.#delayMs = milliseconds;
   }
 
-  /** Allows several labels per frame, with the `seq` of the last one. */
+  /** Allows several labels per frame, which has the `seq` of the last one. */
   several(labels: number): LabelerFaultRecord {
     this.labelsPerFrame = labels;
     return this.#fire('several_per_frame');
   }
 
-  /** Answers the next stream with a cursor as if the cursor was in the future or too old, or the consumer too slow. */
+  /** Answers the next stream with a cursor as if the cursor was in the future or outdated, or the consumer too slow. */
   nextCursor(condition: 'future' | 'outdated' | 'too_slow'): void {
     this.#cursor = condition;
   }
 
-  /** Omits the newest labels from the next stream with a cursor, as if they arrived between replay and live traffic. */
+  /**
+   * Omits the newest labels from the next stream with a cursor, as if they were emitted between replay and live
+   * traffic.
+   */
   missAtCutover(labels: number): void {
     this.#missed = labels;
   }
 
-  /** Refuses connections, until `revive` or for a number of seconds of the simulation's clock. */
+  /** Refuses connections until `revive`, or for a number of seconds of the simulation's clock. */
   async dead({ seconds = Number.POSITIVE_INFINITY }: { readonly seconds?: number } = {}): Promise<LabelerFaultRecord> {
     this.#outageUntilUs = this.#nowUs() + seconds * 1_000_000;
     await this.#labeler.shut();
     return this.#fire('dead');
   }
 
-  /** Accepts connections again. */
+  /** Ends an outage: the labeler accepts connections again. */
   async revive(): Promise<void> {
     this.#outageUntilUs = Number.POSITIVE_INFINITY;
     await this.#labeler.revive();
   }
 
-  /** Listens on another address from now on. The directory is updated immediately. */
+  /** Moves the labeler to another address. The directory is updated immediately. */
   async move(): Promise<LabelerFaultRecord> {
     await this.#labeler.move();
     return this.#fire('move');
@@ -186,7 +192,7 @@ export class LabelerFaults {
     return this.#fire('silence');
   }
 
-  /** Neither sends nor reads on open streams until `resume`. */
+  /** Stops sending and reading on open streams until `resume`. */
   halfOpen(): LabelerFaultRecord {
     for (const stream of this.#labeler.streams) stream.halfOpen();
     return this.#fire('half_open');
@@ -197,11 +203,12 @@ export class LabelerFaults {
     for (const stream of this.#labeler.streams) stream.resume();
   }
 
-  /** Sends malformed frames on open streams; by name, or all of them. */
+  /** Sends malformed frames on open streams: the named ones, or all of them. */
   garbage(names: readonly string[] = Object.keys(garbageFrames)): LabelerFaultRecord {
     for (const name of names) {
       const frame = garbageFrames[name];
-      if (frame === undefined) throw new RangeError(`no such frame; known: ${Object.keys(garbageFrames).join(', ')}`);
+      if (frame === undefined)
+        throw new RangeError(`unknown frame; choose from ${Object.keys(garbageFrames).join(', ')}`);
       for (const { webSocket } of this.#labeler.streams) webSocket.send(frame);
     }
     return this.#fire('garbage');
@@ -226,7 +233,7 @@ export class LabelerFaults {
     return this.#fire('lose_tail', edge + 1 - labels, edge + 1);
   }
 
-  /** Signs with a new key from now on; the directory is updated separately. */
+  /** Makes the labeler sign with a new key from now on; the directory is updated separately. */
   rotateKey(): LabelerFaultRecord {
     this.#labeler.rotateKey();
     return this.#fire('rotate_key', this.#labeler.edge + 1, null);
@@ -234,7 +241,7 @@ export class LabelerFaults {
 
   /**
    * Rotates the key and emits the newest labels again with the new signature: with the present time as their `cts`, or
-   * exactly as they were. Repeating labels must not be odd.
+   * unchanged. The repeated labels must not be odd.
    */
   signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
     this.#labeler.rotateKey();
@@ -254,24 +261,24 @@ export class LabelerFaults {
     return fromN;
   }
 
-  /** Emits ordinary labels immediately, in addition to the regular ones. Returns the first of their numbers. */
+  /** Emits ordinary labels immediately, in addition to the regular ones; returns the first of their numbers. */
   emit(count: number): number {
     return this.#labeler.log.pace.emit(count, this.#nowUs());
   }
 
-  /** Emits one label for each entry immediately, with its fields instead of ordinary ones. Returns the first number. */
+  /** Emits one label for each entry immediately, with the entry's fields; returns the first number. */
   say(labels: readonly LabelFields[]): number {
     const fromN = this.#labeler.log.pace.emit(labels.length, this.#nowUs());
     this.#labeler.log.write(fromN, labels);
     return fromN;
   }
 
-  /** Sets the rate of labels per second from now on; 0 for none. */
+  /** Sets the rate of labels per second from now on; 0 stops regular labels. */
   setRate(rate: number): void {
     this.#labeler.log.pace.setRate(rate, this.#nowUs());
   }
 
-  /** Emits odd labels immediately. `bytes` is the size of a `huge` one. */
+  /** Emits odd labels immediately. `bytes` is the size of a label of the kind `huge`. */
   labels(
     kind: OddKind,
     { count = 1, bytes = 10_000_000 }: { readonly count?: number; readonly bytes?: number } = {},
@@ -281,7 +288,7 @@ export class LabelerFaults {
     return this.#fire(kind, fromN, fromN + count);
   }
 
-  /** Applies a permanent ailment. Ailments of its identity belong to the directory. */
+  /** Applies a permanent ailment. Ailments of the labeler's identity are applied by the directory. */
   ail(ailment: Ailment): void {
     const status = /^status_(\d+)$/.exec(ailment)?.[1];
     if (status !== undefined) this.answer({ kind: 'status', status: Number(status) });

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** Responses that a regular host does not send. */
+/** A response that a regular host does not send. */
 export type FaultyAnswer =
   | { readonly kind: 'status'; readonly status: number; readonly body?: 'json' | 'html' | 'none' }
   | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
   | { readonly kind: 'html' | 'broken_json' | 'wrong_shape' | 'endless' | 'zip_bomb' | 'hang' | 'reset' }
   | { readonly kind: 'drip'; readonly bytesPerSecond: number };
 
-/** Name of such a response. */
+/** Name of a faulty response. */
 export type FaultyKind = FaultyAnswer['kind'];
 
-/** All such names. */
+/** Names of all faulty responses. */
 export const faultyKinds: readonly FaultyKind[] = [
   'status',
   'redirect',
@@ -38,7 +38,7 @@ const errorNames: Readonly<Record<number, string>> = {
 };
 let bomb: Buffer | null = null;
 
-/** Sends such a response. Endless ones end with the socket. */
+/** Sends a faulty response. Endless responses end with the socket. */
 export function answerFaultily(fault: FaultyAnswer, response: ServerResponse): void {
   switch (fault.kind) {
     case 'status': {
@@ -102,7 +102,7 @@ function drip(response: ServerResponse, bytesPerSecond: number): void {
   response.once('close', () => clearInterval(timer));
 }
 
-/** Returns the same for a websocket handshake: the bytes of the response, null for silence, or 'reset'. */
+/** Returns the bytes of a faulty response to a websocket handshake; null for silence, or 'reset'. */
 export function refusalBytes(fault: FaultyAnswer): string | 'reset' | null {
   switch (fault.kind) {
     case 'hang':

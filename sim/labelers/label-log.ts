@@ -6,41 +6,44 @@ import type { LabelerProfile } from './profile.ts';
 
 /** One label of a labeler's log. */
 export interface LoggedLabel {
-  /** Counted from 1 over the labeler's lifetime and never reused, unlike `seq`. */
+  /** Number of the label, from 1 over the labeler's lifetime; never reused, unlike `seq`. */
   readonly n: number;
-  /** Emission time, on the simulation's clock. */
+  /** Emission time, in microseconds of the simulation's clock. */
   readonly emittedUs: number;
-  /** As served, without its signature. */
+  /** The label as served, without its signature. */
   readonly label: unknown;
-  /** Kind of its oddity; null for an ordinary label. */
+  /** Kind of the label's oddity; null for an ordinary label. */
   readonly odd: OddKind | null;
   readonly flaw: Flaw | null;
-  /** Number of the label that this one duplicates; its own number otherwise. */
+  /** Number of the label that this one duplicates; for other labels, their own number. */
   readonly original: number;
 }
 
-/** Distances to the label that a removal, or a renewed application, refers to. 1 is reserved for duplicates. */
+/**
+ * Distances, in labels, to the label that a removal or a renewed application refers to. Distance 1 is reserved for
+ * duplicates.
+ */
 const distances = [2, 5, 17, 60, 240, 1000] as const;
 const followingShare = 0.12;
 /** Share of labels about one account with very many labeled records. */
 const denseShare = 0.02;
 
-/** Options of a log. */
+/** Options of the log of a labeler's labels. */
 export interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;
-  /** Time of the earliest possible label. */
+  /** Earliest time of a label, in microseconds. */
   readonly startUs: number;
   /** 24 characters of did:plc for each account of the network, concatenated. */
   readonly accounts: string;
 }
 
 /**
- * Labels of a labeler: label `n` is a function of the seed, the labeler and `n`, so that only the changes made by
+ * Labels of a labeler. Label `n` is a function of the seed, the labeler and `n`, so that only changes by fault
  * switches are stored.
  */
 export class LabelLog {
-  /** The labeler's DID; a DID with a port is known only once it listens. */
+  /** DID of the labeler; a DID with a port is set when the labeler listens. */
   did = '';
   readonly pace: Pace;
   readonly #options: LogOptions;
@@ -48,7 +51,7 @@ export class LabelLog {
   readonly #accounts: string;
   readonly #odd = new Map<number, { readonly kind: OddKind; readonly bytes: number }>();
   readonly #written = new Map<number, LabelFields>();
-  /** Numbers of earlier labels that others repeat, with the fields that differ. */
+  /** Numbers of labels that repeat earlier ones, with the earlier number and the fields that differ. */
   readonly #repeated = new Map<number, { readonly of: number; readonly fields: LabelFields }>();
 
   constructor(options: LogOptions) {
@@ -59,22 +62,24 @@ export class LabelLog {
     this.pace = new Pace({ seed: this.#seed, rate: profile.rate, startUs });
   }
 
-  /** Makes labels odd that were never read. */
+  /** Makes labels odd. Must not be called for labels that were read. */
   alter(fromN: number, count: number, kind: OddKind, bytes: number): void {
     for (let n = fromN; n < fromN + count; n++) this.#odd.set(n, { kind, bytes });
   }
 
-  /** Replaces the fields of labels that were never read. */
+  /** Replaces the fields of labels. Must not be called for labels that were read. */
   write(fromN: number, fields: readonly LabelFields[]): void {
     for (const [at, one] of fields.entries()) this.#written.set(fromN + at, one);
   }
 
-  /** Makes labels that were never read repeat earlier ones that are not odd, with some other fields. */
+  /**
+   * Makes labels repeat earlier ordinary labels, with some other fields. Must not be called for labels that were read.
+   */
   repeat(fromN: number, earlier: readonly number[], fields: LabelFields): void {
     for (const [at, of] of earlier.entries()) this.#repeated.set(fromN + at, { of, fields });
   }
 
-  /** Kind of a label's oddity; null for an ordinary label. */
+  /** Returns the kind of a label's oddity; null for an ordinary label. */
   oddity(n: number): OddKind | null {
     const set = this.#odd.get(n);
     if (set) return set.kind === 'duplicate' && n === 1 ? null : set.kind;
@@ -83,7 +88,7 @@ export class LabelLog {
     return oddKinds[hash(this.#seed, 3, n) % oddKinds.length] ?? null;
   }
 
-  /** Returns label `n`. */
+  /** Returns the label with the number `n`. */
   label(n: number): LoggedLabel {
     const odd = this.oddity(n);
     const emittedUs = this.pace.emittedUs(n);
@@ -102,7 +107,7 @@ export class LabelLog {
   }
 
   /**
-   * Returns true if an account-replacing server no longer has that label, because a newer one has the same subject and
+   * Returns true if an account-replacing server no longer has a label, because a newer label has the same subject and
    * value.
    */
   replaced(n: number, edge: number): boolean {
@@ -123,7 +128,7 @@ export class LabelLog {
     return parent === null ? n : this.#root(parent);
   }
 
-  /** Returns the earlier label that this one removes, renews or duplicates. */
+  /** Returns the number of the earlier label that this one removes, renews or duplicates; null for none. */
   #parent(n: number): number | null {
     const odd = this.oddity(n);
     if (odd === 'duplicate') return n - 1;
@@ -157,7 +162,8 @@ export class LabelLog {
   }
 
   /**
-   * Returns an account, or one of its records. All subjects of one labeler differ, unless one label follows another.
+   * Returns an account, or one of its records. All subjects of one labeler differ, except those of labels that refer
+   * to an earlier one.
    */
   #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
     if (chance % 10 < 3) {

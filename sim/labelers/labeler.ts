@@ -15,7 +15,7 @@ import { infoFrame, signed } from './wire.ts';
 
 const queryPath = '/xrpc/com.atproto.label.queryLabels';
 const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
-/** An origin without a listener: a labeler that is dead from the start refuses connections without occupying a port. */
+/** Origin without a listener: a labeler that is dead from the start refuses connections without occupying a port. */
 const deadOrigin = 'http://127.0.0.1:1';
 
 /** Options of a labeler. */
@@ -40,20 +40,20 @@ interface KeyPeriod {
 
 const yearUs = 31_536_000_000_000;
 
-/** One labeler with its own origin: `queryLabels` and `subscribeLabels`, modified by its fault switches. */
+/** A labeler on its own origin: `queryLabels` and `subscribeLabels`, modified by its fault switches. */
 export class Labeler {
-  /** Known after the start, like `endpoint`. */
+  /** DID of the labeler; like `endpoint`, it is set by the start. */
   did = '';
   endpoint = '';
   readonly profile: LabelerProfile;
   readonly log: LabelLog;
   readonly database: Database;
-  /** Numbers of labels that a consumer received, by stream or by page. */
+  /** Numbers of labels that any consumer received, by stream or by page. */
   readonly served = new RangeSet();
   /** Consumers of the stream, oldest first. */
   readonly streams: LabelStream[] = [];
   readonly faults: LabelerFaults;
-  /** Number of received page requests, answered or not. */
+  /** Number of page requests so far, including unanswered ones. */
   queries = 0;
   /** Maximum number of concurrent page requests. */
   queriesAtOnce = 0;
@@ -87,12 +87,12 @@ export class Labeler {
     return this.log.pace.edge(this.#options.nowUs());
   }
 
-  /** Its current key. */
+  /** Current key of the labeler. */
   get key(): SigningKey {
     return this.#keyAt(Number.POSITIVE_INFINITY);
   }
 
-  /** All of its keys, oldest first, as in the directory's audit log. */
+  /** All keys of the labeler, oldest first, as in the directory's audit log. */
   get keys(): readonly KeyPeriod[] {
     return this.#keys;
   }
@@ -102,12 +102,12 @@ export class Labeler {
     return this.profile.software !== 'ozone' && this.#keyAt(n) !== this.key;
   }
 
-  /** True while it accepts connections. */
+  /** True while the labeler accepts connections. */
   get listening(): boolean {
     return this.#host.open;
   }
 
-  /** Listens, unless it is dead from the start. */
+  /** Starts listening, unless the labeler is dead from the start. */
   async start(address: string): Promise<void> {
     this.#address = address;
     const { seed, profile } = this.#options;
@@ -118,12 +118,12 @@ export class Labeler {
     this.faults.ail(profile.ailment);
   }
 
-  /** Sends new labels to every consumer, and ends an outage that is over. */
+  /** Sends new labels to every consumer, and ends an outage whose time is over. */
   pump(): void {
     for (const stream of this.streams) stream.pump();
     if (!this.#host.open && !this.#reviving && this.faults.outageIsOver()) {
       this.#reviving = true;
-      // The port may be occupied briefly; the next tick tries again.
+      // The port may be occupied briefly; the next tick repeats the attempt.
       this.revive()
         .catch(() => undefined)
         .finally(() => {
@@ -138,30 +138,30 @@ export class Labeler {
     return this.#host.shut();
   }
 
-  /** Stops permanently. */
+  /** Stops the labeler permanently. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#endStreams();
     await this.#host.stop();
   }
 
-  /** Accepts connections again on its earlier port. */
+  /** Accepts connections again on the earlier port. */
   async revive(): Promise<void> {
     if (!this.#host.open && !this.#stopped) this.endpoint = await this.#host.listen(this.#address);
   }
 
-  /** Listens on another port from now on; the old one refuses connections. */
+  /** Moves to another port; the old port refuses connections. */
   async move(): Promise<void> {
     await this.shut();
     this.endpoint = await this.#host.listen(this.#address, 0);
   }
 
-  /** Signs with a new key from the next label on; an Ozone signs its existing labels again. */
+  /** Signs with a new key from the next label on; an Ozone also signs its existing labels again. */
   rotateKey(): void {
     this.#keys.push({ fromN: this.edge + 1, sinceUs: this.#options.nowUs(), key: this.#newKey(this.#keys.length) });
   }
 
-  /** Returns a label as it is served now. */
+  /** Returns a label in the form in which it is served at present. */
   serve(n: number): unknown {
     const key = this.profile.software === 'ozone' ? this.key : this.#keyAt(n);
     return signed(this.log.label(n), key);
@@ -178,7 +178,7 @@ export class Labeler {
 
   #keyAt(n: number): SigningKey {
     const period = this.#keys.findLast(({ fromN }) => fromN <= n) ?? this.#keys[0];
-    if (period === undefined) throw new Error('a labeler has a key from its first label on');
+    if (period === undefined) throw new Error('the labeler has no key for the label');
     return period.key;
   }
 

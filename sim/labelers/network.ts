@@ -15,7 +15,7 @@ import { LabelTruth } from './truth.ts';
 const tickMs = 10;
 /** Number of labelers that start listening concurrently. */
 const startsAtOnce = 50;
-/** Number of listed DIDs without a labeler. */
+/** Number of listed DIDs that belong to no labeler. */
 const deadDids = 5;
 
 /** Options of a network of labelers. */
@@ -40,16 +40,16 @@ export interface LabelerAddresses {
   readonly plc: string;
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
-  /** Path of a seeds file, which is removed with the simulation. */
+  /** Path of the seeds file, which is removed with the simulation. */
   readonly seeds: string;
 }
 
-/** All labelers, the directory with their endpoints and keys, and the relays that list them. */
+/** All labelers, the directory with their endpoints and keys, and the relays that list the labelers. */
 export class LabelerNetwork {
   /** Labelers by volume, largest first. */
   readonly list: readonly Labeler[];
   readonly directory: Directory;
-  /** Host of their records. */
+  /** Host of the labelers' records. */
   readonly pds: Pds;
   readonly relays: readonly Relay[];
   /** Record of emitted and delivered labels. */
@@ -73,10 +73,10 @@ export class LabelerNetwork {
     this.truth = new LabelTruth(this.list);
   }
 
-  /** Returns the labeler of a DID. */
+  /** Returns the labeler with a DID; throws if it does not exist. */
   of(did: string): Labeler {
     const found = this.list.find((labeler) => labeler.did === did);
-    if (found === undefined) throw new RangeError(`no labeler ${did}`);
+    if (found === undefined) throw new RangeError(`unknown labeler ${did}`);
     return found;
   }
 
@@ -99,7 +99,7 @@ export class LabelerNetwork {
     const seeds = join(this.#folder, 'seeds.json');
     const seeded = this.list.filter(({ profile }) => profile.seeded);
     await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
-    // Labelers that no list contains announce themselves if possible.
+    // Labelers that no list contains announce themselves, if the Jetstream permits it.
     const unlisted = this.list.filter(({ profile }) => !profile.seeded && profile.relays.length === 0);
     if (this.#options.announce !== null)
       this.#announce(unlisted.map(({ did, profile }) => declarationOf(did, profile, 'create')));
@@ -112,7 +112,9 @@ export class LabelerNetwork {
     for (const labeler of this.list) labeler.pump();
   }
 
-  /** Writes or deletes a labeler's declaration: an event of the Jetstream, after which relays list it. */
+  /**
+   * Writes or deletes a labeler's declaration, which is an event of the Jetstream; relays list the labeler after it.
+   */
   declare(did: string, operation: Declared = 'create'): void {
     const { profile } = this.of(did);
     this.#announce([declarationOf(did, profile, operation)]);
@@ -125,7 +127,7 @@ export class LabelerNetwork {
     this.#announce([{ text: identityChangeFrame(did), species }]);
   }
 
-  /** Stops everything and removes the seeds file. */
+  /** Stops all parts of the network and removes the seeds file. */
   async stop(): Promise<void> {
     if (this.#tick) clearInterval(this.#tick);
     await Promise.all([

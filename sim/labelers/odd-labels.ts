@@ -1,12 +1,12 @@
 import { hash } from '../random.ts';
 
-/** A label's fields as emitted, without the signature. Odd ones have any content, or are not objects at all. */
+/** Fields of an emitted label without the signature. Odd labels have any content, or are not objects. */
 export type LabelFields = Readonly<Record<string, unknown>>;
 
-/** Reason why an instrument must refuse a label at any time. Null if only the dates decide. */
+/** Reason why an instrument must refuse a label at any time. Null if the decision depends only on the dates. */
 export type Flaw = 'foreign' | 'malformed' | 'oversized';
 
-/** All oddities of labels. */
+/** Names of all oddities of labels. */
 export const oddKinds = [
   'foreign',
   'malformed',
@@ -24,19 +24,19 @@ export const oddKinds = [
   'bad_signature',
   'high_s',
 ] as const;
-/** Name of an oddity. */
+/** Name of an oddity of labels. */
 export type OddKind = (typeof oddKinds)[number];
 
-/** Input of an odd label. */
+/** Ordinary label and parameters from which an odd label is created. */
 export interface OddContext {
   readonly kind: OddKind;
-  /** The ordinary fields. */
+  /** Fields of the ordinary label. */
   readonly fields: LabelFields;
   /** Number of the label; selects the variant. */
   readonly n: number;
   /** Emission time, in milliseconds since 1970. */
   readonly emittedMs: number;
-  /** Size of a `huge` one. */
+  /** Size of a label of the kind `huge`, in bytes. */
   readonly hugeBytes: number;
 }
 
@@ -48,7 +48,10 @@ export interface OddLabel {
 
 const dayMs = 86_400_000;
 
-/** Makes ordinary fields odd. The log handles duplicates and signatures: their fields stay unchanged. */
+/**
+ * Returns an odd label for ordinary fields. Duplicates and signatures are handled by the log: their fields stay
+ * unchanged.
+ */
 export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext): OddLabel {
   const dated = (ms: number): OddLabel => ({ label: { ...fields, cts: new Date(ms).toISOString() }, flaw: null });
   const chance = hash(n, 77);

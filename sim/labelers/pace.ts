@@ -4,13 +4,13 @@ import { fraction } from '../random.ts';
 interface Stretch {
   readonly fromN: number;
   readonly fromUs: number;
-  /** Microseconds between labels; 0: all of them at once; Infinity: none. */
+  /** Microseconds between two labels; 0 if all are emitted at once; Infinity if none are emitted. */
   readonly periodUs: number;
-  /** Number of labels in the stretch; Infinity for the last stretch. */
+  /** Number of labels in the stretch; Infinity for the last one. */
   readonly count: number;
 }
 
-/** Emission times of a labeler's labels, in closed form: number 1 is the first of its history. */
+/** Emission times of a labeler's labels, computed in closed form; number 1 is the first label of the history. */
 export class Pace {
   readonly #seed: number;
   readonly #stretches: Stretch[];
@@ -20,7 +20,7 @@ export class Pace {
     this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
   }
 
-  /** Returns the newest number at a time; 0 if there is none. */
+  /** Returns the number of the newest label at a time; 0 if there is none. */
   edge(nowUs: number): number {
     const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
     if (stretch === undefined) return 0;
@@ -57,7 +57,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: 0, count });
     this.#stretches.push({
       fromN: fromN + count,
-      // After, not at, this instant: the stretch of the emitted labels must be the one that contains it.
+      // The stretch begins after this instant, because the stretch of the emitted labels must contain the instant.
       fromUs: nowUs + 1,
       periodUs,
       count: Number.POSITIVE_INFINITY,
@@ -65,7 +65,7 @@ export class Pace {
     return fromN;
   }
 
-  /** Ends the last stretch after the labels that it has emitted by then. */
+  /** Ends the last stretch after the labels that were emitted before a time. */
   #cut(nowUs: number): void {
     const edge = this.edge(nowUs);
     while ((this.#stretches.at(-1)?.fromN ?? 0) > edge) this.#stretches.pop();
@@ -75,7 +75,7 @@ export class Pace {
 
   #stretch(n: number): Stretch {
     const found = this.#stretches.findLast(({ fromN }) => fromN <= n);
-    if (found === undefined) throw new RangeError(`numbers begin at 1, not ${n}`);
+    if (found === undefined) throw new RangeError(`the number ${n} is less than 1`);
     return found;
   }
 

@@ -12,7 +12,7 @@ it('the ten largest labelers emit 84 % of the labels, 81 emit all of them', () =
   expect(rates.filter((rate) => rate > 0).length).toBe(81);
 });
 
-it('300 labelers include every ailment, but not among the ten largest', () => {
+it('300 labelers include every ailment, but none of the ten largest has one', () => {
   const profiles = createPopulation(options);
   expect(new Set(profiles.map(({ ailment }) => ailment))).toEqual(new Set(ailments));
   expect(profiles.slice(0, 10).map(({ ailment }) => ailment)).toEqual(Array.from({ length: 10 }, () => 'none'));

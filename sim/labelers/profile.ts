@@ -6,7 +6,7 @@ import type { Curve } from './signing-key.ts';
 /** Software that a labeler imitates. */
 export type Software = 'ozone' | 'skyware';
 
-/** Permanent faults of a labeler; `none` for most of them. */
+/** Permanent faults of a labeler; `none` for most labelers. */
 export const ailments = [
   'none',
   'dead',
@@ -34,24 +34,24 @@ export type Ailment = (typeof ailments)[number];
 
 /** Properties of one labeler. */
 export interface LabelerProfile {
-  /** Its rank by volume, from 0. */
+  /** Rank of the labeler by volume, from 0. */
   readonly index: number;
   readonly software: Software;
   readonly curve: Curve;
-  /** Labels per second. */
+  /** Mean number of labels per second. */
   readonly rate: number;
   readonly values: readonly string[];
-  /** True if its DID is a did:web, whose document it serves itself. */
+  /** True if the labeler has a did:web and serves its own document. */
   readonly didWeb: boolean;
-  /** Share of its labels that are odd permanently, and their oddity. */
+  /** Share of the labeler's labels that are odd. */
   readonly oddShare: number;
   readonly oddKinds: readonly OddKind[];
   /** True if pages have no order, as is possible in Ozone. */
   readonly unordered: boolean;
   readonly ailment: Ailment;
-  /** True if the seeds file lists it. */
+  /** True if the seeds file lists the labeler. */
   readonly seeded: boolean;
-  /** Indexes of the relays that list it. */
+  /** Indexes of the relays that list the labeler. */
   readonly relays: readonly number[];
 }
 
@@ -69,11 +69,11 @@ export interface PopulationOptions {
   readonly labelRate: number;
   readonly relays: number;
   readonly population: Population;
-  /** Changes a profile, for tests. */
+  /** Returns changes of a labeler's profile, for tests. */
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
 }
 
-/** Values of labels; most labelers use a few. */
+/** Label values; most labelers use a few of them. */
 const vocabulary = [
   'spam',
   'porn',
@@ -103,7 +103,10 @@ const vocabulary = [
   'scam',
 ] as const; // prettier-ignore
 
-/** Ailments of 150 labelers beyond the ten largest, approximately as counted in June 2026. */
+/**
+ * Number of labelers with each ailment among 150 labelers beyond the ten largest, approximately as counted in June
+ * 2026.
+ */
 const troubles: readonly (readonly [Ailment, number])[] = [
   ['dead', 17],
   ['status_401', 10],
@@ -126,7 +129,7 @@ const troubles: readonly (readonly [Ailment, number])[] = [
   ['directory_down', 1],
 ];
 const troubledOf = 150;
-/** Number of the largest labelers without ailments: most of the volume depends on them. */
+/** Number of the largest labelers, which have no ailments because they emit most of the volume. */
 const wellRanks = 10;
 
 /** Permanent oddities of labels in a troubled population. */
@@ -179,8 +182,8 @@ export function labelerDid(seed: number, index: number): string {
 }
 
 /**
- * The distribution of June 2026: one labeler has 10.8 %, three 32 %, five 52 %, ten 84 %, twenty 98 %, 81 all, the
- * others none.
+ * Returns the share of a labeler in the distribution of June 2026: one labeler has 10.8 %, three 32 %, five 52 %, ten
+ * 84 %, twenty 98 %, 81 all, the others none.
  */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;

@@ -8,15 +8,15 @@ export interface QueryContext {
   readonly database: Database;
   /** Number of the newest label. */
   readonly edge: number;
-  /** Returns a label as it is served. */
+  /** Returns a label in the form in which it is served. */
   readonly serve: (n: number) => unknown;
-  /** Seed of the order of labels, different for every call; null for the regular order. */
+  /** Seed of the order of labels, different for every request; null for the regular order. */
   readonly unordered: number | null;
-  /** True if every page is the newest one, without a cursor. */
+  /** True if every page contains the newest labels, without a cursor. */
   readonly noCursor: boolean;
 }
 
-/** A response to a query. */
+/** A response to `queryLabels`, with the numbers of its labels. */
 export interface QueryAnswer {
   readonly status: number;
   readonly body: unknown;
@@ -56,7 +56,7 @@ function page(limit: number, cursor: number, context: QueryContext, wanted: (lab
     if (found.length >= enough) break;
   }
   if (unordered !== null) found = dice(unordered).shuffled(found).slice(0, limit);
-  // A skyware page contains each label's row number, which was not signed.
+  // A page of skyware contains each label's row number, which is not signed.
   const labels = found.map(({ n, label }) =>
     software === 'skyware' && typeof label === 'object' && label !== null ? { id: database.seqOf(n), ...label } : label,
   );

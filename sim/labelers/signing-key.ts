@@ -1,10 +1,10 @@
 import { createECDH, createHash } from 'node:crypto';
 import { P256PrivateKey, Secp256k1PrivateKey } from '@atcute/crypto';
 
-/** The curves of label signatures. */
+/** Name of an elliptic curve for label signatures. */
 export type Curve = 'k256' | 'p256';
 
-/** Number of nonces per curve. */
+/** Number of different nonces per curve. */
 const nonceCount = 32;
 
 const curves = {
@@ -27,8 +27,8 @@ interface Nonce {
 const nonces: Record<Curve, Nonce[]> = { k256: [], p256: [] };
 
 /**
- * A labeler's key, derived from its name. Signatures are real and deterministic. They are cheap, because nonces come
- * from a short list, which also allows anyone with two of these signatures to compute the key. It protects nothing.
+ * A labeler's key, derived from its name. Signatures are real and deterministic. They are cheap because nonces are
+ * from a short list, with which the key can be computed from two signatures. The key protects nothing.
  */
 export class SigningKey {
   readonly curve: Curve;

@@ -5,11 +5,11 @@ import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 import { errorFrame, labelsFrame } from './wire.ts';
 
-/** Maximum labels sent per call. */
+/** Maximum number of labels sent per call. */
 const labelsAtOnce = 500;
-/** Maximum bytes buffered for one consumer. */
+/** Maximum number of bytes buffered for one consumer. */
 const waitingBytes = 1024 * 1024;
-/** Number of labels by which a live consumer of an Ozone may fall behind once its bytes are buffered. */
+/** Maximum number of labels by which a live consumer of an Ozone may lag once its bytes are buffered. */
 const consumerBuffer = 500;
 
 /** Dependencies of a subscription. */
@@ -31,7 +31,7 @@ export interface StreamOptions {
   readonly tooSlow: () => void;
 }
 
-/** One consumer of a labeler's `subscribeLabels`: a position, and the buffered bytes of its socket. */
+/** One consumer of a labeler's `subscribeLabels`: its position, and the buffered bytes of its socket. */
 export class LabelStream {
   readonly id: number;
   readonly webSocket: WebSocket;
@@ -49,7 +49,7 @@ export class LabelStream {
     this.next = options.next;
   }
 
-  /** Sends new labels, as far as the consumer accepts them. */
+  /** Sends new labels until the consumer's buffer is full. */
   pump(): void {
     const { webSocket, database, serve, software, labelsPerFrame, tooSlow } = this.#options;
     if (this.mode !== 'flowing' || webSocket.readyState !== webSocket.OPEN) return;
@@ -100,7 +100,7 @@ export class LabelStream {
     this.#options.socket.pause();
   }
 
-  /** Sends and reads again. */
+  /** Resumes sending and reading. */
   resume(): void {
     this.mode = 'flowing';
     this.#options.socket.resume();

@@ -1,7 +1,7 @@
 import type { LoggedLabel } from './label-log.ts';
 import type { Labeler } from './labeler.ts';
 
-/** Reasons why an instrument does not store a label, named like the published counts if there are any. */
+/** Reasons why an instrument does not store a label; a reason with a published count has the name of that count. */
 export const refusals = [
   'foreign',
   'malformed',
@@ -12,15 +12,15 @@ export const refusals = [
   'future',
   'duplicate',
 ] as const;
-/** One of these reasons. */
+/** Reason why an instrument does not store a label. */
 export type Refusal = (typeof refusals)[number];
 
 /** A label that a labeler emitted. */
 export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
-  /** Its current `seq` in the database; null if the database no longer contains it. */
+  /** Current `seq` of the label in the database; null if the database no longer contains it. */
   readonly seq: number | null;
-  /** True if any consumer received it. */
+  /** True if any consumer received the label. */
   readonly served: boolean;
 }
 
@@ -28,29 +28,29 @@ export interface EmittedLabel extends LoggedLabel {
 export interface Expected {
   readonly accepted: number;
   readonly refused: Readonly<Record<Refusal, number>>;
-  /** Accepted labels by labeler, by labeler and action, and by account. */
+  /** Number of accepted labels by labeler, by labeler and action, and by account. */
   readonly byLabeler: ReadonlyMap<string, number>;
   readonly byAction: ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
   readonly byAccount: ReadonlyMap<string, number>;
 }
 
-/** Query about the emitted labels. */
+/** Selection of emitted labels. */
 export interface Question {
   /** The instrument's epoch, in microseconds. */
   readonly epochUs: number;
-  /** Interval of emission, end exclusive; default everything. */
+  /** Interval of emission, end exclusive; default the whole time. */
   readonly fromUs?: number;
   readonly toUs?: number;
-  /** `served` (default): only labels that a consumer received; `emitted`: all. */
+  /** `served` (default): labels that a consumer received; `emitted`: all labels. */
   readonly which?: 'served' | 'emitted';
-  /** Time at which the instrument accepted a label; default: its emission. */
+  /** Returns the time at which the instrument accepted a label; default the time of its emission. */
   readonly acceptedUs?: (label: EmittedLabel) => number;
 }
 
 const lateUs = 48 * 3_600_000_000;
 const futureUs = 300_000_000;
 
-/** Record of emitted labels and their recipients. Recomputed on demand: it stores nothing. */
+/** Record of emitted labels and their recipients. It is recomputed on demand and stores nothing. */
 export class LabelTruth {
   readonly #labelers: readonly Labeler[];
 
@@ -58,7 +58,7 @@ export class LabelTruth {
     this.#labelers = labelers;
   }
 
-  /** Yields labels that one labeler, or each of them, emitted between two times, oldest first by labeler. */
+  /** Yields labels that one labeler or all labelers emitted between two times, oldest first by labeler. */
   *emitted(fromUs = 0, toUs = Number.POSITIVE_INFINITY, labeler?: string): Generator<EmittedLabel> {
     for (const one of this.#labelers) {
       if (labeler !== undefined && one.did !== labeler) continue;
@@ -71,7 +71,8 @@ export class LabelTruth {
   }
 
   /**
-   * Returns labels that an instrument could have accepted, and the reasons for which it must have refused the others.
+   * Returns the labels that an instrument could have accepted, and the reasons for which it must have refused the
+   * others.
    */
   expected(question: Question): Expected {
     const { epochUs, fromUs = 0, toUs = Number.POSITIVE_INFINITY, which = 'served', acceptedUs } = question;
@@ -80,7 +81,7 @@ export class LabelTruth {
     const byAction = new Map<string, { applied: number; removed: number }>();
     const byAccount = new Map<string, number>();
     let accepted = 0;
-    // Originals with a duplicate that was already seen: the first served one is the observation.
+    // Originals that were already seen: of several duplicates, only the first served one is the observation.
     const met = new Set<string>();
     for (const emitted of this.emitted(fromUs, toUs)) {
       if (which === 'served' && !emitted.served) continue;
@@ -114,8 +115,8 @@ export class LabelTruth {
 }
 
 /**
- * Returns the reason why a label is refused because of its form and dates; null if it can be accepted. Ignores
- * duplicates.
+ * Returns the reason why a label is refused because of its form or dates; null if it can be accepted. Duplicates are
+ * not considered.
  */
 export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedUs: number): Refusal | null {
   if (flaw !== null) return flaw;
@@ -127,7 +128,7 @@ export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedU
   return null;
 }
 
-/** Returns the account of a label: its DID, or that of the record. */
+/** Returns the account of a label: the DID of the subject, or of the subject's record. */
 export function accountOf(uri: string): string {
   return uri.startsWith('at://') ? (uri.split('/')[2] ?? '') : uri;
 }

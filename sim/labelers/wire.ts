@@ -5,8 +5,8 @@ import type { SigningKey } from './signing-key.ts';
 const signedFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp']);
 
 /**
- * Returns a label as it is served, with its signature; odd ones may not be objects. Fields that the lexicon does not
- * define are added after signing, as real servers do with row numbers.
+ * Returns a label as served, with its signature; odd labels may not be objects. Fields outside the lexicon are added
+ * after signing, like the row numbers of real servers.
  */
 export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
   if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;
@@ -26,12 +26,12 @@ export function infoFrame(name: string, message: string): Uint8Array {
   return frame({ op: 1, t: '#info' }, { name, message });
 }
 
-/** Builds an error frame; the stream ends after it. */
+/** Builds an error frame, after which the stream ends. */
 export function errorFrame(error: string, message: string): Uint8Array {
   return frame({ op: -1 }, { error, message });
 }
 
-/** Malformed frames by name. */
+/** Malformed frames, by name. */
 export const garbageFrames: Readonly<Record<string, Uint8Array | string>> = {
   text: 'hello',
   empty: new Uint8Array(0),

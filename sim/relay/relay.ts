@@ -9,12 +9,12 @@ export type RelayState = 'up' | 'down' | 'html' | 'hanging' | 'endless_pages';
 /** A relay: `listReposByCollection` for labelers' declarations, in the order of their first appearance. */
 export class Relay {
   state: RelayState = 'up';
-  /** Maximum DIDs per page, whatever the request. */
+  /** Maximum number of DIDs per page, even if the request has a higher limit. */
   pageLimit = 2000;
-  /** Number of requested pages, and of each kind of response. */
+  /** Number of requested pages so far. */
   requests = 0;
   readonly fired = new Map<RelayState, number>();
-  /** Known DIDs; once it has seen the collection, it lists an account permanently, active or not. */
+  /** Listed DIDs. After it has seen the collection, the relay lists an account permanently, active or not. */
   readonly dids: string[] = [];
   readonly #host: HttpHost;
 
@@ -65,7 +65,7 @@ export class Relay {
   }
 }
 
-/** Returns an opaque cursor. */
+/** Returns an opaque cursor for a position. */
 function cursorFor(position: number): string {
   return Buffer.from(String(position)).toString('base64');
 }

@@ -4,11 +4,11 @@ import { packageVersion } from './command.ts';
 import { commandNames, commands, knownFlags } from './commands.ts';
 import { commandHelp, overview } from './help.ts';
 
-/** Entry point: finds the command, runs it, and converts its result to an exit code. */
+/** Finds the command, runs it, and converts its result to an exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   endWithParent();
   const [first = 'help', ...rest] = argv;
-  // `help COMMAND` is `COMMAND --help`.
+  // `help COMMAND` is equivalent to `COMMAND --help`.
   const helped = first === 'help' ? rest[0] : undefined;
   const name = helped ?? first;
   const args = helped === undefined ? rest : ['--help'];
@@ -28,7 +28,7 @@ function print(line: string): number {
   return 0;
 }
 
-/** Ends this process when its parent, another process of this program, was killed. */
+/** Makes this process exit when its parent, another process of this program, is killed. */
 function endWithParent(): void {
   if (process.env.__ALMANAC_PARENT === undefined || !process.connected) return;
   delete process.env.__ALMANAC_PARENT;

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../ops/setting.ts';
 
-/** Context that the process passes to a command. */
+/** Context in which a command runs. */
 export interface CommandContext {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;

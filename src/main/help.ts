@@ -15,7 +15,7 @@ export function overview(): string {
   ].join('\n');
 }
 
-/** Width of the column before a setting's description. */
+/** Width of the column before a setting's description, in characters. */
 const width = 36;
 
 /** Returns the output of `almanac COMMAND --help`. */
@@ -24,7 +24,7 @@ export function commandHelp(name: string, { summary, operands, settings, exitCod
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');
     const description = given === '' || given === 'false' ? help : `${help} (${given})`;
-    // An entry that fills its column has a line of its own.
+    // A usage that is wider than its column is followed by a line break.
     const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
     return `  ${head}${description}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });

@@ -29,8 +29,8 @@ function listenFault(error: unknown): string {
 }
 
 /**
- * Throws OperatorError if a port is in use, with the flag that sets it. For commands with long work before a server
- * starts; if a port is taken in the meantime, its server reports it.
+ * Throws OperatorError, with the flag of the port, if a port is in use. A command calls it before long work that
+ * precedes the start of its server; a port that is taken later is reported by the server.
  */
 export async function assertFree(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [flag, port] of Object.entries(ports)) {
@@ -46,14 +46,14 @@ export async function assertFree(host: string, ports: Readonly<Record<string, nu
   }
 }
 
-/** Removes the trailing slash of a prefix; an empty prefix serves at the root. */
+/** Returns a path prefix without its trailing slash; an empty prefix serves at the root. */
 export function basePath(text: string): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;
   throw new OperatorError(`--base-path requires a path such as /atproto; got ${JSON.stringify(text)}`);
 }
 
-/** Returns the address that a server announces. */
+/** Returns the address of a server, for its announcement. */
 export function addressOf({ host, basePath: path }: { host: string; basePath: string }, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}${basePath(path)}`;

@@ -10,13 +10,13 @@ export const plcSetting = list(
   'did:plc directory; repeatable: the first is the primary, the others answer when it does not',
 );
 
-/** Directories of did:plc: the primary one, and replicas that answer when it does not. */
+/** Directories of did:plc: the primary one, and the replicas that are used when the primary one does not respond. */
 export interface Directories {
   readonly plc: string;
   readonly plcReplicas: readonly string[];
 }
 
-/** Splits the setting's URLs. Throws OperatorError if one is invalid or none is set. */
+/** Parses the setting's URLs. Throws OperatorError if one is invalid or none is set. */
 export function directoriesOf(addresses: readonly string[]): Directories {
   const [plc = '', ...plcReplicas] = addresses;
   for (const address of [plc, ...plcReplicas]) operatorUrl('plc', address, { schemes: httpSchemes });

@@ -15,7 +15,7 @@ export interface Running {
 export interface ServeOptions {
   /** Loopback port of the metrics listener; null for none. */
   readonly metricsPort: number | null;
-  /** True if the process collects metrics; a worker collects them for the process that aggregates. */
+  /** True if the process collects metrics; a worker collects metrics for the process that aggregates them. */
   readonly collectMetrics: boolean;
   readonly log: Log;
   /**
@@ -26,7 +26,7 @@ export interface ServeOptions {
 
 /** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
 export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
-  // From here on, a signal is handled once the start has completed.
+  // A signal during the start takes effect once the start has completed.
   const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
@@ -58,22 +58,22 @@ async function started(
   }
 }
 
-/** Stops a server that has failed, then rejects with its error. */
+/** Stops a server that has failed, then rejects with the server's error. */
 async function stopAfter(failed: Promise<never>, running: Running): Promise<never> {
   try {
     return await failed;
   } catch (error) {
     await running.stop().catch(() => {
-      // Only the first error is reported.
+      // The first error is reported; an error of the stop is ignored.
     });
     throw error;
   }
 }
 
-/** Loaded on demand: a server without metrics does not need this module. */
+/** Returns the default registry. The module is loaded on demand, because a server without metrics does not need it. */
 async function defaultRegistry(): Promise<Registry> {
   const { AggregatorRegistry, collectDefaultMetrics, register } = await import('prom-client');
-  // A worker answers the primary process's requests; the primary process sends them.
+  // The registry of a worker answers the requests of the primary process.
   if (cluster.isWorker) new AggregatorRegistry();
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
   return register;

@@ -11,20 +11,20 @@ function thrown(work: () => unknown): unknown {
   throw new Error('nothing was thrown');
 }
 
-it('describes a system error with its code', () => {
+it('a system error is described with its code', () => {
   expect(systemWords(thrown(() => statSync('/nowhere/at/all')))).toBe('no such file or directory (ENOENT)');
 });
 
 it.each([
-  ['a code of ours', 'EACCES', 'permission denied (EACCES)'],
-  ['one that the system has words for', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
-  ['one without a description', 'EPECULIAR', 'EPECULIAR'],
-  ['the name of a property of objects', 'constructor', 'constructor'],
-])('describes %s', (_what, code, words) => {
+  ['with an own description', 'EACCES', 'permission denied (EACCES)'],
+  ['that the system describes', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
+  ['without a description', 'EPECULIAR', 'EPECULIAR'],
+  ['with the name of a property of objects', 'constructor', 'constructor'],
+])('a code %s is described', (_what, code, words) => {
   expect(describeCode(code)).toBe(words);
 });
 
-it.each(['Unknown system error -122', 'UNKNOWN'])('describes an exceeded quota, for which Node has %s', (code) => {
+it.each(['Unknown system error -122', 'UNKNOWN'])('an exceeded quota, for which Node has %s, is described', (code) => {
   const error = Object.assign(new Error('write'), { code, errno: -122 });
   expect(systemCode(error)).toBe('EDQUOT');
   expect(systemWords(error)).toBe('the quota is used up (EDQUOT)');
@@ -33,6 +33,6 @@ it.each(['Unknown system error -122', 'UNKNOWN'])('describes an exceeded quota, 
 it.each([
   ['an error without a code', new Error('x')],
   ['no error at all', 'x'],
-])('returns %s without a description', (_what, error) => {
+])('%s gets the text for unknown errors', (_what, error) => {
   expect(systemWords(error)).toBe('unknown error');
 });

@@ -57,13 +57,16 @@ const meanings: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was reset',
 };
 
-/** Describes a system error code, `permission denied (EACCES)`; a code without a description is returned alone. */
+/**
+ * Returns the description of a system error code, such as `permission denied (EACCES)`; a code without a description
+ * is returned alone.
+ */
 export function describeCode(code: string): string {
   const words = Object.hasOwn(meanings, code) ? meanings[code] : systemDescription(code);
   return words === undefined ? code : `${words} (${code})`;
 }
 
-/** Describes why the system refused, like `describeCode`; `unknown error` for an error without a code. */
+/** Returns the description of a system error like `describeCode`; `unknown error` for an error without a code. */
 export function systemWords(error: unknown): string {
   const code = systemCode(error);
   return code === null ? 'unknown error' : describeCode(code);

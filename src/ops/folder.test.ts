@@ -11,12 +11,12 @@ beforeEach(() => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
 });
 
-it('creates a directory and its parents', () => {
+it('makeFolder creates a directory and its parents', () => {
   makeFolder(join(folder, 'a', 'b', 'c'));
   expect(statSync(join(folder, 'a', 'b', 'c')).isDirectory()).toBe(true);
 });
 
-it('leaves an existing directory unchanged', () => {
+it('makeFolder leaves an existing directory unchanged', () => {
   const path = join(folder, 'there');
   mkdirSync(path);
   writeFileSync(join(path, 'kept'), '');
@@ -24,7 +24,7 @@ it('leaves an existing directory unchanged', () => {
   expect(existsSync(join(path, 'kept'))).toBe(true);
 });
 
-it('accepts a symbolic link to a directory', () => {
+it('makeFolder accepts a symbolic link to a directory', () => {
   symlinkSync(folder, join(folder, 'link'));
   makeFolder(join(folder, 'link', 'a'));
   expect(statSync(join(folder, 'a')).isDirectory()).toBe(true);
@@ -35,14 +35,14 @@ it.each<[string, (path: string) => string, (path: string) => string]>([
   ['lies below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is not a directory`],
   ['has a name too long', (path) => join(path, 'x'.repeat(300)), () => 'its name is too long (ENAMETOOLONG)'],
   ['is a link to nowhere', (path) => join(path, 'loose'), () => 'a file of that name already exists (EEXIST)'],
-])('reports in one line which directory cannot be created and why: it %s', (_what, place, why) => {
+])('makeFolder reports in one line which directory cannot be created and why: it %s', (_what, place, why) => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync(join(folder, 'none'), join(folder, 'loose'));
   const path = place(folder);
   expect(() => makeFolder(path)).toThrow(new OperatorError(`cannot create the directory ${path}: ${why(folder)}`));
 });
 
-it.skipIf(!existsSync('/proc/self'))('terminates on a file system that does not support directories', () => {
+it.skipIf(!existsSync('/proc/self'))('makeFolder terminates on a file system that does not support directories', () => {
   expect(() => makeFolder('/proc/almanac/data')).toThrow(
     new OperatorError(
       'cannot create the directory /proc/almanac/data: its file system does not allow new directories there',

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path';
 import { OperatorError, systemCode, systemWords } from './errors.ts';
 
 /**
- * Creates a directory and its missing parents; an existing one stays unchanged. Throws OperatorError, one line, on
- * failure. Calls `mkdir` for each level: Node's own `recursive` never ends on file systems such as `/proc`, which
+ * Creates a directory and its missing parents; an existing one stays unchanged. Throws OperatorError with one line on
+ * failure. Calls `mkdir` for each level: Node's `recursive` option never ends on file systems such as `/proc`, which
  * report that a directory in an existing directory cannot be found.
  */
 export function makeFolder(path: string): void {
@@ -41,7 +41,7 @@ function makeOne(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another of our processes may have created it first.
+    // Another process of this program may have created the directory first.
     if (systemCode(error) !== 'EEXIST' || kindOf(folder) !== 'folder') throw error;
   }
 }

@@ -1,13 +1,13 @@
 /** Maximum time from the first signal until everything has stopped, in milliseconds. */
 export const stopWithinMs = 9_000;
 
-/** Source of signals that stop the process. */
+/** Source of the signals that stop the process. */
 export interface Signals {
   on(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-/** Resolves at the first SIGTERM or SIGINT after the call; until then neither ends the process. */
+/** Resolves at the first SIGTERM or SIGINT after the call; until then, neither signal ends the process. */
 export function firstSignal(signals: Signals = process): Promise<void> {
   return new Promise((resolve) => {
     const asked = (): void => {
@@ -36,7 +36,7 @@ export async function stopInTime(stop: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Waits for the first signal, then stops. */
+/** Waits for the first signal, then calls `stop`. */
 export async function stopOnSignal(stop: () => Promise<void>, signals: Signals = process): Promise<void> {
   await firstSignal(signals);
   await stopInTime(stop);

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 
-/** Log levels, quietest last. */
+/** Log levels, the most verbose first. */
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-/** A log level. */
+/** Name of a log level. */
 export type LogLevel = (typeof logLevels)[number];
 
 /** Fields of one log line; never a client address, a DID of an account, or a record's content. */
@@ -18,7 +18,7 @@ export interface Log {
   with(fields: LogFields): Log;
 }
 
-/** Creates the log of a process, on stderr or another descriptor; `name` is the command's. */
+/** Creates the log of a process, on stderr or another descriptor; `name` is the name of the command. */
 export function createLog(name: string, level: LogLevel, fd = 2): Log {
   const logger = pino(
     {
@@ -27,7 +27,7 @@ export function createLog(name: string, level: LogLevel, fd = 2): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Synchronous, so that the last line before a crash is written.
+    // Writes are synchronous, so that the last line before a crash is written.
     pino.destination({ fd, sync: true }),
   );
   return wrap(logger);
@@ -43,7 +43,7 @@ function wrap(logger: pino.Logger): Log {
   };
 }
 
-/** A log that discards everything. */
+/** A log that discards every line. */
 export const silentLog: Log = {
   debug: () => undefined,
   info: () => undefined,

@@ -9,7 +9,7 @@ export interface MetricsServer {
   stop(): Promise<void>;
 }
 
-/** The response for Prometheus: the text of all current metrics. */
+/** Text of all current metrics in the format of Prometheus. */
 export interface MetricsText {
   readonly contentType: string;
   text(): Promise<string>;

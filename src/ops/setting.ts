@@ -15,7 +15,7 @@ export interface Setting<T> {
   readonly parse: (texts: readonly string[]) => T;
 }
 
-/** The values of a table of settings. */
+/** Type of the values of a table of settings. */
 export type Values<S extends Settings> = { readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never };
 
 /** A table of settings, by their names in the code. */
@@ -25,17 +25,17 @@ function last(texts: readonly string[]): string {
   return texts.at(-1) ?? '';
 }
 
-/** A text setting. */
+/** Creates a text setting. */
 export function text(flag: string, placeholder: string, fallback: string, help: string): Setting<string> {
   return { flag, placeholder, help, fallback, repeatable: false, parse: last };
 }
 
-/** A text setting that may be absent: off, or derived from another setting. */
+/** Creates a text setting that may be absent: off, or derived from another setting. */
 export function optionalText(flag: string, placeholder: string, help: string): Setting<string | null> {
   return { flag, placeholder, help, fallback: null, repeatable: false, parse: last };
 }
 
-/** A setting with one of a few values. */
+/** Creates a setting with one of a few values. */
 export function choice<const W extends readonly string[]>(
   flag: string,
   words: W,
@@ -56,7 +56,7 @@ export function choice<const W extends readonly string[]>(
   };
 }
 
-/** Bounds of an integer, both inclusive. */
+/** Minimum and maximum of a number, both inclusive. */
 interface Bounds {
   readonly min: number;
   readonly max: number;
@@ -70,7 +70,7 @@ function wholeNumber(bounds: Bounds): (texts: readonly string[]) => number {
   };
 }
 
-/** An integer setting within bounds. */
+/** Creates an integer setting within bounds. */
 export function integer(
   flag: string,
   placeholder: string,
@@ -81,7 +81,7 @@ export function integer(
   return { flag, placeholder, help, fallback, repeatable: false, parse: wholeNumber(bounds) };
 }
 
-/** A number setting within bounds, with up to six decimals. */
+/** Creates a number setting within bounds, with at most six decimals. */
 export function number(
   flag: string,
   placeholder: string,
@@ -97,7 +97,7 @@ export function number(
   return { flag, placeholder, help, fallback, repeatable: false, parse };
 }
 
-/** An integer setting within bounds that may be absent. */
+/** Creates an integer setting within bounds that may be absent. */
 export function optionalInteger(
   flag: string,
   placeholder: string,
@@ -107,7 +107,7 @@ export function optionalInteger(
   return { flag, placeholder, help, fallback: null, repeatable: false, parse: wholeNumber(bounds) };
 }
 
-/** A switch; off unless given. */
+/** Creates a switch, which is off by default. */
 export function toggle(flag: string, help: string): Setting<boolean> {
   return {
     flag,
@@ -123,7 +123,7 @@ export function toggle(flag: string, help: string): Setting<boolean> {
   };
 }
 
-/** A list setting: the flag may be given several times; the variable separates items by commas. */
+/** Creates a list setting: the flag may be given several times; the variable separates items by commas. */
 export function list(
   flag: string,
   placeholder: string,
@@ -133,7 +133,7 @@ export function list(
   return { flag, placeholder, help, fallback, repeatable: true, parse: (texts) => texts.filter((one) => one !== '') };
 }
 
-/** Returns the variable of a flag: `max-age-seconds` is `ALMANAC_MAX_AGE_SECONDS`. */
+/** Returns the variable of a flag: `ALMANAC_MAX_AGE_SECONDS` for `max-age-seconds`. */
 export function variableOf(flag: string): string {
   return `ALMANAC_${flag.replaceAll('-', '_').toUpperCase()}`;
 }

@@ -8,7 +8,7 @@ import { type Setting, type Settings, type Values, variableOf } from './setting.
 export interface SettingSources {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Flags of all commands: a variable or key of another command is not an error here. */
+  /** Flags of all commands: a variable or key for another command is not an error. */
   readonly knownFlags: readonly string[];
 }
 
@@ -44,7 +44,7 @@ export function resolveSettings<S extends Settings>(settings: S, sources: Settin
   return { values: values as Values<S>, positionals };
 }
 
-/** Resolves the settings of a command without other arguments; any other argument is an error. */
+/** Resolves the settings of a command that has no other arguments; any other argument is an error. */
 export function resolveSettingsAlone<S extends Settings>(settings: S, sources: SettingSources): Values<S> {
   const { values, positionals } = resolveSettings(settings, sources);
   const [stray] = positionals;
@@ -99,7 +99,7 @@ function parseConfig(path: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Reported below, like any other file that is not a JSON object.
+    // The check below reports this file, like any other that is not a JSON object.
   }
   throw new OperatorError(`the config file ${path} is not one JSON object`);
 }
@@ -130,14 +130,14 @@ function textList(variable: string | undefined): string[] | undefined {
   return variable === undefined ? undefined : [variable];
 }
 
-/** Creates the error for an unknown name, suggesting the nearest known one. */
+/** Creates the error for an unknown name, with the nearest known name as a suggestion. */
 export function unknown(
   what: string,
   name: string,
   known: readonly string[],
   spell: (known: string) => string,
 ): OperatorError {
-  // A prefix of a known name is suggested as that name, however short.
+  // For a prefix of a known name, that name is suggested, however short the prefix is.
   const begun = known.find((one) => name.length > 2 && one.startsWith(name));
   const meant = begun ?? known.find((one) => isSwap(name, one));
   const nearest = meant ?? closest(name, known);
@@ -145,14 +145,14 @@ export function unknown(
   return new OperatorError(`unknown ${what}${near ? `; did you mean ${spell(nearest)}?` : ''}`);
 }
 
-/** Returns true if two adjacent characters are swapped: one typing error, though two edits. */
+/** Returns true if the names differ by two swapped adjacent characters: one typing error, but two edits. */
 function isSwap(name: string, one: string): boolean {
   const at = [...name].findIndex((letter, i) => letter !== one[i]);
   const [first = '', second = ''] = name.slice(Math.max(0, at));
   return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
 }
 
-/** Returns true for a difference of one or two letters: suggestions for anything further off would mislead. */
+/** Returns true for a difference of one or two letters; a suggestion for a larger difference would mislead. */
 function isSlip(edits: number, name: string): boolean {
   return edits <= 2 && edits < name.length / 2;
 }

@@ -6,13 +6,13 @@ import { root } from '../../harness/process/imports.ts';
 import { registeredMetrics, runtimeMetrics } from '../../harness/process/metrics.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 
-/** Compares the alerts and the dashboard of `deploy/` with the registered metrics, and runs them in Prometheus. */
+/** Tests of the alerts and the dashboard in `deploy/`, against the registered metrics and by Prometheus's tool. */
 
 const rules = readFileSync(join(root, 'deploy/prometheus/almanac.rules.yml'), 'utf8');
 const made = readFileSync(join(root, 'deploy/prometheus/almanac.rules.test.yml'), 'utf8');
 const dashboard = readFileSync(join(root, 'deploy/grafana/almanac.json'), 'utf8');
 
-/** Returns the metrics that a text names; the series of a histogram by the histogram's own name. */
+/** Returns the metrics in a text; the series of a histogram count as the histogram. */
 function named(text: string, known: readonly string[]): string[] {
   const found = [...text.matchAll(/\balmanac_[a-z0-9_]+/g)].map(([name]) =>
     known.includes(name) ? name : name.replace(/_(?:bucket|sum|count)$/, ''),
@@ -49,7 +49,7 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
     ['check', 'rules', 'almanac.rules.yml'],
     ['test', 'rules', 'almanac.rules.test.yml'],
     ['check', 'config', '--syntax-only', 'almanac.scrape.yml'],
-  ])('%s %s %s', (...args) => {
+  ])('accepts the rules: %s %s %s', (...args) => {
     const { status, stdout, stderr } = spawnSync(toolPath('promtool'), args, {
       cwd: join(root, 'deploy/prometheus'),
       encoding: 'utf8',

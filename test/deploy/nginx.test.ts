@@ -16,7 +16,7 @@ import { artifactNames } from '../../src/artifact/write.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Runs the configuration of `deploy/nginx` in front of the real facts API. */
+/** Tests of the configuration in `deploy/nginx`, in front of the real facts API. */
 
 const overview = '/v1/labels/overview';
 const decode: Record<string, (body: Buffer) => Buffer> = {
@@ -85,7 +85,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     nginx = await startNginx({ facts: port });
   });
 
-  /** Returns the cache status of each request, oldest first. */
+  /** Returns the cache status of each request for a path, oldest first. */
   function outcomes(path = overview): string[] {
     return nginx
       .log('almanac-facts.log')
@@ -160,7 +160,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT', 'HIT', 'HIT', 'HIT', 'HIT']);
   });
 
-  it('revalidates after max-age with the validator that it has', async () => {
+  it('revalidates after max-age with the validator of the cached response', async () => {
     const first = await nginx.ask(overview);
     nginx.ahead(59);
     await nginx.ask(overview);
@@ -216,7 +216,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     await expect.poll(() => outcomes()).toEqual(['MISS', 'HIT']);
   });
 
-  it('passes methods and errors to the service', async () => {
+  it('passes every method to the service, and its errors to the client', async () => {
     const post = await nginx.ask(overview, { method: 'POST' });
     expect([post.status, post.headers.allow, refusal(post.body)]).toEqual([
       405,

@@ -7,7 +7,7 @@ import { root } from '../../harness/process/imports.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { commands } from '../../src/main/commands.ts';
 
-/** Checks the units of `deploy/systemd`, also with systemd itself. */
+/** Tests of the units in `deploy/systemd`, also by systemd's tools. */
 
 const folder = join(root, 'deploy/systemd');
 const units = readdirSync(folder).filter((name) => name.endsWith('.service'));
@@ -38,7 +38,7 @@ it('every process has its own unit and user', () => {
 });
 
 describe('a unit', () => {
-  // A unit may be added before its command exists; once the command exists, it is checked.
+  // A unit without an existing command is excluded: it may be added before its command.
   it.each(units.filter((unit) => Object.hasOwn(commands, command(unit)[2] ?? '')))(
     '%s starts an existing command with existing settings',
     (unit) => {
@@ -73,7 +73,7 @@ describe('a unit', () => {
   });
 });
 
-/** Addresses that no instrument needs: those of the machine, of its network, and of the cloud that it runs in. */
+/** Addresses that no instrument needs: those of the machine, of its network, and of its cloud. */
 const inside = ['127.0.0.0/8', '169.254.0.0/16', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
 const inside6 = ['fc00::/7', 'fe80::/10'];
 
@@ -112,7 +112,7 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
 
   beforeAll(() => {
     copies = mkdtempSync(join(tmpdir(), 'almanac-units-'));
-    // It checks that the started programs exist.
+    // systemd-analyze checks that the started programs exist.
     for (const unit of units) writeFileSync(join(copies, unit), read(unit).replaceAll('/opt/almanac/', `${root}/`));
     return () => rmSync(copies, { recursive: true, force: true });
   });

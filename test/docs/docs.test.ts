@@ -21,7 +21,7 @@ import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';
 import { refusalReasons } from '../../src/store/port.ts';
 
-/** Tests the documentation in both directions: everything named exists, and everything that exists is named. */
+/** Tests of the documentation in both directions: each mentioned thing exists, and each existing thing is mentioned. */
 
 function page(name: string): string {
   return readFileSync(join(root, name), 'utf8');
@@ -173,7 +173,7 @@ describe('docs/operations.md', () => {
     );
     const matches = (file: string, path: string) =>
       new RegExp(`^${path.replaceAll('.', '\\.').replaceAll('*', '[^/]+')}$`).test(file);
-    // A test of a file is named where it is run.
+    // A test file in `deploy/` need not be mentioned by its own name: the page mentions the command that runs it.
     const meant = files.filter((file) => !file.endsWith('.test.yml'));
     expect(meant.filter((file) => ![...named].some((path) => matches(file, path)))).toEqual([]);
     expect([...named].filter((path) => path !== 'deploy/' && !files.some((file) => matches(file, path)))).toEqual([]);

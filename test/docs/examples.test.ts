@@ -11,7 +11,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type { LabelsOverview, WeatherMetricsEnvelope } from '../../src/client/index.ts';
 
-/** Runs the examples as a reader would, against the real program. Each prints the same in every language. */
+/** Tests of the examples against the real program. An example prints the same in every language. */
 
 const missing = ['curl', 'jq', 'bash', 'python3'].filter(
   (tool) => !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, tool))),
@@ -42,7 +42,7 @@ async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixt
   return { url, folder, fact };
 }
 
-// In CI a missing tool is an error, not a reason to skip.
+// A missing tool is an error in CI, not a reason to skip.
 describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the examples', () => {
   it.each(named)('describe how busy the network is, in %s', async (language) => {
     const { url, fact } = await serving();
@@ -112,7 +112,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
 
   it.each(all)('report in one line that no server is listening, in %s: %s', async (language, name) => {
-    // The port is occupied on another address, so that no other process can listen on it meanwhile.
+    // The port is occupied on another address, so that no process can start listening on it during the test.
     const { port } = await listenForTest(createServer());
     const { code, stdout, stderr } = await example(language, name, `http://127.0.0.2:${port}`);
     expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([

@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
     const page = await browser.newPage({ colorScheme: 'dark' });
     await page.goto(`${program.url}/docs`);
     await page.waitForSelector('.opblock-get');
-    // Red, green and blue of the background: of the reference and of the page around it.
+    // Red, green and blue of two backgrounds: that of the reference and that of the surrounding page.
     const papers = () =>
       page.evaluate(() =>
         ['.swagger-ui', 'html'].map((name) => {

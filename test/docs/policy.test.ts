@@ -10,7 +10,7 @@ import { accountExportSchema } from '../../src/contract/account.ts';
 import { contractIds } from '../../src/contract/identifiers.ts';
 import { packageVersion } from '../../src/main/command.ts';
 
-/** Tests that the compatibility policy agrees with the contract on names and fields, and that it is served. */
+/** Tests that the compatibility policy has the names and fields of the contract, and that it is served. */
 
 const policy = readFileSync(join(root, 'docs/compatibility.md'), 'utf8');
 
@@ -111,7 +111,7 @@ describe('/policy', () => {
     expect(complaints).toEqual([]);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
     expect(wide).toBe(0);
-    // At most as many lines as words: no word of a table's head is broken.
+    // A table head has no more lines than words, so that no word is broken.
     const lines = await page.locator('thead th').evaluateAll((cells) =>
       cells.map((cell) => {
         const range = document.createRange();

@@ -125,7 +125,7 @@ describe('a command line error', () => {
     ['check of two files', ['check', aFile, aFile], {}, 'check requires exactly one FILE'],
     ['check of a folder', ['check', folder], {}, `not a file: ${folder}`],
     ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
-  ])('%s: one line on stderr, exit 1', async (_what, args, env, line) => {
+  ])('%s is reported in one line on stderr, with exit 1', async (_what, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(args, { env });
     const said = stderr.filter((one) => !one.startsWith('{'));
     expect({ code, stdout, said }).toEqual({ code: 1, stdout: [], said: [`almanac: ${line}`] });
@@ -144,41 +144,47 @@ describe('a command line error', () => {
       'cannot open the store sqlite:/proc/x/labels: cannot create the directory /proc/x/labels/days',
     ],
     [['account', '--data', '/proc/x', '--port', '0'], 'cannot create the directory /proc/x'],
-  ])('a file system that does not support directories: one line on stderr, exit 1: %j', async (args, line) => {
-    const { code, stderr } = await runProgram(args);
-    const said = stderr.filter((one) => !one.startsWith('{'));
-    expect({ code, said }).toEqual({
-      code: 1,
-      said: [`almanac: ${line}: its file system does not allow new directories there`],
-    });
-  });
+  ])(
+    'a file system that does not support directories is reported in one line on stderr, with exit 1 (%j)',
+    async (args, line) => {
+      const { code, stderr } = await runProgram(args);
+      const said = stderr.filter((one) => !one.startsWith('{'));
+      expect({ code, said }).toEqual({
+        code: 1,
+        said: [`almanac: ${line}: its file system does not allow new directories there`],
+      });
+    },
+  );
 
-  it.each([['--port'], ['--metrics-port']])('a %s in use: one line on stderr, exit 1', async (flag) => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void server.close());
-    const port = (server.address() as AddressInfo).port;
-    const { code, stdout, stderr } = await runProgram([
-      'facts',
-      '--port',
-      '0',
-      '--artifacts',
-      folder,
-      flag,
-      String(port),
-    ]);
-    const wanted =
-      flag === '--port'
-        ? `cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`
-        : `cannot serve metrics on port ${port}: the port is in use (EADDRINUSE); choose another with --metrics-port`;
-    expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
-      code: 1,
-      stdout: [],
-      said: [`almanac: ${wanted}`],
-    });
-  });
+  it.each([['--port'], ['--metrics-port']])(
+    'if the port of %s is in use, the command prints one line on stderr and exits with 1',
+    async (flag) => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      onTestFinished(() => void server.close());
+      const port = (server.address() as AddressInfo).port;
+      const { code, stdout, stderr } = await runProgram([
+        'facts',
+        '--port',
+        '0',
+        '--artifacts',
+        folder,
+        flag,
+        String(port),
+      ]);
+      const wanted =
+        flag === '--port'
+          ? `cannot listen on 127.0.0.1:${port}: the port is in use; choose another with --port`
+          : `cannot serve metrics on port ${port}: the port is in use (EADDRINUSE); choose another with --metrics-port`;
+      expect({ code, stdout, said: stderr.filter((line) => !line.startsWith('{')) }).toEqual({
+        code: 1,
+        stdout: [],
+        said: [`almanac: ${wanted}`],
+      });
+    },
+  );
 
-  it("the account surface's port in use: one line on stderr, and its reading processes exit silently", async () => {
+  it("if the account surface's port is in use, the command prints one line and its reading processes exit silently", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -193,13 +199,16 @@ describe('a command line error', () => {
     });
   });
 
-  it.skipIf(process.getuid?.() === 0)('a file without read permission: one line on stderr, exit 1', async () => {
-    const path = file('secret.json', {});
-    chmodSync(path, 0);
-    const wanted = [`almanac: cannot read the artifact ${path}: permission denied (EACCES)`];
-    const { code, stderr } = await runProgram(['facts', '--artifacts', folder, '--labels-artifact', path]);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: wanted });
-  });
+  it.skipIf(process.getuid?.() === 0)(
+    'a file without read permission is reported in one line on stderr, with exit 1',
+    async () => {
+      const path = file('secret.json', {});
+      chmodSync(path, 0);
+      const wanted = [`almanac: cannot read the artifact ${path}: permission denied (EACCES)`];
+      const { code, stderr } = await runProgram(['facts', '--artifacts', folder, '--labels-artifact', path]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: wanted });
+    },
+  );
 });
 
 it('flags override variables, which override the config file', async () => {
@@ -226,36 +235,42 @@ describe('almanac check', () => {
   const long = 100_000_000;
 
   it.each<[string, object | string, number, string, string | null]>([
-    ['our label overview', recent, 0, 'servable', 'fresh'],
+    ['a label overview', recent, 0, 'servable', 'fresh'],
     ['the legacy label overview', youngArtifact('legacy', now), 0, 'servable', 'fresh'],
-    ['our weather summary', youngArtifact('weather', now), 0, 'servable', null],
+    ['a weather summary', youngArtifact('weather', now), 0, 'servable', null],
     ['the weatherwatch summary', youngArtifact('weatherwatch', now), 0, 'servable', null],
     ['a young epoch', { ...recent, coverage: { ...recent.coverage, observed_days: 3 } }, 0, 'servable', 'warming_up'],
-    ['a held one', { ...recent, hold: true }, 1, 'refused', 'held'],
-    ['an old one', youngArtifact('recent', now - long), 1, 'refused', 'stale'],
-    ['one of tomorrow', youngArtifact('recent', now + long), 1, 'refused', 'unavailable'],
+    ['a held artifact', { ...recent, hold: true }, 1, 'refused', 'held'],
+    ['an old artifact', youngArtifact('recent', now - long), 1, 'refused', 'stale'],
+    ['an artifact dated tomorrow', youngArtifact('recent', now + long), 1, 'refused', 'unavailable'],
     [
-      'one without an accepted page',
+      'an artifact without an accepted page',
       { ...recent, coverage: { ...recent.coverage, observed_through: null } },
       1,
       'refused',
       'unavailable',
     ],
-    ['one without its counts', { ...recent, counts: undefined }, 1, 'refused', 'unavailable'],
-    ['weather of no usable time', { ...youngArtifact('weather', now), generated_at: 'noon' }, 1, 'refused', null],
+    ['an artifact without counts', { ...recent, counts: undefined }, 1, 'refused', 'unavailable'],
+    [
+      'a weather summary without a usable time',
+      { ...youngArtifact('weather', now), generated_at: 'noon' },
+      1,
+      'refused',
+      null,
+    ],
     ['an unknown schema', { schema: 'labels.recent-overview.v9' }, 2, 'not_an_artifact', null],
     ['a list', '[]', 2, 'not_an_artifact', null],
     ['half an artifact', JSON.stringify(recent).slice(0, 500), 2, 'not_an_artifact', null],
-    ['nothing', '', 2, 'not_an_artifact', null],
+    ['an empty file', '', 2, 'not_an_artifact', null],
     ['a text', 'labels', 2, 'not_an_artifact', null],
-  ])('%s', async (what, content, code, verdict, state) => {
+  ])('judges %s', async (what, content, code, verdict, state) => {
     const path = file(`${what}.json`, content);
     const [text, json] = await Promise.all([runProgram(['check', path]), runProgram(['check', path, '--json'])]);
     expect([text.code, json.code, text.stderr, json.stderr]).toEqual([code, code, [], []]);
     expect(text.stdout[0]).toBe(`${path}: ${verdict.replaceAll('_', ' ')}`);
     const reported = JSON.parse(json.stdout.join('\n')) as { verdict: string; state: string | null; reasons: string[] };
     expect([reported.verdict, reported.state, reported.reasons.length > 0]).toEqual([verdict, state, code !== 0]);
-    // The two runs are not at the same instant.
+    // Times are removed, because the two runs are at different instants.
     const timeless = (said: string): string => said.replaceAll(/\d+(?:\.\d+)? s old/g, 'N s old');
     for (const reason of reported.reasons) expect(timeless(text.stdout.join('\n'))).toContain(timeless(reason));
   });

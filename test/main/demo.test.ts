@@ -8,7 +8,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { targetOf } from '../../src/store/subject.ts';
 
-/** Starts the demo as a visitor does, without any data. */
+/** Tests of the demo as a visitor starts it, without any data. */
 
 let folder = '';
 let demo: Server;

@@ -19,8 +19,8 @@ import { micros } from '../../src/store/time.ts';
 import { weatherStoreVersion } from '../../src/weather/window/store-schema.ts';
 
 /**
- * Runs the doctor as an operator does: the real program, with a simulated network, for a sound set-up and for each
- * error.
+ * Tests of the doctor as an operator runs it: the real program with a simulated network, for a set-up without errors
+ * and for each error.
  */
 
 interface Found {
@@ -71,12 +71,12 @@ async function doctor(args: readonly string[] = flags()) {
     verdict,
     findings,
     of: (check: string) => findings.filter((finding) => finding.check === check),
-    /** Every finding other than ok. */
+    /** All findings with a level other than ok. */
     unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
   };
 }
 
-/** Creates the state that a clean stop leaves: both stores, both artifacts. */
+/** Creates the state after a clean stop: both stores and both artifacts. */
 async function settle(): Promise<void> {
   const at = micros(Date.now() * 1000);
   const store = openSqliteWriter({ folder: join(data, 'labels'), at });
@@ -125,13 +125,13 @@ describe('almanac doctor', () => {
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
-    // The first artifact may show a collection without any accepted page.
+    // The first artifact may contain a collection without any accepted page.
     await until('a first accepted page', async () => {
       said = await runProgram(['doctor', ...flags()]);
       return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
     });
     expect(said.stderr).toEqual([]);
-    // The disk space of this machine is excluded.
+    // The comparison excludes the disk space of this machine.
     const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
@@ -168,7 +168,7 @@ describe('almanac doctor', () => {
     const at = micros(Date.now() * 1000);
     const writer = openSqliteWriter({ folder: join(data, 'labels'), at });
     await writer.beat(micros(at + 5));
-    // The state after a kill: files with a log that was not folded in.
+    // The copy has the state after a kill: a database with a log that was not checkpointed.
     cpSync(join(data, 'labels'), join(data, 'crashed'), { recursive: true });
     await writer.close();
     rmSync(join(data, 'labels'), { recursive: true });
@@ -215,7 +215,7 @@ describe('almanac doctor', () => {
 });
 
 describe('the check of the upstreams', () => {
-  it('fails if they refuse connections; a relay is only a warning if another one responds', async () => {
+  it('fails if the upstreams refuse connections; a relay that refuses is only a warning if another relay responds', async () => {
     const closed = await freePort();
     const gone = `http://127.0.0.1:${closed}`;
     const said = await doctor([
@@ -258,7 +258,7 @@ describe('the check of the upstreams', () => {
         todo: 'check the network, the resolver and the firewall (outbound TCP 443)',
       },
     ]);
-    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported its time' }]);
+    expect(said.of('clock')).toMatchObject([{ level: 'warn', found: 'no upstream reported the time' }]);
   });
 
   it('fails if the stream accepts the connection and sends nothing', async () => {
@@ -308,7 +308,7 @@ describe('the check of the upstreams', () => {
     expect(said.of('jetstream')[0]).toMatchObject({ level: 'fail', todo: 'correct the setting' });
   });
 
-  it('fails if this machine’s clock differs from theirs', async () => {
+  it('fails if this machine’s clock differs from the clocks of the upstreams', async () => {
     const past = createSim({ seed: 4, rate: 50, historyHours: 1, labelers: 1, clock: () => Date.now() - 3_600_000 });
     onTestFinished(() => past.stop());
     const said = await doctor(flags(await past.start()));
@@ -324,7 +324,7 @@ describe('the check of the upstreams', () => {
 
 describe('the check of the data', () => {
   it('fails if its directory cannot be written or is a file', async () => {
-    // Not even root can write to this directory.
+    // Not even root can write to a directory below /proc.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
       { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
@@ -343,19 +343,19 @@ describe('the check of the data', () => {
       (state: string) => writeFileSync(state, 'x'.repeat(9000)),
     ],
     [
-      'one of a newer version',
+      'a store of a newer version',
       'fail',
       new RegExp(`has schema 99, this program supports ${stateMigrations.length}$`),
       (state: string) => pragma(state, 99),
     ],
     [
-      'one with days but without its state file',
+      'a store with days but without a state file',
       'fail',
       /state\.sqlite is missing .*almanac labels restore FROM/,
       (state: string) => rmSync(state),
     ],
     [
-      'one that was never initialized',
+      'a store that was never initialized',
       'warn',
       /never initialized|does not exist|contains no store/,
       (state: string) => {
@@ -418,7 +418,7 @@ describe('the check of the artifacts', () => {
     ['malformed', 'fail', /is refused: malformed/, '{"schema":"labels.recent-overview.v1"}'],
     ['of an unknown producer', 'fail', /is refused: unknown schema/, '{"schema":"other"}'],
     ['the other’s', 'fail', /is an artifact of weather$/, youngArtifact('weather')],
-  ])('judges one that is %s like the API', async (_name, level, found, content) => {
+  ])('judges an artifact that is %s like the API', async (_name, level, found, content) => {
     await settle();
     put(artifactNames.labels, content);
     expect((await doctor()).of('labels artifact')).toMatchObject([{ level, found: expect.stringMatching(found) }]);
@@ -439,7 +439,7 @@ describe('the check of a port', () => {
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
-  it('distinguishes the Almanac of these artifacts and of this store from others, or reports that it cannot', async () => {
+  it('detects whether the listening Almanac uses these artifacts and this store, and reports when it cannot detect this', async () => {
     await settle();
     const other = join(data, 'other');
     mkdirSync(join(other, 'artifacts'), { recursive: true });
@@ -476,7 +476,7 @@ describe('the check of a port', () => {
     ]);
   });
 
-  it("does not take another Almanac's metrics for ours", async () => {
+  it('does not accept the metrics of another Almanac as those of this one', async () => {
     const metrics = createServer((_request, response) => response.end('almanac_process_cpu_seconds_total 1'));
     const { port: taken } = await listenForTest(metrics);
     expect((await doctor([...flags(), '--metrics-port', String(taken)])).of('facts metrics')).toMatchObject([

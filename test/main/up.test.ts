@@ -8,7 +8,7 @@ import { alive, partsOf } from '../../harness/pages/parts.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 
-/** Runs the observatory as one command: separate processes, each restarted when it dies. */
+/** Tests of the observatory as one command with separate processes, each of which is restarted when it exits. */
 
 let folder = '';
 let observatory: Server | null = null;
@@ -30,7 +30,7 @@ async function get(of: Server, path: string): Promise<{ status: number; body: Re
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Timeout longer than the longest delay between two attempts. */
+/** Options of a wait that is longer than the maximum delay between two attempts, in milliseconds. */
 const patient = { timeout: 60_000, interval: 50 };
 const hostsLine =
   ({ stdout }: Server) =>
@@ -38,7 +38,7 @@ const hostsLine =
     stdout.filter((line) => line.startsWith('hosts: '));
 const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part died and is being restarted');
 
-/** No server listens on this port, which simulates a machine without a network. */
+/** Settings that simulate a machine without a network: no server listens on this port. */
 const nowhere = {
   ALMANAC_JETSTREAM: 'ws://127.0.0.1:1/subscribe',
   ALMANAC_ALLOW_LOOPBACK: 'true',
@@ -78,7 +78,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
 
     const before = partsOf(running);
     expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
-    // These processes do not keep memory for the garbage of their start.
+    // The heap for new objects is limited in these processes, whose start creates garbage.
     for (const name of ['labels', 'account'])
       expect(readFileSync(`/proc/${before.get(name)}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
     const weather = before.get('weather');
@@ -86,7 +86,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     process.kill(weather, 'SIGKILL');
     await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(weather), patient);
     await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);
-    // The log is asynchronous to the observed processes.
+    // The log file is written asynchronously to the exits of the processes.
     await vi.waitFor(() => expect(deaths(running)).toMatchObject([{ part: 'weather', signal: 'SIGKILL' }]), patient);
     expect(partsOf(running).get('facts')).toBe(before.get('facts'));
     await vi.waitFor(() => expect(running.stdout.join('\n')).toMatch(/weather running, restarted 1 time/), patient);

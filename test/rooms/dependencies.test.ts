@@ -23,7 +23,7 @@ const manifest = json('package.json') as {
 };
 const installed = Object.entries(packages).filter(([path]) => path !== '');
 
-test('every dependency is pinned to one version, and the runtime too', () => {
+test('every dependency and the runtime are pinned to one version', () => {
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   const asked = Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies });
   expect(asked.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);

@@ -7,7 +7,7 @@ import { parsed, root, sourceFiles } from '../../harness/process/imports.ts';
 /** Maximum number of lines of a function. */
 const maxLines = 60;
 
-/** Functions that are longer still, one `file name` per line. The list may only shrink. */
+/** Functions that exceed the maximum, one `file name` per line. The list may only shrink. */
 const listed = readFileSync(join(root, 'test', 'rooms', 'long-functions.txt'), 'utf8')
   .split('\n')
   .filter(Boolean);
@@ -35,7 +35,7 @@ function longFunctions(file: string): string[] {
   return found;
 }
 
-/** Name of a function, or of the variable or property that holds it. */
+/** Returns the name of a function, or of the variable or property that contains it. */
 function nameOf(node: ts.SignatureDeclaration): string {
   if (node.name) return node.name.getText();
   const { parent } = node;

@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { allFiles, importsOf, parsed, root, sourceFiles } from '../../harness/process/imports.ts';
 
-/** The rooms and their import direction, as ARCHITECTURE.md describes them. */
+/** Rooms that each room may import, as described in ARCHITECTURE.md. */
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
   input: [],
@@ -119,7 +119,7 @@ describe('the rooms', () => {
     expect(importing).toEqual([]);
   });
 
-  it('of publication have no access to a store: no import of facts or http opens one', () => {
+  it('that publish have no access to a store: no import of facts or http opens one', () => {
     const reached = new Set<string>();
     const walk = (file: string): void => {
       if (reached.has(file)) return;

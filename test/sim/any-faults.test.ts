@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((sim) => sim.stop()));
 });
 
-/** Returns every fault with exactly known deliveries; after a reset, they are not known. */
+/** Returns all faults whose deliveries are known exactly, which excludes resets. */
 function faultsOf({ faults }: Sim): (() => unknown)[] {
   return [
     () => faults.drop(),
@@ -73,7 +73,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const { notJson, noTime, resync: _, ...found } = countsOf([...distinct.values()]);
     const truth = sim.truth.deliveredBetween(noonUs - 3_600_000_000, clock.now() * 1000 + 60_000_001);
     expect(found).toEqual({ events: truth.events, metrics: truth.metrics });
-    // Frames without a number cannot be distinguished from their repeats: only their presence is compared.
+    // Frames without a number cannot be distinguished from repeated ones: only their presence is compared.
     expect(notJson + noTime > 0).toBe(truth.notJson + truth.noTime > 0);
   },
 );

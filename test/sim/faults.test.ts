@@ -17,7 +17,7 @@ interface Scene {
   readonly sim: Sim;
   readonly clock: ManualClock;
   readonly jetstream: string;
-  /** Advances the clock and waits until the consumer has every event since noon, and `more` frames. */
+  /** Advances the clock; resolves once the consumer has received every event since noon, and `more` frames. */
   play(seconds: number, consumer: Consumer, more?: number): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ function rising(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
-/** Compares everything that any connection received, once, by a full parse, with the record. */
+/** Compares all events that any connection received, counted once by a full parse, with the record. */
 function expectTruth({ sim, clock }: Scene, consumers: readonly Consumer[]): void {
   const once = new Map(
     consumers.flatMap(({ frames }) => parsed(frames).map((frame, at) => [frame.cursor, frames[at] ?? ''] as const)),
@@ -195,7 +195,7 @@ it('a repeat sends the last events again, and the record counts them once', asyn
 });
 
 describe('the cutover from replay to live', () => {
-  it('reordered: newer events precede older ones, and none is missing', async () => {
+  it('can be reordered: newer events then precede older ones, and none is missing', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -208,7 +208,7 @@ describe('the cutover from replay to live', () => {
     expect(scene.sim.faults.fired.reorder_at_cutover).toBe(1);
   });
 
-  it('losing: the older events are not sent, and the record shows the hole', async () => {
+  it('can lose events: the older events are not sent, and the record shows the hole', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60, lose: true });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -219,7 +219,7 @@ describe('the cutover from replay to live', () => {
 });
 
 describe('cursors', () => {
-  it('replayed from up to an hour earlier: once, and counted once', async () => {
+  it('can be replayed from up to an hour earlier, once', async () => {
     const scene = await startScene({ rate: 10 });
     scene.sim.faults.replayEarlier({ seconds: 3600 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs) });
@@ -231,7 +231,7 @@ describe('cursors', () => {
     expect(scene.sim.faults.fired.replay_earlier).toBe(1);
   });
 
-  it('clamped: an old one is moved forward without a notice', async () => {
+  it('can be clamped: an old cursor is moved forward without a notice', async () => {
     const scene = await startScene();
     scene.sim.faults.clampCursor({ seconds: 5 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -241,7 +241,7 @@ describe('cursors', () => {
     expectTruth(scene, [consumer]);
   });
 
-  it('treated as future ones: nothing is replayed', async () => {
+  it('can be treated as future ones: nothing is then replayed', async () => {
     const scene = await startScene();
     scene.sim.faults.futureCursor();
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -252,7 +252,7 @@ describe('cursors', () => {
   });
 });
 
-it('one time for a whole batch: in live traffic and in a replay from within one', async () => {
+it('all events of a batch have one time, in live traffic and in a replay from within the batch', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   const { fromSeq, toSeq } = scene.sim.faults.batchTime({ size: 25, seconds: 2 });
@@ -269,7 +269,7 @@ it('one time for a whole batch: in live traffic and in a replay from within one'
 });
 
 describe('injected frames', () => {
-  it('malformed: one variant after the other, counted by the resulting kind', async () => {
+  it('can be malformed: each variant is sent in turn, and counted by the resulting kind', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.malformed({ events: 42 });
@@ -281,7 +281,7 @@ describe('injected frames', () => {
     expect(scene.sim.faults.fired.malformed).toBe(1);
   });
 
-  it('unknown: kinds, operations and shapes that do not occur in ordinary traffic', async () => {
+  it('can have kinds, operations and shapes that do not occur in ordinary traffic', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.unknown({ events: 150 });
@@ -292,7 +292,7 @@ describe('injected frames', () => {
     expect(scene.sim.faults.fired.unknown).toBe(1);
   });
 
-  it('huge: a valid post of the requested size', async () => {
+  it('can be huge: a valid post of the requested size', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.huge({ bytes: 3_000_000, events: 2 });

@@ -23,7 +23,7 @@ async function startSim(options: SimOptions = {}) {
 }
 
 describe('a subscription without a cursor', () => {
-  it('receives events from then on, and none from before', async () => {
+  it('receives events from its start on, and no earlier ones', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(5000);
@@ -33,7 +33,7 @@ describe('a subscription without a cursor', () => {
     expect(countsOf(consumer.frames)).toEqual(truth);
   });
 
-  it('receives no event before its time', async () => {
+  it('receives no event before the time of the event', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream);
     clock.advance(500);

@@ -3,7 +3,7 @@ import { until } from '../../harness/process/until.ts';
 import { labelsOf, subscribeLabels } from '../../harness/sim/label-consumer.ts';
 import { startLabelSim, startMs } from '../../harness/sim/label-support.ts';
 
-it.each([1, 2, 3])('readers of all streams receive exactly the labels in the record, seed %i', async (seed) => {
+it.each([1, 2, 3])('the readers of all streams receive exactly the labels in the record (seed %i)', async (seed) => {
   const epochUs = startMs * 1000;
   const { sim, pass } = await startLabelSim({
     seed,
@@ -18,7 +18,7 @@ it.each([1, 2, 3])('readers of all streams receive exactly the labels in the rec
     sim.labelers.list.map(async (labeler) => ({ labeler, consumer: await subscribeLabels(labeler.endpoint) })),
   );
   for (let minute = 0; minute < 10; minute++) pass(60);
-  // Emits a last label per labeler: once it has arrived, so have all earlier ones.
+  // A last label is emitted per labeler: once it has arrived, all earlier labels have arrived too.
   for (const { labeler } of readers) labeler.faults.emit(1);
   sim.pump();
   const sizes = () => readers.map(({ consumer }) => consumer.frames.length);

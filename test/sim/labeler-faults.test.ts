@@ -22,7 +22,7 @@ const page = (endpoint: string, init: RequestInit = {}) =>
   fetch(`${endpoint}/xrpc/com.atproto.label.queryLabels?uriPatterns=*`, { redirect: 'manual', ...init });
 
 describe('odd labels', () => {
-  it.each(oddKinds)('%s: emitted immediately, served, and classified in the record', async (kind) => {
+  it.each(oddKinds)('of the kind %s are emitted immediately, served, and classified in the record', async (kind) => {
     const { sim, pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     pass(1);
@@ -64,7 +64,7 @@ const looks: Readonly<Record<string, readonly [number, string | null, boolean]>>
 
 describe('faulty responses', () => {
   it.each(faultyKinds.filter((kind) => !['endless', 'drip', 'hang', 'reset'].includes(kind)))(
-    '%s: returned instead of a page, the given number of times, and counted',
+    'of the kind %s replace a page the given number of times, and are counted',
     async (kind) => {
       const { ozone } = await start();
       const answer =
@@ -84,12 +84,12 @@ describe('faulty responses', () => {
     },
   );
 
-  it.each(['endless', 'hang', 'drip'] as const)('%s: does not end by itself', async (kind) => {
+  it.each(['endless', 'hang', 'drip'] as const)('of the kind %s do not end by themselves', async (kind) => {
     const { ozone } = await start();
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
     const answered = page(ozone.endpoint, { signal: stop.signal }).then((answer) => answer.text());
-    // Not before the request has arrived.
+    // The next step requires that the request has arrived.
     await until('the fault has fired', () => ozone.faults.fired.get('query_answer') === 1);
     setTimeout(() => stop.abort(new Error('given up')), 300);
     await expect(answered).rejects.toThrow('given up');
@@ -106,7 +106,7 @@ describe('faulty responses', () => {
 });
 
 describe('faulty pages', () => {
-  it('without a cursor: the newest labels, without a way to continue', async () => {
+  it('without a cursor contain the newest labels and no way to continue', async () => {
     const { skyware } = await start();
     skyware.faults.withoutCursor();
     const { body } = await queryLabels(skyware.endpoint, { limit: '5' });
@@ -114,7 +114,7 @@ describe('faulty pages', () => {
     expect(skyware.faults.fired.get('no_cursor')).toBe(1);
   });
 
-  it('without an order: two equal requests differ, and following the cursor misses labels', async () => {
+  it('without an order differ between two equal requests, and following their cursor misses labels', async () => {
     const { ozone } = await start();
     const all = await readAll(ozone.endpoint);
     ozone.faults.withoutOrder();
@@ -152,7 +152,7 @@ describe('slow responses', () => {
 });
 
 describe('faults of databases and hosts', () => {
-  it('recreate: streams end, seq begins at 1, and an old cursor is in the future', async () => {
+  it('include a recreated database: streams end, seq begins at 1, and an old cursor is in the future', async () => {
     const { skyware, sim } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const old = skyware.edge;
@@ -169,7 +169,7 @@ describe('faults of databases and hosts', () => {
     expect([...sim.labelers.truth.emitted(0, undefined, skyware.did)].length).toBe(old + 2);
   });
 
-  it('lose_tail: the last seq numbers are assigned again, to other labels', async () => {
+  it('include a lost tail: the last seq numbers are assigned again, to other labels', async () => {
     const { skyware } = await start();
     const before = await readAll(skyware.endpoint);
     skyware.faults.loseTail(3);
@@ -180,7 +180,7 @@ describe('faults of databases and hosts', () => {
     expect(skyware.database.newestSeq(skyware.edge)).toBe(before.length);
   });
 
-  it('dead for a while: refuses connections, and returns on its port with its labels', async () => {
+  it('include a temporary outage: the labeler refuses connections, then listens on its port again with its labels', async () => {
     const { ozone, pass } = await start();
     const { endpoint } = ozone;
     await ozone.faults.dead({ seconds: 60 });
@@ -192,7 +192,7 @@ describe('faults of databases and hosts', () => {
     expect(ozone.faults.fired.get('dead')).toBe(1);
   });
 
-  it('move: the old origin is dead and the directory returns the new one', async () => {
+  it('include a move: the old origin is dead and the directory returns the new one', async () => {
     const { ozone, sim } = await start();
     const { endpoint } = ozone;
     await ozone.faults.move();
@@ -203,7 +203,7 @@ describe('faults of databases and hosts', () => {
 });
 
 describe('faults of streams', () => {
-  it('drop, silence, resume, garbage, several labels in a frame', async () => {
+  it('include dropped and silent streams, malformed frames, and several labels in a frame', async () => {
     const { ozone, sim } = await start();
     const dropped = await subscribeLabels(ozone.endpoint);
     ozone.faults.drop();
@@ -236,7 +236,7 @@ describe('faults of streams', () => {
     await consumer.close();
   });
 
-  it('labels are missing between replay and live traffic', async () => {
+  it('include labels that are missing between replay and live traffic', async () => {
     const { skyware } = await start();
     skyware.faults.missAtCutover(4);
     skyware.faults.emit(10);

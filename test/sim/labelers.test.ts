@@ -81,7 +81,7 @@ describe('a simulated labeler', () => {
     await consumer.close();
   });
 
-  it('emits the same bytes for the same seed and others for another', async () => {
+  it('emits the same bytes for the same seed and other bytes for another seed', async () => {
     const read = async (seed: number) => {
       const { ozone, sim } = await startLabelSim({ seed });
       const { body } = await queryLabels(ozone.endpoint);

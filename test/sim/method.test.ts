@@ -59,7 +59,7 @@ describe('the subscribeEvents method', () => {
     },
   );
 
-  it('orders its keys as production does', async () => {
+  it('orders the keys of its frames like a production host', async () => {
     const { clock, url } = await startSim();
     const consumer = await subscribe(url, { kinds: ['commit'], collections: ['app.bsky.feed.like'] });
     clock.advance(1000);
@@ -83,7 +83,7 @@ describe('the subscribeEvents method', () => {
 });
 
 describe('positions of the method', () => {
-  it('are inclusive, are live after the next one, and are refused below the floor', async () => {
+  it('are inclusive, are live after the next position, and are refused below the floor', async () => {
     const { sim, url } = await startSim({ historyHours: 1 });
     const first = await subscribe(url, { cursor: String(noonUs - 1_000_000) });
     await first.received(10);

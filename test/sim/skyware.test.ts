@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
 import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
 
-/** Compares the simulated labeler with the program that it simulates, over the same labels. */
+/** Tests that compare the simulated labeler with the real program, over the same labels. */
 let simulated: LabelSim;
 let real: LabelerServer;
 let folder: string;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Removes signatures, which are made with different keys; everything else must agree. */
+/** Removes signatures, which are created with different keys; all other fields must be equal. */
 function unsigned(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === 'sig' ? typeof member : member)));
 }
@@ -71,12 +71,12 @@ it.each([
   ['accounts alone', { uriPatterns: 'did:*' }],
   ['no pattern', { uriPatterns: '' }],
   ['another source', { sources: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }],
-])('answers %s as a real one does', async (_, params) => {
+])('the simulated skyware labeler answers %s like a real one', async (_, params) => {
   const [mine, theirs] = [await queryLabels(endpoints.simulated, params), await queryLabels(endpoints.real, params)];
   expect(unsigned(mine)).toEqual(unsigned(theirs));
 });
 
-it.each([0, 12, count])('streams from cursor %i as a real one does', async (cursor) => {
+it.each([0, 12, count])('the simulated skyware labeler streams from cursor %i like a real one', async (cursor) => {
   const read = async (endpoint: string) => {
     const consumer = await subscribeLabels(endpoint, cursor);
     await consumer.received(count - cursor);
@@ -87,7 +87,7 @@ it.each([0, 12, count])('streams from cursor %i as a real one does', async (curs
   expect(unsigned(await read(endpoints.simulated))).toEqual(unsigned(await read(endpoints.real)));
 });
 
-it('ends a stream with a future cursor as a real one does', async () => {
+it('the simulated skyware labeler ends a stream with a future cursor like a real one', async () => {
   const read = async (endpoint: string) => {
     const consumer = await subscribeLabels(endpoint, 99_999);
     return { code: await consumer.closed, frames: consumer.frames };
@@ -95,7 +95,7 @@ it('ends a stream with a future cursor as a real one does', async () => {
   expect(await read(endpoints.simulated)).toEqual(await read(endpoints.real));
 });
 
-it('answers other methods and health requests as a real one does', async () => {
+it('the simulated skyware labeler answers other methods and health requests like a real one', async () => {
   for (const path of ['/xrpc/com.atproto.label.unknown', '/xrpc/_health']) {
     const [mine, theirs] = await Promise.all(
       [endpoints.simulated, endpoints.real].map(async (endpoint) => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Filters, Span } from './account-model.ts';
 import { accounts, labelers, values } from './account-world.ts';
 
-/** Queries of the account view: mostly well-formed, at the limits of rows, gaps and windows. */
+/** Generators of queries of the account view: mostly well-formed, at the limits of rows, gaps and windows. */
 
 export interface Query {
   readonly world: number;
@@ -10,17 +10,20 @@ export interface Query {
   readonly account: string;
   readonly interval: Interval;
   readonly filters: Filters;
-  /** The error of an invalid query; at most one, so that only one refusal is correct. */
+  /**
+   * The error of an invalid query; null for a valid one. A query has at most one error, so that only one refusal is
+   * correct.
+   */
   readonly fault: Fault | null;
   readonly followUp: FollowUp;
-  /** Delay after the request at which its cursors are used. */
+  /** Delay after the request at which the cursors of the response are used, in milliseconds. */
   readonly laterMs: number;
   readonly zone: 'Z' | '+00:00' | '+05:30' | '-08:00';
 }
 
 export type Interval =
   | { readonly kind: 'none' | '7' | '30' }
-  /** Bounds in microseconds; an anchor selects the stamp of a row or the limit of a gap. */
+  /** Interval between bounds in microseconds; an anchor selects the stamp of a row or the limit of a gap. */
   | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
 
 export interface Bound {
@@ -45,7 +48,7 @@ export const faults = {
 } as const;
 export type Fault = keyof typeof faults;
 
-/** Further steps with the response. */
+/** Further requests that depend on the response. */
 export type FollowUp =
   | 'nothing'
   | 'first page'
@@ -98,7 +101,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
   },
 );
 
-/** A query. */
+/** Generator of queries of the account view. */
 export const queryOf: fc.Arbitrary<Query> = fc.record({
   world: fc.nat(),
   program: fc.nat(),
@@ -120,7 +123,7 @@ export function spanOf(kind: Exclude<Interval, { kind: 'explicit' }>['kind'], no
   return { start: now - days * 86_400_000_000, end: now };
 }
 
-/** Formats an instant as a client may write it: microseconds and a time zone. */
+/** Formats an instant as a client may write it: in microseconds and with a time zone. */
 export function written(at: number, zone: Query['zone']): string {
   const hours = { Z: 0, '+00:00': 0, '+05:30': 5.5, '-08:00': -8 }[zone];
   const local = at + hours * 3_600_000_000;

@@ -15,9 +15,9 @@ import {
 import type { AccountBounds, AccountProgram } from './account-programs.ts';
 import { historyEnd } from './account-world.ts';
 
-/** Sends a query to the program, follows its response, and compares each response with the model. */
+/** Checker that sends a query to the program, follows its response, and compares each response with the model. */
 
-/** Time of every request; cursors are used a little later. */
+/** Time of every request, in milliseconds; cursors are used a little later. */
 const nowMs = historyEnd / 1000;
 const now = historyEnd;
 
@@ -38,7 +38,7 @@ export function accountChecker(places: readonly Place[]) {
   async function check(query: Query): Promise<void> {
     const place = places[query.world % places.length];
     const program = place?.programs[query.program % place.programs.length];
-    if (!place || !program) throw new Error('no program');
+    if (!place || !program) throw new Error('the program of the case does not exist');
     await new Conversation(place.world, program, query, counts).run();
   }
 
@@ -179,7 +179,10 @@ class Conversation {
     same([body.count, body.content_sha256], [rows.length, digestChain(created.manifest, rows)]);
   }
 
-  /** Beyond the limit: intervals that each fit, are adjacent, and together cover the requested one. */
+  /**
+   * Checks the intervals of a refusal for too many rows: each fits, they are adjacent, and together they cover the
+   * requested one.
+   */
   async #tooLarge(status: number, body: Body): Promise<void> {
     refused(status, body, 409, 'export_too_large');
     const { intervals = [] } = body.error as { intervals?: { start: string; end: string; rows: number }[] };
@@ -197,7 +200,9 @@ class Conversation {
     await new Conversation(this.world, this.program, { ...this.query, interval, zone: 'Z' }, this.counts).run();
   }
 
-  /** The page of an account has the same status; its downloads equal the export of the same instant. */
+  /**
+   * Checks that the account's page has the same status, and that its downloads equal the export of the same instant.
+   */
   async #page(parameters: string, code: string | null): Promise<void> {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;
@@ -222,7 +227,7 @@ class Conversation {
       same([body.count, body.content_sha256], [document.rows.length, digestChain(document.manifest, document.rows)]);
       got.push(...document.rows);
     }
-    // For many rows the page may offer the export, whose refusal contains the intervals that fit.
+    // If there are many rows, the page may offer the export, whose refusal contains the intervals that fit.
     const isOffered =
       got.length > 0 || rowsIn(this.world, this.query.account, shown).length <= this.bounds.maxExportRows;
     if (isOffered) same(got, rows.map(publishedRow));

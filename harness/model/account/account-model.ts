@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** A model of the account view from the contract, over plain arrays of rows, gaps and labelers. */
+/** A model of the account view, derived from the contract, over plain arrays of rows, gaps and labelers. */
 
-/** Microseconds since 1970. */
+/** Time in microseconds since 1970. */
 export type At = number;
 
 export interface Span {
@@ -24,7 +24,7 @@ export interface ModelRow {
 }
 
 export interface ModelGap extends Span {
-  /** Null: our own interruption. */
+  /** DID of the labeler; null for an interruption of the instrument. */
   readonly source: string | null;
   readonly reason: string;
 }
@@ -32,7 +32,7 @@ export interface ModelGap extends Span {
 export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
-  /** Departure from the enrolment: the time until then is complete. */
+  /** Time at which the labeler left the enrolment; it was read completely until that time. */
   readonly leftAt: At | null;
 }
 
@@ -62,7 +62,7 @@ export function availableAt(world: AccountWorld, now: At): Span {
   return { start: Math.max(world.floor, world.startedAt, now - 30 * day), end: now };
 }
 
-/** Returns the available part of the requested interval; null if there is none. */
+/** Returns the available part of the requested interval; null if no part is available. */
 export function shownOf(world: AccountWorld, asked: Span, now: At): Span | null {
   const available = availableAt(world, now);
   const shown = { start: Math.max(asked.start, available.start), end: Math.min(asked.end, available.end) };
@@ -88,7 +88,7 @@ export function agrees(row: ModelRow, filters: Filters): boolean {
   );
 }
 
-/** Returns a row as it is published. */
+/** Returns a row in its published form. */
 export function publishedRow(row: ModelRow): Record<string, unknown> {
   return {
     labeler_did: row.labeler,
@@ -108,7 +108,7 @@ export function sixDecimals(at: At): string {
   return `${new Date(ms).toISOString().slice(0, -1)}${String(at - ms * 1000).padStart(3, '0')}Z`;
 }
 
-/** Gaps within an interval, by one rule for every surface; timestamps are in microseconds. */
+/** Expected coverage of an interval, by one rule for every surface; timestamps are in microseconds. */
 export interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;
@@ -120,7 +120,7 @@ export interface ExpectedCoverage {
 
 export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: At, filters: Filters): ExpectedCoverage {
   const own = [...clipped(world, null, shown), ...silence(world, shown, now)].sort(byStart);
-  // Only of the window of 30 days: earlier time could not have been observed.
+  // Only the window of 30 days counts: earlier time could not have been observed.
   const from = Math.max(asked.start, now - 30 * day);
   const warmup = from < world.startedAt ? { start: from, end: Math.min(world.startedAt, shown.end) } : null;
   const labelers = new Map(
@@ -130,7 +130,7 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
       .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
-  // A labeler that left is not fully read either: the status is unknown if it has a gap.
+  // A labeler that left is not read completely: the status is unknown if it has a gap.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
   const isGapped = own.length > 0 || [...labelers.values()].some(({ gaps }) => gaps.length > 0);
   return {
@@ -163,7 +163,7 @@ function isSilent({ observedThrough }: AccountWorld, { end }: Span, now: At): bo
   return now - observedThrough > tolerance && observedThrough < end;
 }
 
-/** Returns the part of an interval after the last accepted page that no interruption of ours covers. */
+/** Returns the part of an interval after the last accepted page that no interruption of the instrument covers. */
 function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   if (!isSilent(world, shown, now)) return [];
   const parts: ModelGap[] = [];
@@ -183,14 +183,17 @@ function gapsOf(world: AccountWorld, { did, leftAt }: ModelLabeler, shown: Span)
   return [...gaps, { source: did, reason: 'source_unavailable', start: since, end: shown.end }].sort(byStart);
 }
 
-/** Computes the digest chain over a manifest and its rows: SHA-256 over RFC 8785. */
+/** Returns the digest chain over a manifest and its rows: SHA-256 over RFC 8785. */
 export function digestChain(manifest: unknown, rows: readonly unknown[]): string {
   let digest = createHash('sha256').update(canonical(manifest)).digest();
   for (const row of rows) digest = createHash('sha256').update(digest).update(canonical(row)).digest();
   return digest.toString('hex');
 }
 
-/** RFC 8785: keys sorted by their UTF-16 code units, no white space, strings and numbers as in ECMAScript. */
+/**
+ * Returns the canonical JSON of RFC 8785: keys sorted by their UTF-16 code units, no white space, strings and numbers
+ * as in ECMAScript.
+ */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

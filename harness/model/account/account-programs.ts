@@ -6,7 +6,7 @@ import { createCursors } from '../../../src/account/cursor/cursor.ts';
 import { accountPages } from '../../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../../src/account/reading/reading-pool.ts';
 
-/** The program under test: the account application over a real store, without a socket. */
+/** The tested program: the account application over a real store, without a socket. */
 
 export interface AccountBounds {
   readonly maxExportRows: number;
@@ -24,7 +24,7 @@ export interface AccountProgram {
   get(target: string, now: number): Promise<AccountAnswer>;
 }
 
-/** Creates programs with different limits over the store in a directory; `stop` ends their reading process. */
+/** Creates programs with different limits over the store in a directory; `stop` ends their reading processes. */
 export function accountPrograms(folder: string, allBounds: readonly AccountBounds[]) {
   const reading = createReadingPool({
     url: `sqlite:${folder}`,

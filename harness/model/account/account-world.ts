@@ -12,7 +12,7 @@ const minute = 60_000_000;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** 2026-11-20 12:00:00 UTC, the end of the history. */
+/** End of the history: 2026-11-20 12:00:00 UTC, in microseconds. */
 export const historyEnd = Date.UTC(2026, 10, 20, 12) * 1000;
 
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
@@ -21,7 +21,7 @@ export const labelers = [did('reader'), did('slow'), did('left'), 'did:web:label
 export const values = ['spam', '!hide', 'größe', 'a b', 'never-said'];
 const verdicts: SignatureVerdict[] = ['verified', 'invalid', 'unsigned', 'unverified'];
 
-/** Returns random integers below a bound, determined by the seed. */
+/** Returns a function that draws integers below a bound, determined by the seed. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0 || 1;
   return (below) => {
@@ -35,9 +35,9 @@ export function numbers(seed: number): (below: number) => number {
 export interface HistoryOptions {
   readonly folder: string;
   readonly seed: number;
-  /** Age of the store. */
+  /** Age of the store, in days. */
   readonly days: number;
-  /** Time between the last accepted page and the end. */
+  /** Time between the last accepted page and the end of the history, in microseconds. */
   readonly silentFor: number;
 }
 
@@ -49,7 +49,7 @@ export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptio
   try {
     const rows: ModelRow[] = [];
     let last = 0;
-    // About forty batches for any age of the store: each day with a row is a file.
+    // The history has about forty batches for any age of the store, because each day with a row is a file.
     const spacing = Math.floor(days * 86_400 * 0.05);
     const lastAppend = historyEnd - silentFor;
     for (let at = startedAt + next(3600) * 1_000_000; at < lastAppend; at += next(spacing) * 1_000_003) {
@@ -100,7 +100,7 @@ function madeRow(at: number, nth: number, next: (below: number) => number): Mode
     uri: [...uris, `at://${account}`][next(4)] ?? account,
     value: values[next(4)] ?? '',
     removed: next(3) === 0,
-    // Each has its own time: two otherwise equal labels of the same time are one.
+    // Each label has a different time: otherwise equal labels of the same time are one.
     authored: new Date(at / 1000 - nth).toISOString(),
     cid: next(3) === 0 ? 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' : undefined,
     expires: next(5) === 0 ? '2027-01-01T00:00:00Z' : undefined,
@@ -122,7 +122,10 @@ function observationOf(row: ModelRow): NewObservation {
   return { label, signature: row.signature as SignatureVerdict };
 }
 
-/** Returns gaps of two labelers and of our own; those of one source and reason never touch, so none are merged. */
+/**
+ * Returns gaps of two labelers and of the instrument; gaps of one source and reason never touch, so that none are
+ * merged.
+ */
 function gapsOf(startedAt: number, next: (below: number) => number): ModelGap[] {
   const made: ModelGap[] = [];
   const reasons = ['source_unavailable', 'cursor_reset', 'ingest_paused', 'maintenance'];

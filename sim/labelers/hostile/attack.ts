@@ -6,17 +6,17 @@ import type { Dice } from '../../random.ts';
 export interface HostileIdentity {
   readonly index: number;
   readonly did: string;
-  /** Name of its kind. */
+  /** Name of the kind of the labeler. */
   readonly kind: string;
-  /** True if it behaves well until it is told to turn hostile. */
+  /** True if the labeler behaves well until the command to turn hostile. */
   readonly late: boolean;
-  /** Origins that its document may contain; the first one unless its kind decides otherwise. */
+  /** Origins that the labeler's document may contain; the first one unless the labeler's kind decides otherwise. */
   readonly endpoints: readonly string[];
-  /** Origin of its own PDS. */
+  /** Origin of the labeler's own PDS. */
   readonly pds: string;
 }
 
-/** A received request. */
+/** A received HTTP request with its response. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -29,7 +29,7 @@ export interface HostileStream {
   readonly cursor: number | null;
   readonly socket: Duplex;
   readonly open: boolean;
-  /** Sends one message. */
+  /** Sends one websocket message. */
   send(payload: Uint8Array): void;
   /** Writes raw bytes below the websocket: whole frames, or parts of one. */
   raw(bytes: Uint8Array): void;
@@ -45,13 +45,15 @@ export interface HostileStream {
 export interface Attack {
   /** Answers `queryLabels`. */
   readonly page?: (exchange: Exchange) => void;
-  /** Answers `getRecord` for its own declaration. */
+  /** Answers `getRecord` for the labeler's own declaration. */
   readonly record?: (exchange: Exchange) => void;
-  /** Serves the document of its did:web. */
+  /** Serves the document of the labeler's did:web. */
   readonly document?: (exchange: Exchange, sound: Record<string, unknown>) => void;
   /** Handles a websocket handshake itself. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex) => void;
-  /** Called for an opened stream. Absent: streams are refused (501). Null: the stream opens and stays silent. */
+  /**
+   * Called for an opened stream. Absent: the handshake is refused with 501. Null: the stream opens and stays silent.
+   */
   readonly stream?: ((stream: HostileStream) => void) | null;
   /** Returns frames for the Jetstream; called ten times per second during the attack. */
   readonly announce?: () => readonly string[];
@@ -61,26 +63,29 @@ export interface Attack {
 export interface AttackTools {
   readonly labeler: HostileIdentity;
   readonly chance: Dice;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly now: () => number;
   /** Returns DIDs of other labelers, hostile and regular ones. */
   readonly others: () => readonly string[];
 }
 
-/** One kind of hostile labeler. */
+/** Name, description and behaviour of one kind of hostile labeler. */
 export interface Kind {
   readonly name: string;
   /** Description for the table of a siege. */
   readonly does: string;
-  /** `web`: its DID is a did:web on a port of localhost. Default: a did:plc. */
+  /** `web`: the labeler's DID is a did:web on a port of localhost. Default: a did:plc. */
   readonly identity?: 'web';
-  /** Returns an endpoint without a listener, instead of its own origin. `names` is true if a name server responds. */
+  /**
+   * Returns an endpoint without a listener, which the document contains instead of the labeler's origin. `names` is
+   * true if a name server responds.
+   */
   readonly elsewhere?: (index: number, names: boolean) => string;
-  /** Number of origins that it listens on. Default 1. */
+  /** Number of origins on which the labeler listens. Default 1. */
   readonly origins?: number;
   /** True if the attack requires a name server. */
   readonly needsNames?: boolean;
-  /** Returns its document instead of a valid one; `asked` counts the requests. */
+  /** Returns the labeler's document instead of a valid one; `asked` counts the requests. */
   readonly describe?: (sound: Record<string, unknown>, labeler: HostileIdentity, asked: number) => unknown;
   /** Creates the behaviour of one labeler of the kind. */
   readonly attack: (tools: AttackTools) => Attack;

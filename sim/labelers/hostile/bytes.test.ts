@@ -24,30 +24,30 @@ function bodies(bytes: Buffer): Record<string, unknown>[] {
 }
 
 /**
- * An attack that a reader refuses because of an unintended error proves nothing: except for their attack, these are
- * valid.
+ * An input that a reader refuses because of an unintended error does not test the attack: except for the attack, these
+ * inputs are valid.
  */
-describe('hostile bytes can be decoded', () => {
+describe('hostile bytes', () => {
   test.each([
     ['array', []],
     ['map', {}],
     ['integer', 1],
     ['text', ''],
-  ] as const)('a wide frame of %s', (item, value) => {
+  ] as const)('of a wide frame of %s items can be decoded', (item, value) => {
     const items = Array.from({ length: 70_000 }, () => value);
     expect(bodies(wideFrame(item, 'labels', 70_000))).toEqual([{ seq: 1, labels: items }]);
     expect(bodies(wideFrame(item, 'field', 70_000))).toEqual([{ seq: 1, labels: [{ x: items }] }]);
   });
 
-  test('a deep frame', () => {
+  test('of a deep frame can be decoded', () => {
     expect(bodies(deepFrame(3))).toEqual([{ seq: 1, labels: [[[[[]]]]] }]);
   });
 
-  test('a page bomb', () => {
+  test('of a page bomb can be decoded', () => {
     expect(JSON.parse(gunzipSync(gzipPage(3)).toString())).toEqual({ labels: [[], [], [], []] });
   });
 
-  test('a flood of labels: all labels and all frames differ', () => {
+  test('of a flood of labels can be decoded, and all labels and all frames differ', () => {
     const about = { src: 'did:plc:a', account: 'did:plc:b', nowMs: Date.UTC(2026, 0, 1) };
     const next = floodOfLabels({ ...about, perFrame: 3, frames: 2, padding: 500, signature: new Uint8Array(64) });
     const frames = [...bodies(next()), ...bodies(next())];
@@ -57,14 +57,14 @@ describe('hostile bytes can be decoded', () => {
     expect(labels.every(({ pad }) => pad.length === 500)).toBe(true);
   });
 
-  test('frames without labels', () => {
+  test('of frames without labels can be decoded', () => {
     expect(bodies(floodOfEmptyFrames(2)())).toEqual([
       { seq: firstSeq, labels: [] },
       { seq: firstSeq + 1, labels: [] },
     ]);
   });
 
-  test('a short frame has the shortest header', () => {
+  test('of a short frame have the shortest header', () => {
     expect([...webSocketFrame(new Uint8Array(2), { opcode: 9 })]).toEqual([0x89, 2, 0, 0]);
   });
 });

@@ -2,8 +2,8 @@
 export const crowdPrefix = 'did:plc:crwd';
 
 /**
- * Returns the document of a DID of the crowd: half of them do not exist, the endpoints of the others refuse
- * connections.
+ * Returns the document of a DID of the crowd; null for half of them, which do not exist. The endpoints of the others
+ * refuse connections.
  */
 export function crowdDocument(did: string): Record<string, unknown> | null {
   if (!did.startsWith(crowdPrefix)) return null;

@@ -11,11 +11,11 @@ interface Flood {
 }
 
 /**
- * All floods of a process, in turn, within one limit of bytes per second, because the attackers share the machine with
- * the tested program.
+ * All floods of a process, in turn, with a common limit of bytes per second, because the attackers share the machine
+ * with the tested program.
  */
 export class Floods {
-  /** Bytes written so far. */
+  /** Number of bytes that all floods have written. */
   bytes = 0;
   readonly #bytesPerTick: number;
   readonly #floods = new Set<Flood>();
@@ -42,7 +42,8 @@ export class Floods {
 
   #pump(): void {
     let left = this.#bytesPerTick;
-    // Each once: a flood moves to the end of the queue, so that the next tick begins with one that had no turn.
+    // Each flood has one turn per tick and moves to the end of the queue, so that the next tick begins with one that
+    // had no turn.
     for (const flood of [...this.#floods]) {
       if (left <= 0) return;
       this.#floods.delete(flood);

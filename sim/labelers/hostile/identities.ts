@@ -29,7 +29,10 @@ export interface PlacedIdentity {
 
 /** Address that several labelers share on different ports. */
 const sharedAddress = '127.66.6.6';
-/** Maximum number of labelers on the shared address, which has no more ports; further ones get their own addresses. */
+/**
+ * Maximum number of labelers on the shared address, which has a limited number of ports; further ones get their own
+ * addresses.
+ */
 const maxShared = 2_000;
 
 /**
@@ -40,7 +43,7 @@ export function placeLabelers({ seed, count, kinds, port, names, lateShare }: Ho
   let shared = 0;
   return Array.from({ length: count }, (_, index) => {
     const kind = kinds[index % kinds.length];
-    if (kind === undefined) throw new RangeError('no kinds of hostile labelers');
+    if (kind === undefined) throw new RangeError('the list of kinds of hostile labelers is empty');
     const turn = Math.floor(index / kinds.length);
     const late = kind.identity !== 'web' && kind.elsewhere === undefined && ((turn + 1) * lateShare) % 1 < lateShare;
     const listens: Listening[] = Array.from({ length: kind.origins ?? 1 }, (_, origin) => {

@@ -1,7 +1,7 @@
 import { encode, toBytes } from '@atcute/cbor';
 import { webSocketFrame } from './bytes.ts';
 
-/** First `seq`: large enough to take nine bytes of CBOR always. */
+/** First `seq`, large enough that every later one also has nine bytes of CBOR. */
 export const firstSeq = 2 ** 40;
 
 const rkeyMark = '3lzzzzzzzzzzz';
@@ -11,20 +11,20 @@ const digits = '234567abcdefghijklmnopqrstuvwxyz';
 export interface FloodLabels {
   readonly src: string;
   readonly nowMs: number;
-  /** Number of labels in a frame, and of frames in a write. */
+  /** Number of labels per frame. */
   readonly perFrame: number;
   readonly frames: number;
-  /** Size of an unknown field of each label. */
+  /** Size of an unknown field of each label, in bytes. */
   readonly padding?: number;
-  /** Random bytes as a signature, each of which must be checked. */
+  /** Signature of random bytes, which must be checked for each label. */
   readonly signature?: Uint8Array;
-  /** Subject of the labels. */
+  /** DID of the account that is the subject of the labels. */
   readonly account: string;
 }
 
 /**
- * Creates frames of distinct labels at the cost of a copy: the frames are encoded once, and each write gets other
- * record keys and other sequence numbers. Returns a function that returns the next write.
+ * Returns a function that returns the next write of a flood: frames of distinct labels at the cost of a copy. Frames
+ * are encoded once; each write gets other record keys and other sequence numbers.
  */
 export function floodOfLabels({
   src,
@@ -58,7 +58,7 @@ export function floodOfLabels({
   };
 }
 
-/** Returns a function for writes of frames without a label and with increasing numbers. */
+/** Returns a function that returns the next write of a flood: frames without a label and with increasing numbers. */
 export function floodOfEmptyFrames(frames: number): () => Buffer {
   const body = encode({ seq: firstSeq, labels: [] });
   const frame = webSocketFrame(Buffer.concat([encode({ op: 1, t: '#labels' }), body]));
@@ -72,7 +72,7 @@ export function floodOfEmptyFrames(frames: number): () => Buffer {
   };
 }
 
-/** Returns the labels of a page, all different. */
+/** Returns the labels of a page, all of them different. */
 export function pageLabels(src: string, account: string, from: number, count: number, nowMs: number): unknown[] {
   const cts = new Date(nowMs).toISOString();
   return Array.from({ length: count }, (_, at) => {

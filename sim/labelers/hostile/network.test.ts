@@ -54,7 +54,7 @@ function messages(socket: WebSocket, count: number): Promise<Buffer[]> {
   });
 }
 
-test('describes each kind once', () => {
+test('the hostile network describes each kind once', () => {
   expect(new Set(kinds.map(({ name }) => name)).size).toBe(kinds.length);
   expect(kinds.length).toBeGreaterThanOrEqual(20);
 });

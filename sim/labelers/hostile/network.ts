@@ -26,25 +26,25 @@ export interface HostileOptions {
   readonly port: number;
   /** True if a name server resolves `.test`. */
   readonly names: boolean;
-  /** Share of labelers that behave well until `turn`. */
+  /** Share of labelers that behave regularly until `turn`. */
   readonly lateShare: number;
   /** Maximum bytes per second of all floods together. */
   readonly floodBytesPerSecond: number;
   readonly now: () => number;
-  /** DIDs of regular labelers, which attacks also name. */
+  /** DIDs of regular labelers, which are also named in attacks. */
   readonly bystanders: readonly string[];
-  /** A public key for documents. */
+  /** Public key for documents, as a multikey. */
   readonly multikey: string;
 }
 
-/** The participants, and the addresses of the Jetstream and the relay. */
+/** The hostile labelers, and the addresses of the Jetstream and the relay. */
 export interface HostileAddresses {
   readonly labelers: readonly HostileIdentity[];
   readonly jetstream: string;
   readonly relay: string;
 }
 
-/** Number of requests to a kind. */
+/** Number of requests to one kind of labeler, by type. */
 export interface Met {
   pages: number;
   streams: number;
@@ -60,11 +60,11 @@ interface Serving {
   readonly sound: Attack;
   attack: Attack;
   hostile: boolean;
-  /** Open streams. */
+  /** Open streams of the labeler. */
   readonly streams: Set<HostileStream>;
 }
 
-/** All hostile labelers of a process, and the Jetstream that carries their records. */
+/** All hostile labelers of a process, and the Jetstream that sends their records. */
 export class HostileNetwork {
   /** Requests to each kind, by its name. */
   readonly met = new Map<string, Met>();
@@ -106,7 +106,7 @@ export class HostileNetwork {
     this.#jetstream.announceAll(this.#serving.map(({ identity }) => identity.did));
   }
 
-  /** Starts the attacks of the labelers that behaved well so far. */
+  /** Starts the attacks of the labelers that wait for `turn`. */
   turn(): void {
     for (const serving of this.#serving) if (serving.identity.late) this.#begin(serving);
   }
@@ -119,7 +119,7 @@ export class HostileNetwork {
     await this.#hosts.stop();
   }
 
-  /** Stops everything. */
+  /** Stops all listeners, including the Jetstream and the relay. */
   async stop(): Promise<void> {
     await this.end();
     await Promise.all([this.#jetstream.stop(), this.#relay.stop()]);
@@ -128,7 +128,7 @@ export class HostileNetwork {
   async #serve({ identity, listens }: PlacedIdentity): Promise<void> {
     const { kinds, now } = this.#options;
     const kind = kinds.find(({ name }) => name === identity.kind);
-    if (kind === undefined) throw new RangeError(`no kind ${identity.kind}`);
+    if (kind === undefined) throw new RangeError(`unknown kind ${identity.kind}`);
     const sound: Attack = { ...soundAttack(identity, now()), stream: null };
     const serving: Serving = { identity, kind, sound, attack: sound, hostile: false, streams: new Set() };
     const handler: HostHandler = {
@@ -155,7 +155,7 @@ export class HostileNetwork {
       now,
       others: () => this.#dids,
     });
-    // Streams that opened before the turn become hostile too.
+    // Streams that were opened before the turn become hostile too.
     for (const stream of serving.streams) {
       if (serving.attack.stream) serving.attack.stream(stream);
       else stream.end();

@@ -6,14 +6,14 @@ import { deepJson } from './bytes.ts';
 import { crowdPrefix } from './crowd.ts';
 import { sendJson, sendText } from './sound.ts';
 
-/** DIDs per page: twice the requested number. */
+/** Number of DIDs per page: twice the requested number. */
 const pageSize = 2_000;
 
 /** A relay with an endless list: crowds, pages that are too large or too deep, useless cursors. */
 export class HostileRelay {
-  /** Number of requested pages. */
+  /** Number of requested pages so far. */
   requests = 0;
-  /** False before and after the attack, when the list is empty. */
+  /** True during the attack; otherwise the list is empty. */
   attacking = false;
   readonly #chance = dice(7);
   readonly #server = createServer((_, response) => {
@@ -29,7 +29,7 @@ export class HostileRelay {
     }
   });
 
-  /** Listens; resolves with its origin. */
+  /** Starts listening; resolves with the relay's origin. */
   start(): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#server.once('error', reject);

@@ -2,12 +2,12 @@ import { declaration } from '../declarations.ts';
 import type { Attack, Exchange, HostileIdentity } from './attack.ts';
 import { pageLabels } from './label-bytes.ts';
 
-/** Number of labels of a labeler with regular behaviour. */
+/** Number of labels of a regular labeler. */
 const labelCount = 3;
 
 /**
- * Responds like a regular labeler with three labels: used before a labeler turns hostile, and for everything that its
- * attack does not define.
+ * Returns the behaviour of a regular labeler with three labels. It applies before a labeler turns hostile, and to
+ * requests that the labeler's attack does not define.
  */
 export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<Pick<Attack, 'page' | 'record'>> {
   const account = `did:plc:${labeler.did.slice(-24)}`;
@@ -28,7 +28,7 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
   };
 }
 
-/** The account that hostile labels are about. */
+/** Account that is the subject of hostile labels. */
 export const crowdAccount = `did:plc:${'crowd'.padEnd(24, 'a')}`;
 
 /** Sends a JSON response. */

@@ -12,11 +12,11 @@ export interface AccountMetrics extends ReadingTelemetry {
   cut(reason: CutReason): void;
   /** Registers the function that returns the number of open connections. */
   connections(count: () => number): void;
-  /** Counts a request that came through a proxy although none is trusted. */
+  /** Counts a request with forwarding headers although no proxy is trusted. */
   untrustedProxy(): void;
 }
 
-/** Name of the metric, for the doctor. */
+/** Name of the metric of such requests, which the doctor reads. */
 export const untrustedProxyMetric = 'almanac_account_untrusted_proxy_requests_total';
 
 const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];

@@ -32,13 +32,13 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Divisor of the unsent bytes: the share that one client may hold. */
+/** Maximum share of the limit of unsent bytes that one client may hold, as a divisor. */
 const clientShare = 8;
 
-/** A turn at the store that lasts longer must not be one of several: a process is kept for turns that are short. */
+/** Time after which a turn at the store counts as long, in milliseconds; the number of concurrent long turns is limited. */
 const readSliceMs = 1_000;
 
-/** Maximum delay of listening for the warm-up, in milliseconds. */
+/** Maximum delay of the start by the warm-up, in milliseconds. */
 const warmMs = 5_000;
 
 type AccountValues = Values<typeof accountSettings>;
@@ -52,7 +52,7 @@ interface Parts {
 
 /**
  * Starts the account-view surface over a store. `asked` is aborted if the process must stop during the start. Throws
- * OperatorError if it cannot listen or has no secret.
+ * OperatorError if the server cannot listen or has no secret.
  */
 export async function startAccount(
   settings: AccountValues,
@@ -88,7 +88,7 @@ export async function startAccount(
   };
 }
 
-/** Makes the processes that read the store. */
+/** Creates the pool of processes that read the store. */
 function poolOf({ settings, log, metrics }: Parts): ReadingPool {
   const telemetry = metrics ?? noTelemetry;
   const reading = createReadingPool({
@@ -111,7 +111,7 @@ function poolOf({ settings, log, metrics }: Parts): ReadingPool {
   return reading;
 }
 
-/** Makes the application. Throws OperatorError without a secret. */
+/** Creates the application. Throws OperatorError without a secret. */
 function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHandle: FindHandle | null): AccountApp {
   const alarm = (route: string, error: unknown): void =>
     log.error('a request failed', { route, ...errorFields(error) });
@@ -142,7 +142,7 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
   });
 }
 
-/** Makes the server, which does not listen yet. */
+/** Creates the server, which does not listen yet. */
 function serverOf({ settings, log, metrics }: Parts, app: AccountApp): HttpServer {
   const unsentBytes = settings.unsentMegabytes * 1024 * 1024;
   const server = createHttpServer({
@@ -161,7 +161,10 @@ function serverOf({ settings, log, metrics }: Parts, app: AccountApp): HttpServe
   return server;
 }
 
-/** Counts requests through a proxy that is not trusted, and logs the first: all of them count as one client. */
+/**
+ * Returns a function that counts requests through an untrusted proxy and logs the first: all such requests count as
+ * one client.
+ */
 function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
   let logged = false;
   return () => {

@@ -5,7 +5,10 @@ import { createIdentityResolver } from '../../network/identity/identity.ts';
 import { resolveHandle } from '../../network/identity/resolve-handle.ts';
 import type { Directories } from '../plc-setting.ts';
 
-/** Resolves handles through the guarded client, few at a time because any client may request it. */
+/**
+ * Returns a function that resolves handles through the guarded client; few run concurrently because any client may
+ * request one.
+ */
 export function handleFinder(
   { plc: plcUrl, plcReplicas }: Directories,
   userAgent: string,
@@ -15,7 +18,8 @@ export function handleFinder(
   const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
   const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent };
   const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
-  // Hosts in handles are foreign and may hang; the directory must stay available.
+  // The directory has a separate client: hosts in handles are foreign and may hang, and the directory must stay
+  // available.
   const directory = createHttpClient({ ...bounds, perHost: 4, resolve: own.resolve });
   const web = { http, timeoutMs: 5_000 };
   const identity = createIdentityResolver({ http: directory, web, plcUrl, plcReplicas, policy, clock: Date.now });

@@ -12,7 +12,7 @@ import { labelRefusals, labelsEnvelope } from '../../facts/labels-resource.ts';
 import { describeLeak, findLeak } from '../../facts/privacy.ts';
 import { weatherEnvelope, weatherTime } from '../../facts/weather-resource.ts';
 
-/** Response that a client would get from one path. */
+/** Response of the facts API for one path. */
 interface Answer {
   readonly path: string;
   readonly status: number;
@@ -22,7 +22,7 @@ interface Answer {
 /** Verdict of the facts API on an artifact. */
 export interface Verdict {
   readonly verdict: 'servable' | 'refused' | 'not_an_artifact';
-  /** The detected schema; null if it is unknown. */
+  /** Schema of the artifact; null if it is unknown. */
   readonly schema: string | null;
   readonly instrument: 'labels' | 'weather' | null;
   /** Freshness state of a label artifact; null for others. */
@@ -45,7 +45,10 @@ export function verdictOf(
   return 'overview' in artifact ? labelsVerdict(artifact, bounds, now) : weatherVerdict(artifact, now);
 }
 
-/** An unusable artifact refuses every fact of its instrument; a file of an unknown instrument, every fact. */
+/**
+ * Returns the verdict on an unusable artifact: all facts of its instrument are refused; for an unknown instrument, all
+ * facts.
+ */
 function unreadable(reading: Refusal): Verdict {
   const schema = reading.kind === 'malformed' ? reading.schema : null;
   const instrument = schema === null ? null : schema.startsWith('weather') ? 'weather' : 'labels';
@@ -83,7 +86,7 @@ function originNotes(origin: Origin = 'live'): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Explanation of an unusable time; the artifact shows which of the reasons applies. */
+/** Text for an unusable time in an artifact; the artifact shows which of the reasons applies. */
 const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
 
 function refusal(freshness: LabelFreshness): string {
@@ -121,7 +124,7 @@ function weatherVerdict(artifact: WeatherArtifact, now: number): Verdict {
   ]);
 }
 
-/** Applies the privacy scan as the API does. */
+/** Adds the result of the privacy scan, which the facts API also applies. */
 function scanned(common: Omit<Verdict, 'verdict' | 'reasons' | 'answers'>, facts: [string, object][]): Verdict {
   const leaks = facts.map(([path, envelope]) => ({ path, leak: findLeak(envelope) }));
   const reasons = leaks.flatMap(({ path, leak }) => (leak ? [`${path}: ${describeLeak(leak)}`] : []));

@@ -7,17 +7,17 @@ import { startPart } from '../up/part-process.ts';
 
 /** Parameters of the demo's network. */
 const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHours: 26 * 24 } as const;
-/** Time until a stopping network is killed, in milliseconds. */
+/** Timeout after which a stopping network is killed, in milliseconds. */
 const killAfterMs = 1_000;
 
-/** The simulated network of a demo, in a separate process, and the history that it has written. */
+/** The simulated network of a demo, in a separate process, and the history that the process has written. */
 export interface DemoNetwork extends Running {
   readonly jetstream: string;
   readonly plc: string;
   readonly relay: string;
   /** Path of the seeds file. */
   readonly seeds: string;
-  /** Sample accounts, with what each shows. */
+  /** Sample accounts with descriptions of their labels. */
   readonly accounts: readonly SampleAccount[];
   /** Rejects if the network process ends: the instruments would observe nothing. */
   readonly failed: Promise<never>;
@@ -46,7 +46,7 @@ export async function startDemoNetwork(
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
     sim.process.once('exit', () => {
-      if (!stopping) reject(new OperatorError('the simulated network ended; start the demo again'));
+      if (!stopping) reject(new OperatorError('the simulated network exited; start the demo again'));
     });
   });
   failed.catch(() => undefined);

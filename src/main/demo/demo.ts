@@ -30,7 +30,7 @@ export const demoCommand: Command = {
       collectMetrics: false,
       log: silentLog,
       start: async (_, asked) => {
-        // Checked before data of an earlier demo is deleted.
+        // The ports are checked before the data of an earlier demo is deleted.
         await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
         const folder = await takeDemoFolder(values.data);
         const log = openLog('demo', values.logLevel, folder.path, screen);
@@ -41,7 +41,7 @@ export const demoCommand: Command = {
           folder.release();
         };
         try {
-          print('almanac demo: simulating a network and its past; none of its data is real');
+          print('almanac demo: simulating a network and its history; none of the data is real');
           const network = await startDemoNetwork(folder.path, values.logLevel, log.stderr, asked);
           started.push(network);
           started.push(

@@ -3,7 +3,7 @@ import { metricNames } from '../../weather/classify/metric-names.ts';
 import { dayUs, emptyDelta, type WindowDelta, windowFlag, windowUs } from '../../weather/window/window.ts';
 import { openWindowStore } from '../../weather/window/window-store.ts';
 
-/** Days of history: more than a supported comparison requires. */
+/** Number of days of history: more than a supported comparison requires. */
 const historyDays = 24;
 /** An unobserved period of the last day, in windows before the end, so that the demo shows unobserved time. */
 const unwatched = { from: 431, to: 412 } as const;
@@ -22,8 +22,8 @@ export interface WeatherHistory {
 }
 
 /**
- * Writes what a running instrument would have stored: the exact counts of the simulated host's minutes, the observed
- * spans, and the stream position. Yields between days, so that the process can be stopped.
+ * Writes the data that a running instrument would have stored: the exact counts of the simulated host's minutes, the
+ * observed spans, and the stream position. Yields between days, so that the process can be stopped.
  */
 export async function writeWeatherHistory({ data, endpoint, sim, endUs, missed }: WeatherHistory): Promise<void> {
   const store = openWindowStore(data);

@@ -6,10 +6,10 @@ import { readArtifact } from '../check/check-read.ts';
 import { type Verdict, verdictOf } from '../check/check-verdict.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Age in seconds beyond which an artifact's writer has stopped: it writes every minute. */
+/** Maximum age of an artifact whose writer is running, in seconds; a writer replaces it every minute. */
 const oldSeconds = 300;
 
-/** Checks both artifacts in a directory as the facts API judges them. `now` in milliseconds. */
+/** Checks both artifacts in a directory by the rules of the facts API. `now` in milliseconds. */
 export function checkArtifacts(folder: string, maxBytes: number, bounds: FreshnessBounds, now: number): Finding[] {
   return (['labels', 'weather'] as const).map((instrument) => {
     const check = `${instrument} artifact`;

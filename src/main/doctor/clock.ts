@@ -9,7 +9,8 @@ const noticeableMs = 3_000;
 export function checkClock(offsets: readonly Offset[]): Finding {
   const check = 'clock';
   const middle = offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[Math.floor((offsets.length - 1) / 2)];
-  if (middle === undefined) return warn(check, 'no upstream reported its time', 'make sure that NTP keeps the time');
+  if (middle === undefined)
+    return warn(check, 'no upstream reported the time', 'make sure that NTP synchronizes the clock');
   const by = `${(Math.abs(middle) / 1000).toFixed(1)} s`;
   const found = `this machine is ${by} ${middle < 0 ? 'behind' : 'ahead of'} the upstreams`;
   const todo = 'set the clock and enable NTP';

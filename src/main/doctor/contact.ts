@@ -2,7 +2,7 @@ import { type Finding, ok, warn } from './finding.ts';
 
 const check = 'contact';
 
-/** Checks that operators of labelers and hosts can find out who operates this observatory. */
+/** Checks that a contact is set, so that operators of labelers and hosts can reach the operator of this observatory. */
 export function checkContact(contact: string | null): Finding {
   if (contact !== null) return ok(check, `requests name ${contact}`);
   return warn(

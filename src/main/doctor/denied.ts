@@ -3,14 +3,14 @@ import { OperatorError } from '../../ops/errors.ts';
 import { parseStoreUrl } from '../../store/open.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
-/** Reports the operator's list of denied labelers; nothing if it is absent or empty. */
+/** Reports the operator's list of denied labelers; returns no finding if the list is absent or empty. */
 export async function checkDenied(storeUrl: string): Promise<Finding[]> {
   const check = 'denied labelers';
   let folder: string;
   try {
     ({ folder } = parseStoreUrl(storeUrl));
   } catch (error) {
-    // The store's own check reports it.
+    // The store's own check reports this error.
     if (error instanceof OperatorError) return [];
     throw error;
   }

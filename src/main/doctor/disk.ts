@@ -62,13 +62,16 @@ function existing(folder: string): string | null {
   }
 }
 
-/** Tries to write: file modes alone do not show quotas, read-only mounts and full disks. Leaves no file. */
+/**
+ * Returns the reason why a directory is not writable, by writing a file; null if it is. File modes alone do not show
+ * quotas, read-only mounts and full disks. Leaves no file.
+ */
 function whyNotWritable(folder: string): string | null {
   const path = join(folder, `.almanac-doctor-${randomBytes(6).toString('hex')}`);
   try {
     const file = openSync(path, 'wx', 0o600);
     try {
-      // Unlinked before anything is written: a kill leaves nothing behind.
+      // The file is unlinked before anything is written, so that a killed process leaves no file.
       unlinkSync(path);
       writeSync(file, Buffer.alloc(4096));
       fsyncSync(file);

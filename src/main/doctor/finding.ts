@@ -6,9 +6,9 @@ export interface Finding {
   /** Subject of the check, in one or two words. */
   readonly check: string;
   readonly level: Level;
-  /** One line: what was found. */
+  /** Result of the check, in one line. */
   readonly found: string;
-  /** One line: how to resolve it; null if there is nothing to do. */
+  /** Remedy, in one line; null if no action is required. */
   readonly todo: string | null;
 }
 

@@ -3,9 +3,9 @@ import { describeCode, systemCode } from '../../ops/errors.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { type IsOurs, objectIn } from './whose.ts';
 
-/** Timeout for a listener on this machine to identify itself, in milliseconds. */
+/** Timeout of a listener on this machine for identifying itself, in milliseconds. */
 const answerMs = 2_000;
-/** Maximum size of the response: larger than a health response or the metrics. */
+/** Maximum size of a response, in bytes: larger than a health response or the metrics. */
 const maxBytes = 1024 * 1024;
 
 /** A port that a part of the observatory listens on. */
@@ -16,13 +16,13 @@ export interface ListenPort {
   /** Path on which the listener identifies itself. */
   readonly path: string;
   readonly isAlmanac: (body: string) => boolean;
-  /** The artifacts or store that our service uses, for the message, and the check for it. */
+  /** The artifacts or store of this set-up, for messages, and the check whether the listener uses them. */
   readonly of: string;
   readonly isOurs: IsOurs;
   readonly flag: string;
 }
 
-/** A server's port; `/health` identifies the service. */
+/** Returns the description of a server's port; `/health` identifies the service. */
 export function servicePort(
   check: string,
   service: string,
@@ -32,7 +32,7 @@ export function servicePort(
   return { check, ...at, path: `${base}/health`, isAlmanac: (body) => objectIn(body)?.service === service };
 }
 
-/** A metrics port, which does not identify its process. */
+/** Returns the description of a metrics port, which does not identify its process. */
 export function metricsPort(part: string, port: number): ListenPort {
   const isAlmanac = (body: string): boolean => body.includes('almanac_process_');
   const at = { host: '127.0.0.1', port, path: '/metrics', flag: 'metrics-port' };
@@ -40,8 +40,7 @@ export function metricsPort(part: string, port: number): ListenPort {
 }
 
 /**
- * Checks that the port is free, or used by the expected process as far as that can be detected. Listens for an
- * instant.
+ * Checks that a port is free, or used by the expected process as far as that can be detected. Binds the port briefly.
  */
 export async function checkPort({
   check,
@@ -90,7 +89,7 @@ function whyNotListen(host: string, port: number): Promise<string | null> {
   });
 }
 
-/** Requests a path from the listener over loopback; no network address is contacted. */
+/** Requests a path from the listener over loopback; resolves with null without a usable response. */
 async function ask(host: string, port: number, path: string): Promise<string | null> {
   const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
   try {

@@ -1,14 +1,14 @@
 import { untrustedProxyMetric } from '../account/account-metrics.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** Timeout for the account surface's metrics, in milliseconds. */
+/** Timeout of the account surface's metrics, in milliseconds. */
 const answerMs = 2_000;
 
 const check = 'proxy trust';
 
 /**
- * Checks by its metrics that the running account surface trusts the proxy in front of it; null if no metrics are
- * served.
+ * Checks that the running account surface trusts the proxy in front of it, by a metric of the surface; resolves with
+ * null if no metrics are served.
  */
 export async function checkProxyTrust(metricsPort: number): Promise<Finding | null> {
   const metrics = await metricsAt(metricsPort);

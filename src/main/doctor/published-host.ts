@@ -5,8 +5,8 @@ import { readArtifact } from '../check/check-read.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /**
- * Reports which of two configured Jetstream hosts the weather artifact is of; nothing for one host, or without a
- * readable artifact, which has a finding of its own.
+ * Reports which of two configured Jetstream hosts the weather artifact describes. Returns no finding for one host or
+ * an unreadable artifact, which has a separate finding.
  */
 export function checkPublishedHost(folder: string, maxBytes: number, jetstream: readonly string[]): Finding[] {
   const [first, second] = jetstream.map(hostOf);

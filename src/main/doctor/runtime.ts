@@ -4,13 +4,13 @@ import { isObject } from '../../input/json-object.ts';
 import { packageRoot, packageVersion } from '../command.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-/** Compares the runtime with the version that the package pins and is tested with. */
+/** Compares the runtime with the version that the package pins. */
 export function checkRuntime(running: string = process.versions.node): Finding {
   const found = `almanac ${packageVersion()} on Node ${running}`;
   const pinned = pinnedNode();
   const [major] = running.split('.');
   if (pinned === null || major === pinned.split('.')[0]) return ok('runtime', found);
-  return warn('runtime', found, `it is tested on Node ${pinned}; start it with that version`);
+  return warn('runtime', found, `almanac is tested on Node ${pinned}; start it with that version`);
 }
 
 function pinnedNode(): string | null {

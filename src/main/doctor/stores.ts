@@ -8,7 +8,7 @@ import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/wi
 import { storeFile } from '../../weather/window/window-store.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
-/** Time without a heartbeat after which a writer is stuck, in milliseconds; it beats every 10 s. */
+/** Maximum age of a running writer's heartbeat, in milliseconds; a writer updates it every 10 s. */
 const silentMs = 60_000;
 
 /** Results of checking the label store. */
@@ -16,7 +16,7 @@ export interface StoreFindings {
   readonly findings: readonly Finding[];
   /** Disk usage of the store, in bytes. */
   readonly bytes: number;
-  /** Id of its epoch; null if it cannot be read. */
+  /** Id of the store's epoch; null if it cannot be read. */
   readonly generation: string | null;
 }
 
@@ -77,7 +77,7 @@ function writer(writing: boolean, silence: number | null): Finding {
   return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second one would be refused`);
 }
 
-/** Reports purges in progress; nothing if there are none. */
+/** Reports purges in progress; returns no finding if there are none. */
 function removals(pending: readonly Purge[]): Finding[] {
   if (pending.length === 0) return [];
   const days = pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0);
@@ -110,19 +110,19 @@ function refused(check: string, url: string, error: unknown): Finding {
 }
 
 const magic = 'SQLite format 3\0';
-/** Offset of `user_version` in a SQLite file (file format, section 1.3). */
+/** Offset of `user_version` in a SQLite file, in bytes (file format, section 1.3). */
 const versionAt = 60;
 
 /**
- * Checks the weather instrument's store by its first bytes only: the running instrument locks it, and verifies its
- * content at each start.
+ * Checks the first bytes of the weather instrument's store: the running instrument locks the rest, and verifies it at
+ * each start.
  */
 export function checkWeatherStore(folder: string): Finding {
   const check = 'weather store';
   const path = join(folder, storeFile);
   try {
     const head = firstBytes(path, 100);
-    // The file was created but not yet written, or its first pages are still in the log.
+    // The file was created but not written yet, or its first pages are still in the log.
     if (head.length === 0) return ok(check, `${path} is still empty`);
     if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
       return fail(check, `${path} is not a SQLite file`, 'move it away to begin a new series, or restore a copy');

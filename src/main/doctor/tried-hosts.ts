@@ -4,7 +4,7 @@ export type HostService = 'jetstream' | 'relay' | 'directory';
 /** A host that was contacted. */
 export interface TriedHost {
   readonly service: HostService;
-  /** Host name, with the port if it is not the usual one. */
+  /** Host name, with the port if it is not the default. */
   readonly host: string;
   /** True if the host responded, whatever the response was. */
   readonly answers: boolean;

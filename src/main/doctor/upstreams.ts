@@ -9,9 +9,9 @@ import { describeHandshakeRefusal, type Endpoint, parseEndpoint, subscribeUrl } 
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { describeTried, type HostService, type TriedHost } from './tried-hosts.ts';
 
-/** Default timeout of every upstream, in milliseconds: the doctor completes within 10 s. */
+/** Default timeout of every upstream, in milliseconds; the doctor completes within 10 s. */
 const doctorTimeoutMs = 8_000;
-/** Maximum size of a response; the requested ones are small. */
+/** Maximum size of a response, in bytes; the requested ones are small. */
 const maxBytes = 256 * 1024;
 
 /** The upstreams of both instruments. */
@@ -30,8 +30,8 @@ export interface Upstreams {
 }
 
 /**
- * Difference between our clock and an upstream's: positive if ours is ahead; in milliseconds, though `Date` has whole
- * seconds.
+ * Difference between this machine's clock and an upstream's, in milliseconds: positive if this machine is ahead. Its
+ * resolution is one second, that of `Date`.
  */
 export type Offset = number;
 
@@ -49,7 +49,7 @@ interface Asked {
   readonly tried: TriedHost;
 }
 
-/** Options of one contact. */
+/** Clock and timeout of one contact. */
 interface Contact {
   readonly clock: () => number;
   readonly timeoutMs: number;
@@ -97,7 +97,7 @@ export async function checkUpstreams(
   }
 }
 
-/** The findings of hosts that can stand in for each other: if one answers, the failure of another is a warning. */
+/** Returns the findings of interchangeable hosts: if one of them answers, the failure of another is a warning. */
 function orWarnings(asked: readonly Asked[], remedy: string): Finding[] {
   const one = asked.some(({ finding }) => finding.level === 'ok');
   return asked.map(({ finding }) =>
@@ -122,7 +122,7 @@ async function ask(
   const { trouble, remedy } = troubleOf(answer, timeoutMs);
   if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null, tried };
   const date = answer.kind === 'json' ? answer.date : null;
-  // The peer's `Date` covers one second, sampled between our two clock reads.
+  // The peer's `Date` covers one second, sampled between two reads of this machine's clock.
   const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
   return { finding: ok(check, `${url.origin} answers`), offset, tried };
 }
@@ -140,7 +140,7 @@ function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | n
     case 'json':
       return { trouble: null, remedy: '' };
     case 'status':
-      // The upstream responds, even if without the requested document: the DID may be gone.
+      // The upstream works even without the requested document: the DID may have been removed.
       if (answer.status === 404 || answer.status === 410) return { trouble: null, remedy: '' };
       return { trouble: `responds with status ${answer.status}`, remedy: 'try later, or configure another' };
     case 'not_json':
@@ -164,7 +164,7 @@ function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | n
   }
 }
 
-/** The way in which this machine connects. */
+/** Properties of this machine's connections. */
 interface Network {
   readonly policy: AddressPolicy;
   readonly userAgent: string;
@@ -177,7 +177,10 @@ async function askStream(address: string, network: Network, timeoutMs: number): 
   return { finding, offset: null, tried: { service: 'jetstream', host, answers } };
 }
 
-/** Connects like the weather instrument and waits for one frame, because a host may accept and send nothing. */
+/**
+ * Connects like the weather instrument and waits for one frame, because a host may accept a connection and send
+ * nothing.
+ */
 async function checkStream(
   address: string,
   network: Network,

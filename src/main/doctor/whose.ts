@@ -7,16 +7,19 @@ import { isObject } from '../../input/json-object.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { readArtifact } from '../check/check-read.ts';
 
-/** Requests one path from the listener on a port; null without a usable response. */
+/** Function that requests one path from the listener on a port; resolves with null without a usable response. */
 export type Ask = (path: string) => Promise<string | null>;
 
-/** Checks that a responding Almanac uses this set-up's files; null if that cannot be detected. */
+/**
+ * Function that checks that a responding Almanac uses the files of this set-up; resolves with null if that cannot be
+ * detected.
+ */
 export type IsOurs = (ask: Ask) => Promise<boolean | null>;
 
-/** A DID that cannot exist: querying it costs the store almost nothing. */
+/** A DID that cannot exist: a query for it costs the store almost nothing. */
 const absentAccount = 'did:web:nobody.invalid';
 
-/** A facts API is ours if it reports the `generated_at` of an artifact in this directory. */
+/** Creates a check that succeeds if the facts API reports the `generated_at` of an artifact in this directory. */
 export function servesArtifacts(folder: string, maxBytes: number, base: string): IsOurs {
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
@@ -29,7 +32,7 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
   };
 }
 
-/** An account-view service is ours if it reports the epoch of this store. */
+/** Creates a check that succeeds if the account-view service reports the epoch of this store. */
 export function readsStore(generation: string | null): IsOurs {
   return async (ask) => {
     const reported = generationIn(
@@ -41,7 +44,7 @@ export function readsStore(generation: string | null): IsOurs {
 
 interface Made {
   readonly instrument: string;
-  /** Time at which its artifact was written. */
+  /** Time at which the artifact was written. */
   readonly at: number;
 }
 
@@ -53,7 +56,7 @@ function madeIn(folder: string, maxBytes: number): Made[] {
       const { artifact } = reading;
       return made(instrument, 'overview' in artifact ? artifact.overview.generated_at : artifact.summary.generated_at);
     } catch (error) {
-      // The artifact's own check reports it.
+      // The check of the artifact reports this error.
       if (error instanceof OperatorError) return [];
       throw error;
     }

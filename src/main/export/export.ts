@@ -116,7 +116,7 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
   const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
   const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
   const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', shorter than requested' : '';
-  // Rows accepted after the frontier are still within the interval: a later export would include them.
+  // Rows that were accepted after the frontier are within the interval: a later export would include them.
   const open =
     last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not included` : '';
   return [
@@ -158,7 +158,7 @@ function filtersOf({ labeler, value, action, targetKind }: ExportValues): Export
   };
 }
 
-/** Parses the operator's own address; plain http and loopback are therefore allowed. */
+/** Parses the address of the operator's service; plain http and loopback are allowed. */
 function baseOf(from: string): string {
   const url = operatorUrl('from', from, { schemes: httpSchemes, admits: ['fragment'] });
   return url.origin + url.pathname.replace(/\/+$/, '');

@@ -30,7 +30,7 @@ export interface ArtifactSettings {
   readonly unreachableSeconds: number;
 }
 
-/** Dependencies of the sources. */
+/** Dependencies of the artifact sources. */
 interface SourceContext {
   readonly log: Log;
   readonly clock: () => number;
@@ -72,7 +72,7 @@ export function artifactSources(
   };
 }
 
-/** Logs every change of a reading in one line: the problem with the artifact, never its content. */
+/** Logs every change of a reading in one line: the problem with the artifact, never the artifact's content. */
 function logReading(instrument: string, reading: Reading<unknown>, log: Log): void {
   if (reading.kind === 'readable') {
     log.info('artifact readable', { instrument, digest: reading.digest.slice(0, 12) });
@@ -97,7 +97,7 @@ function usableFolder({ artifacts, labelsArtifact, weatherArtifact }: ArtifactSe
   return artifacts;
 }
 
-/** The artifact may not exist yet, but its directory must. */
+/** Returns the path; throws OperatorError if its directory does not exist. The artifact itself may not exist yet. */
 function usableFile(path: string): string {
   requireFolder(dirname(path));
   try {

@@ -26,7 +26,7 @@ export function factsMetrics(registry: Registry): FactsMetrics {
     name: 'almanac_facts_artifact_readable',
     help: '1 when the artifact of the instrument is readable, else 0.',
     labelNames: ['instrument'],
-    // If several workers read one file, one that cannot read it determines the value.
+    // With several workers, the lowest value is published: one worker that cannot read the file sets it to 0.
     aggregator: 'min',
     registers,
   });

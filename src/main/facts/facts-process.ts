@@ -25,7 +25,7 @@ export interface RunningFacts {
   stop(): Promise<void>;
 }
 
-/** Starts the facts API of one process over its artifacts. Throws OperatorError if it cannot listen. */
+/** Starts the facts API of one process. Throws OperatorError if the server cannot listen. */
 export async function startFacts(
   settings: Values<typeof factsSettings>,
   log: Log,

@@ -3,7 +3,7 @@ import { logLevels } from '../../ops/log.ts';
 import { choice, integer, list, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
 import { contactSetting } from '../contact-setting.ts';
 
-/** Default directory of all data, below the working directory. */
+/** Default data directory, relative to the working directory. */
 export const defaultData = 'almanac-data';
 
 const days = 366 * 86_400;

@@ -7,12 +7,12 @@ import { serveMetrics } from '../../ops/metrics.ts';
 import type { Values } from '../../ops/setting.ts';
 import type { factsSettings } from './facts-settings.ts';
 
-/** Delay before a dead worker is restarted, in milliseconds, which bounds the cost of a crash loop. */
+/** Delay before an exited worker is restarted, in milliseconds, which limits the cost of a crash loop. */
 const restartAfterMs = 500;
 
 /**
- * Runs N processes on one port. Announces the port once all of them listen; replaces a worker that dies later. Resolves
- * with 1 if a worker cannot start; that worker has reported the reason.
+ * Runs N processes on one port. Announces the port once all of them listen; replaces a worker that exits later.
+ * Resolves with 1 if a worker cannot start; the worker has already reported the reason.
  */
 export async function runWorkers(
   { workers, metricsPort }: Values<typeof factsSettings>,
@@ -20,9 +20,9 @@ export async function runWorkers(
   announce: (port: number) => void,
 ): Promise<number> {
   let stopping = false;
-  // From here on, a signal is handled once the start has completed.
+  // A signal during the start takes effect once the start has completed.
   const asked = firstSignal();
-  // The first worker starts alone: an error that affects all of them is reported once.
+  // The first worker starts alone, so that an error that affects all workers is reported once.
   const port = await startWorker();
   const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
   if (port === null || others.includes(null)) {
@@ -51,7 +51,7 @@ export async function runWorkers(
   return 0;
 }
 
-/** Starts one worker; resolves with its port once it listens, or null if it ended before. */
+/** Starts one worker; resolves with its port once it listens, or with null if it exits before. */
 async function startWorker(): Promise<number | null> {
   const worker = cluster.fork();
   const listening = once(worker, 'listening').then(([address]) => (address as { port: number }).port);

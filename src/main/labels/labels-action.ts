@@ -8,7 +8,10 @@ import type { labelsSettings } from './labels-settings.ts';
 /** Resolved settings of `almanac labels`. */
 export type LabelsValues = Values<typeof labelsSettings>;
 
-/** An action of `almanac labels`: resolves with the exit code. `operands` are the arguments after its name. */
+/**
+ * Function of an action of `almanac labels`: resolves with the exit code. `operands` are the arguments after the
+ * action's name.
+ */
 export type LabelsAction = (
   values: LabelsValues,
   print: CommandContext['print'],
@@ -16,8 +19,8 @@ export type LabelsAction = (
 ) => Promise<number>;
 
 /**
- * Returns the directory of the store at a URL. Throws an OperatorError if it does not exist, which may be a typing
- * error.
+ * Returns the directory of the store at a URL. Throws OperatorError if the directory does not exist, which may be a
+ * typing error.
  */
 export function storeFolder(url: string): string {
   const { folder } = parseStoreUrl(url);

@@ -49,7 +49,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         timings: liveTimings,
       };
-      // Before the store is opened: with a damaged list, denied labelers would be read.
+      // The list is checked before the store is opened: with a damaged list, denied labelers would be read.
       await requireDenyList(settings.folder);
       const store = opened(values.store, () =>
         openStoreWriter(values.store, { at: wall(), windowDays, onFile: logFile(log) }),
@@ -60,7 +60,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         policy: { allowLoopback: values.allowLoopback },
         clocks: { wall, monotonic: () => Math.round(performance.now() * 1000) },
         random: Math.random,
-        // The simulated network has its own names, which no public resolver knows.
+        // The simulated network has its own names, which public resolvers cannot resolve.
         ...(values.allowLoopback && { resolveTxt: null }),
         log,
         telemetry,

@@ -26,7 +26,7 @@ export const deny: LabelsAction = async ({ store: url, reason }, print, operands
   const { before } = await changeDenyFile(folder, (denied) =>
     targets.reduce((all, target) => {
       const old = all.entryOf(target);
-      // An existing denial keeps its time, because its gap began then.
+      // An existing denial keeps its time: its gap began at that time.
       return all.with({
         target,
         reason: reason ?? old?.reason ?? null,
@@ -94,7 +94,7 @@ function printMatches(denied: DenyList, known: readonly RosterRow[], print: (lin
   if (matching.length > maxNamed) print(`  and ${matching.length - maxNamed} more`);
 }
 
-/** Returns the labelers in the store; null if it cannot be read now, which does not affect the denial. */
+/** Returns the labelers in the store; null if the store cannot be read, which does not affect the denial. */
 async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
   try {
     const store = openStoreReader(url);

@@ -17,7 +17,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
   };
 }
 
-/** Labels that were stored or refused, commits, and pauses. */
+/** Registers the metrics of stored and refused labels, commits, and pauses. */
 function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' | 'refused' | 'paused'> {
   const accepted = new Counter({ name: 'almanac_labels_accepted_total', help: 'Labels stored.', registers });
   const refused = new Counter({
@@ -53,7 +53,7 @@ function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' |
   };
 }
 
-/** Pages, quirks, limits per host, and errors of sources. */
+/** Registers the metrics of pages, quirks, limits per host, and errors of sources. */
 function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk' | 'hostFull' | 'sourceFailed'> {
   const pages = new Counter({
     name: 'almanac_labels_pages_total',
@@ -90,7 +90,7 @@ function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk'
   };
 }
 
-/** Labelers by state and by the way in which they were found. */
+/** Registers the metrics of labelers, by state and by the way of their discovery. */
 function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'found'> {
   const sources = new Gauge({
     name: 'almanac_labels_sources',
@@ -115,7 +115,7 @@ function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'foun
   };
 }
 
-/** Use of the daily budget, by priority class. */
+/** Registers the metrics of the use of the daily budget, by priority class. */
 function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   const throttled = new Gauge({
     name: 'almanac_labels_throttled_sources',
@@ -145,7 +145,7 @@ function shareMetrics(registers: Registry[]): Pick<Telemetry, 'shares'> {
   };
 }
 
-/** Purges and the list of denied labelers. */
+/** Registers the metrics of purges and of the list of denied labelers. */
 function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'denyListDamaged'> {
   const purgesPending = new Gauge({
     name: 'almanac_labels_purges_pending',
@@ -171,7 +171,7 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
   };
 }
 
-/** Age of the artifact, and failures of writing it. */
+/** Registers the metrics of the artifact's age and of failed writes. */
 function artifactMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'published' | 'notWritten'> {
   const notWritten = new Counter({
     name: 'almanac_labels_artifact_failures_total',

@@ -20,7 +20,7 @@ export const purge: LabelsAction = async ({ store: url }, print, operands) => {
     known.delete(target.did);
     return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waiting for a running instrument'}`];
   });
-  // Includes labelers that were allowed again.
+  // The list includes labelers that are allowed again.
   for (const one of known.values())
     lines.push(`${one.source} requested ${formatMicros(one.requestedAt)}: ${progress(one)}`);
   for (const line of lines) print(line);
@@ -29,7 +29,7 @@ export const purge: LabelsAction = async ({ store: url }, print, operands) => {
   return 0;
 };
 
-/** Throws while a labeler's rows are being purged: new rows would be removed too. */
+/** Throws OperatorError while a labeler's rows are being purged: new rows would be removed too. */
 export async function refuseWhileRemoved(url: string, did: string): Promise<void> {
   const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
   if (!pending) return;

@@ -22,7 +22,7 @@ export async function restoreFrom(
       print(`${name}: ${action.replace('_', ' ')}: ${reason}`);
     const { days, lost, gap } = await restore(store, { from, at: micros(Date.now() * 1000), onFile });
     for (const { day, rows, unverified } of days) print(`${day} ${rows} rows${unverified ? ' unverified' : ''}`);
-    for (const day of lost) print(`${day} is not in the backup and is now a gap`);
+    for (const day of lost) print(`${day} is not in the backup and is recorded as a gap`);
     if (gap) print(`a gap from ${formatTimestamp(gap.start / 1000)} to ${formatTimestamp(gap.end / 1000)}`);
     print(`restored ${store} from ${from}; start almanac labels, and restart almanac account`);
     return 0;

@@ -22,7 +22,7 @@ export const labelsSettings = {
       'wss://jetstream.us-east.bsky.network/subscribe',
       'Jetstream that announces new labelers, the first if there are two; the path decides how: none for the present method, /subscribe for the legacy one; empty for none',
     ),
-    // The same variable may name two hosts for the weather instrument.
+    // The weather instrument accepts two hosts in the same variable.
     repeatable: true,
     parse: ([first = '']) => first,
   } satisfies Setting<string>,

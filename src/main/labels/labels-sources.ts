@@ -21,7 +21,7 @@ interface Line
   readonly window: number;
 }
 
-/** Lists the cost of each source, the most expensive first, then the sums by domain; as JSON with `--json`. */
+/** Lists the sources by cost, the most expensive first, then the sums by domain; with `--json` as JSON. */
 export const sources: LabelsAction = async ({ store: url, json }, print) => {
   const folder = storeFolder(url);
   const report = await readSourcesReport(folder);

@@ -9,7 +9,10 @@ import { opened } from './opened-store.ts';
 
 type Print = CommandContext['print'];
 
-/** Recomputes every counter from the rows and compares every checksum; returns 1 if one differs. `--repair` rewrites derived data. */
+/**
+ * Recomputes every counter from the rows and compares every checksum; resolves with 1 if one differs. `--repair`
+ * rewrites derived data.
+ */
 export async function verify(values: Values<typeof labelsSettings>, print: Print): Promise<number> {
   const { store: url } = values;
   let problems = 0;

@@ -14,7 +14,10 @@ interface ActionEntry {
 const observe = async (): Promise<LabelsAction> => (await import('./labels-actions.ts')).observe;
 const many = Number.POSITIVE_INFINITY;
 
-/** Actions by name, in the order of the help. Other commands do not need the store. */
+/**
+ * Actions by name, in the order of the help. Their modules are loaded on demand, because other commands do not need
+ * the store.
+ */
 const actions: Readonly<Record<string, ActionEntry>> = {
   hold: { operands: 0, load: async () => (await import('./labels-actions.ts')).hold },
   release: { operands: 0, load: async () => (await import('./labels-actions.ts')).release },

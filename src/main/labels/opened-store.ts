@@ -1,7 +1,7 @@
 import { OperatorError } from '../../ops/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 
-/** Opens a store; converts an error that the operator can correct to one line. */
+/** Opens a store; converts an error that the operator can correct to an OperatorError of one line. */
 export function opened<T>(url: string, open: () => T): T {
   try {
     return open();
@@ -10,7 +10,7 @@ export function opened<T>(url: string, open: () => T): T {
   }
 }
 
-/** Converts a store error to one line for the operator; returns any other error unchanged. */
+/** Converts a store error to an OperatorError of one line; returns any other error unchanged. */
 export function refused(url: string, error: unknown): unknown {
   return error instanceof StoreError ? new OperatorError(`cannot open the store ${url}: ${error.message}`) : error;
 }

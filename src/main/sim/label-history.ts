@@ -13,16 +13,16 @@ import type { NewObservation, PositionChange, StoreWriter } from '../../store/po
 import { day, hour, micros, minute } from '../../store/time.ts';
 import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
 
-/** Age of the epoch: shorter than the window, so that the window has a warm-up. */
+/** Age of the epoch, in microseconds: shorter than the window, so that the window has a warm-up. */
 export const epochAge = 23 * day + 7 * hour;
-/** Interval of pages in the history. */
+/** Interval of pages in the history, in microseconds. */
 const pageEvery = 10 * minute;
-/** Interruptions of the observation, before the end. */
+/** Interruptions of the observation, as ages at the end of the history. */
 const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
 ] as const;
-/** Age of the failure of labelers that are unreachable today. */
+/** Time since the failure of labelers that are unreachable at the end of the history, in microseconds. */
 const deadFor = 31 * hour;
 
 /** Input and output of a history. */
@@ -40,13 +40,13 @@ interface Reading {
   readonly labeler: Labeler;
   /** Number of labels read. */
   read: number;
-  /** Time of its last response; null for a labeler that never responded. */
+  /** Time of the labeler's last response; null for a labeler that never responded. */
   readonly until: Micros | null;
 }
 
 /**
- * Writes what a running instrument would have stored: the labels that it would have accepted and refused, by its own
- * rules; its interruptions, and the labels read after them; its roster and positions.
+ * Writes the data that a running instrument would have stored: the labels that it would have accepted and refused by
+ * its rules, its interruptions and the labels read after them, its roster and its positions.
  */
 export async function writeLabelHistory({ store, labelers, end }: LabelHistory): Promise<SampleAccounts> {
   const { startedAt } = await store.epoch();
@@ -89,7 +89,7 @@ interface PagesOfAll {
   readonly samples: SampleAccounts;
 }
 
-/** Accepts every labeler's remaining labels at that instant. */
+/** Accepts the remaining labels of every labeler at an instant. */
 async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll): Promise<void> {
   const observations: NewObservation[] = [];
   const refused = new Map<string, { source: string; reason: AdmissionReason; count: number }>();
@@ -98,7 +98,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
     if (until === null) continue;
     const edge = labeler.log.pace.edge(Math.min(at, until));
     for (let n = reading.read + 1; n <= edge; n++) {
-      // Replaced since the last page: an account-replacing labeler no longer serves it.
+      // An account-replacing labeler does not serve a label that was replaced since the last page.
       if (labeler.profile.software === 'ozone' && labeler.log.replaced(n, edge)) continue;
       labeler.served.add({ from: n, to: n + 1 });
       const admission = admit(labeler.serve(n), { source: labeler.did, epoch, now: at });
@@ -119,7 +119,10 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
   }
 }
 
-/** Expected result of the signature check: simulated labelers sign every label except those with a signature fault. */
+/**
+ * Returns the result of the signature check: simulated labelers sign every label correctly, except labels with a
+ * signature fault.
+ */
 function verdictOf(odd: OddKind | null): SignatureVerdict {
   if (odd === 'unsigned') return 'unsigned';
   return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';

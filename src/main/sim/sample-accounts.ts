@@ -1,7 +1,7 @@
 import type { ReceivedLabel } from '../../store/label.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
 
-/** A sample account. */
+/** An account of the simulated network whose labels show features of the account page. */
 export interface SampleAccount {
   readonly did: string;
   /** Description of the account's labels. */

@@ -39,7 +39,7 @@ export const simSettings = {
   logLevel: choice('log-level', logLevels, 'info', 'minimum level of the log on stderr'),
 };
 
-/** `almanac sim`: only the simulated network. */
+/** `almanac sim`: the simulated network without an observatory. */
 export const simCommand: Command = {
   summary: 'the simulated network alone, on loopback',
   operands: '',
@@ -63,7 +63,7 @@ export const simCommand: Command = {
   },
 };
 
-/** Loaded only here: no other command needs the simulated network. */
+/** Creates the simulated network. The module is loaded on demand: most commands do not need it. */
 async function createFrom(values: Values<typeof simSettings>): Promise<Sim> {
   const { createSim } = await import('../../../sim/index.ts');
   const { seed, rate, historyHours, host, jetstreamPort: port, seqCursors, replay, labelers, labelRate } = values;

@@ -6,7 +6,7 @@ import { makeFolder } from '../../ops/folder.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { WriterLock } from '../../store/sqlite/base/lock.ts';
 
-/** Name of the file that marks a demo's directory: all its content is simulated and may be deleted. */
+/** Name of the file that marks the directory of a demo: its content is simulated and may be deleted. */
 const markName = 'SIMULATED.txt';
 const mark = `Everything in this directory is simulated: it was written by \`almanac demo\`, which empties it at each start.\n`;
 
@@ -21,8 +21,8 @@ export interface DemoFolder {
 }
 
 /**
- * Returns an empty, marked directory: a temporary one, or the named one without an earlier demo's files. Rejects with
- * OperatorError if the named one has other content, or a running demo.
+ * Returns an empty, marked directory: a temporary one, or the named one after the files of an earlier demo were
+ * removed. Rejects with OperatorError if the named one has other content or belongs to a running demo.
  */
 export async function takeDemoFolder(named: string | null): Promise<DemoFolder> {
   if (named === null) {
@@ -62,7 +62,10 @@ function temporaryFolder(): string {
   }
 }
 
-/** Takes the store's kind of lock, which ends with its process for any reason. Loaded only here. */
+/**
+ * Takes the lock of the directory, which is released when the process ends for any reason. The store's module is
+ * loaded on demand.
+ */
 async function takeLock(folder: string): Promise<WriterLock> {
   const { takeWriterLock } = await import('../../store/sqlite/base/lock.ts');
   try {
@@ -75,7 +78,7 @@ async function takeLock(folder: string): Promise<WriterLock> {
   }
 }
 
-/** Throws OperatorError for a demo's directory: simulated data must never be mixed with live data. */
+/** Throws OperatorError for the directory of a demo: simulated data must never be mixed with live data. */
 export function refuseDemoFolder(data: string): void {
   if (existsSync(join(data, markName))) {
     throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);

@@ -1,15 +1,15 @@
 import type { TriedHost } from '../doctor/tried-hosts.ts';
 
-/** Time without any answer after which every host is contacted once, in milliseconds. */
+/** Time without any answer before every host is contacted once, in milliseconds. */
 const firstCheckMs = 2_000;
-/** Interval of further checks while nothing answers, in milliseconds. */
+/** Interval between further checks while no host answers, in milliseconds. */
 const repeatMs = 60_000;
 
-/** Contacts the hosts of the network while nothing answers. */
+/** Checks which hosts respond while no part of the network answers. */
 export interface HostCheck {
   /**
-   * Returns the result of the last check; null before it, and once the network answers. `unansweredMs` is the time for
-   * which nothing has answered, null if something does; `now` is in milliseconds.
+   * Returns the result of the last check; null before the first check, and once the network answers. `unansweredMs` is
+   * the time without any answer, null if the network answers; `now` is in milliseconds.
    */
   look(unansweredMs: number | null, now: number): readonly TriedHost[] | null;
 }

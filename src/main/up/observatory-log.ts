@@ -7,11 +7,14 @@ import { createLog, type Log, type LogLevel } from '../../ops/log.ts';
 /** The log of an observatory and its parts. */
 export interface ObservatoryLog {
   readonly log: Log;
-  /** Target of the parts' stderr. */
+  /** stderr of the parts: inherited, or the descriptor of the log file. */
   readonly stderr: 'inherit' | number;
   /** Path of the log file; null if the log goes to stderr. */
   readonly file: string | null;
-  /** Plain-text messages of the parts since the log was opened, if they went to a file. */
+  /**
+   * Returns the plain-text messages that the parts have written since the log was opened; empty unless the log is a
+   * file.
+   */
   messages(): string[];
   close(): void;
 }
@@ -27,7 +30,7 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
   const file = join(data, 'almanac.log');
   makeFolder(data);
   try {
-    // Truncated at each start: for a permanent log, an operator redirects stderr.
+    // The file is truncated at each start; an operator who needs a permanent log redirects stderr.
     const fd = openSync(file, 'w');
     const messages = (): string[] =>
       readFileSync(file, 'utf8')

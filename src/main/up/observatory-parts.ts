@@ -19,7 +19,7 @@ export const observatorySettings = {
   logLevel: serverSettings.logLevel,
 };
 
-/** Data directory of commands that always use one. */
+/** Setting of the data directory, for commands that always use one. */
 export const dataSetting = text('data', 'DIR', defaultData, 'data directory');
 
 /** Resolved settings of an observatory. */
@@ -27,21 +27,25 @@ export type ObservatoryValues = Values<typeof observatorySettings> & { readonly 
 
 /** Additional arguments of an observatory's parts, by the name of their command. */
 export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
-  /** True if the observatory's page links to this machine's account part once that listens. */
+  /** True if the observatory's page links to the account part of this machine once it listens. */
   readonly linksAccounts?: boolean;
 };
 
 /**
- * Reading hundreds of labelers at the start creates garbage; the runtime would otherwise keep 100 MB for young objects.
+ * Runtime flag that limits the heap for new objects: reading hundreds of labelers at the start creates garbage, for
+ * which the runtime would keep 100 MB.
  */
 const smallNursery = ['--max-semi-space-size=4'] as const;
 
-/** Requests leave garbage, and under a flood of them the runtime would keep 130 MB of room for the next. */
+/**
+ * Runtime flag that limits the heap for new objects: a flood of requests creates garbage, for which the runtime would
+ * keep 130 MB.
+ */
 const boundedNursery = ['--max-semi-space-size=8'] as const;
 
 /**
- * Returns the processes of an observatory. Their settings are passed as flags, which take precedence over variables and
- * the config file of the parts; the flags from `args` come last and therefore win.
+ * Returns the processes of an observatory. Settings are passed as flags, which take precedence over variables and the
+ * config file; the flags from `args` are last and take precedence over all others.
  */
 export function observatoryParts(
   values: ObservatoryValues,
@@ -104,7 +108,7 @@ export function storeOf(data: string): string {
   return `sqlite:${join(data, 'labels')}`;
 }
 
-/** Returns the flag for the config file, from which the parts read their own settings. */
+/** Returns the config file's flag for the parts, which read their other settings from that file. */
 export function configOf(args: readonly string[]): string[] {
   const at = args.findLastIndex((word) => word === '--config' || word.startsWith('--config='));
   if (at < 0) return [];

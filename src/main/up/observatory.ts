@@ -14,16 +14,16 @@ import { type Display, plainDisplay, screenDisplay } from './screen.ts';
 import { isUnanswered, statusOf } from './status.ts';
 import { type SupervisedPart, supervise } from './supervisor.ts';
 
-/** Interval between checks of the hosts while the parts start, in milliseconds. */
+/** Interval between checks of the hosts during the start, in milliseconds. */
 const checkMs = 250;
-/** Interval between checks of the state, in milliseconds. */
+/** Interval between updates of the state, in milliseconds. */
 const lookMs = 1_000;
 
 /** Options of an observatory. */
 export interface ObservatoryOptions {
-  /** `up` or `demo`. */
+  /** Name of the command: `up` or `demo`. */
   readonly name: string;
-  /** Directory of all data. */
+  /** Path of the directory of all data. */
   readonly data: string;
   /** Addresses of the Jetstream hosts, for messages. */
   readonly endpoints: readonly string[];
@@ -47,7 +47,8 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
   const startedAt = Date.now();
   const { weather, labels } = artifactSources(artifacts);
   const hosts = createHostCheck(options.tryHosts);
-  // From the start: the parts may take seconds to be ready, and an unreachable network is reported within ten.
+  // Hosts are checked from the start on: the parts may need seconds to start, and an unreachable network is reported
+  // within ten seconds.
   const checkHosts = (): readonly TriedHost[] | null => {
     const now = Date.now();
     return hosts.look(isUnanswered({ report, labels: labels.read() }) ? now - startedAt : null, now);
@@ -62,7 +63,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
   })
     .finally(() => clearInterval(checking))
     .catch((error: unknown) => {
-      // The reason for a failed start is only in the log file, which may be deleted soon.
+      // The messages are copied to stderr: the log file may be deleted soon.
       for (const line of log.messages()) process.stderr.write(`${line}\n`);
       throw error;
     });

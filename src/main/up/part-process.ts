@@ -25,9 +25,9 @@ export interface PartProcess {
 export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): PartProcess {
   const bin = join(packageRoot(), 'bin', 'almanac.mjs');
   const child = spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
-    // The channel closes if this process is killed, and the part then exits.
+    // The channel closes if this process is killed; the part then exits.
     stdio: ['ignore', 'pipe', stderr, 'ipc'],
-    // A separate process group: only this process gets the terminal's interrupt, and stops the parts in order.
+    // A separate process group: the terminal's interrupt reaches only this process, which stops the parts in order.
     detached: true,
     env: { ...process.env, __ALMANAC_PARENT: '1' },
   });

@@ -5,7 +5,7 @@ export interface Display {
   show(lines: readonly StatusLine[]): void;
 }
 
-/** The part of a terminal stream that is used. */
+/** The subset of a terminal stream that the screen uses. */
 export interface Terminal {
   readonly columns?: number;
   write(text: string): unknown;
@@ -14,8 +14,8 @@ export interface Terminal {
 const csi = '\u001b[';
 
 /**
- * Shows one screen in a terminal, redrawn in place by a single write without flicker. Lines are cut to the width: a
- * wrapped line would shift the next redraw.
+ * Creates a display of one screen in a terminal, redrawn in place by a single write without flicker. Rows are wrapped
+ * at the width, because a row that the terminal wraps would shift the next redraw.
  */
 export function screenDisplay(terminal: Terminal, head: readonly string[]): Display {
   let drawn = 0;
@@ -32,7 +32,7 @@ export function screenDisplay(terminal: Terminal, head: readonly string[]): Disp
   };
 }
 
-/** Prints plain lines, only when their news changes. */
+/** Creates a display of plain lines, which are printed when their `news` changes. */
 export function plainDisplay(print: (line: string) => void): Display {
   const printedNews = new Map<string, string>();
   return {
@@ -52,7 +52,7 @@ export function showsScreen(isTerminal: boolean, env: Readonly<Record<string, st
   return isTerminal && !env.NO_COLOR && env.TERM !== 'dumb' && !env.CI;
 }
 
-/** Splits a row at the width and continues on further rows. */
+/** Splits a row into rows of at most the given width. */
 function wrapped(row: string, width: number): string[] {
   const indent = ' '.repeat(9);
   const rows: string[] = [];

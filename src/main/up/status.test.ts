@@ -52,7 +52,7 @@ function texts(of: Partial<Observed>): Record<string, string> {
   return Object.fromEntries(statusOf(observed(of)).map(({ name, text }) => [name, text]));
 }
 
-it('reports an unreachable network and its cause after a short delay', () => {
+it('the status reports an unreachable network and its cause after a short delay', () => {
   expect(texts({})).toEqual({
     weather: 'jetstream.example.com: connecting; nothing observed yet',
     labels: 'nothing observed yet',
@@ -67,7 +67,7 @@ it('reports an unreachable network and its cause after a short delay', () => {
   expect(texts({ now: start + 6_000 }).network).toMatch(/no answer yet/);
 });
 
-it('does not report the network while one of its parts responds', () => {
+it('the status does not report the network while one of its parts responds', () => {
   const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
   expect(texts({ now: start + 60_000, report })).toMatchObject({
     weather: 'jetstream.example.com: connected, 0.4 s behind; nothing observed yet',
@@ -75,7 +75,7 @@ it('does not report the network while one of its parts responds', () => {
   expect(texts({ now: start + 60_000, report })).not.toHaveProperty('network');
 });
 
-it('names the hosts that were tried, until the network answers', () => {
+it('the status names the hosts that were tried, until the network answers', () => {
   const tried: TriedHost[] = [
     { service: 'jetstream', host: 'jetstream.example.com', answers: false },
     { service: 'directory', host: 'plc.example.com', answers: false },
@@ -92,7 +92,7 @@ it('names the hosts that were tried, until the network answers', () => {
   expect(texts({ now: start + 8_000, tried, report })).not.toHaveProperty('hosts');
 });
 
-it('shows both hosts, which of them is published, and since when', () => {
+it('the status shows both hosts, which of them is published, and since when', () => {
   const endpoints = ['wss://one.example/subscribe', 'wss://two.example'];
   const report: WeatherReport = {
     ...reportOf(
@@ -109,7 +109,7 @@ it('shows both hosts, which of them is published, and since when', () => {
   expect(texts(before).weather).toMatch(/^one\.example \(published\): .*; two\.example: connected/);
 });
 
-it('shows the progress of the baseline and of the label window until both are complete', () => {
+it('the status shows the progress of the baseline and of the label window until both are complete', () => {
   const labels = labelsReading();
   expect(texts({ weather: weatherReading('wss://one.example', 2), labels }).progress).toBe(
     'conditions need 7 days of baseline: 2 of 7 days observed; ' +
@@ -118,7 +118,7 @@ it('shows the progress of the baseline and of the label window until both are co
   expect(texts({ weather: weatherReading('wss://one.example') })).not.toHaveProperty('progress');
 });
 
-it('reports a part that exited, and its number of restarts', () => {
+it('the status reports a part that exited, and its number of restarts', () => {
   const parts = [
     { name: 'facts', state: 'running', restarts: 2 },
     { name: 'labels', state: 'waiting', restarts: 0 },
@@ -126,7 +126,7 @@ it('reports a part that exited, and its number of restarts', () => {
   expect(texts({ parts }).parts).toBe('facts running, restarted 2 times; labels ended and is about to restart');
 });
 
-it('prints a plain line only for changes of state, not of numbers', () => {
+it('the plain display prints a line only for changes of state, not of numbers', () => {
   const printed: string[] = [];
   const display = plainDisplay((line) => printed.push(line));
   display.show([{ name: 'weather', text: 'connected, 0.4 s behind', news: 'connected' }]);
@@ -135,7 +135,7 @@ it('prints a plain line only for changes of state, not of numbers', () => {
   expect(printed).toEqual(['weather: connected, 0.4 s behind', 'weather: no connection']);
 });
 
-it('redraws a screen in place with one write, and wraps what is wider than it', () => {
+it('the screen display redraws in place with one write, and wraps wider lines', () => {
   const written: string[] = [];
   const display = screenDisplay({ columns: 31, write: (text) => written.push(text) }, ['almanac up']);
   const line = { name: 'labels', text: 'one two three four five six', news: '' };
@@ -145,13 +145,13 @@ it('redraws a screen in place with one write, and wraps what is wider than it', 
   expect(written).toEqual([`\r${rows}`, `\u001b[3A\r${rows}`]);
 });
 
-it('shows a screen in a terminal unless plain output is requested', () => {
+it('an observatory shows a screen in a terminal unless plain output is requested', () => {
   expect(showsScreen(true, { TERM: 'xterm' })).toBe(true);
   for (const env of [{ NO_COLOR: '1' }, { TERM: 'dumb' }, { CI: 'true' }]) expect(showsScreen(true, env)).toBe(false);
   expect(showsScreen(false, {})).toBe(false);
 });
 
-it('rounds durations for people', () => {
+it('durations are rounded to their largest unit for people', () => {
   expect([0.04, 12, 119, 300, 7_300, 200_000].map(duration)).toEqual([
     '0.0 s',
     '12 s',

@@ -8,7 +8,7 @@ import { describeTried, type TriedHost } from '../doctor/tried-hosts.ts';
 import type { HostReport, WeatherReport } from '../weather/weather-report.ts';
 import type { PartState } from './supervisor.ts';
 
-/** Input for the state of an observatory. Instants in milliseconds since 1970. */
+/** Input for the state of an observatory. Instants are in milliseconds since 1970. */
 export interface Observed {
   readonly now: number;
   readonly startedAt: number;
@@ -16,25 +16,28 @@ export interface Observed {
   readonly endpoints: readonly string[];
   readonly weather: Reading<WeatherArtifact>;
   readonly labels: Reading<LabelArtifact>;
-  /** Last report of the weather process; null before the first, and after the process ended. */
+  /** Last report of the weather process; null before the first report and after the process has ended. */
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
-  /** Hosts that were contacted because nothing answered; null before that, and while a part of the network answers. */
+  /**
+   * Hosts that were contacted because no part of the network answered; null if no check was made, and while a part of
+   * the network answers.
+   */
   readonly tried: readonly TriedHost[] | null;
 }
 
-/** One line of the state. */
+/** One line of the displayed state. */
 export interface StatusLine {
   readonly name: string;
   readonly text: string;
-  /** Changes if something deserves a new line in a log; figures do not. */
+  /** Text whose change requires a new log line; it contains no changing numbers. */
   readonly news: string;
 }
 
 /** Time until a pending connection is reported, in milliseconds. */
 const patienceMs = 5_000;
 
-/** Describes the state of an observatory. */
+/** Returns the lines that describe the state of an observatory. */
 export function statusOf(observed: Observed): StatusLine[] {
   const lines = [networkLine, hostsLine, weatherLine, labelsLine, progressLine].map((line) => line(observed));
   return [...lines, partsLine(observed.parts)].filter((line) => line !== null);
@@ -51,7 +54,9 @@ function isConnected(report: WeatherReport | null): boolean {
   return report?.hosts.some(({ connected }) => connected) === true;
 }
 
-/** Reports an unreachable network, the first thing that an operator has to know; null if any part responds. */
+/**
+ * Reports an unreachable network, the most important news for an operator; null if any part of the network responds.
+ */
 function networkLine(observed: Observed): StatusLine | null {
   const { now, startedAt, report, endpoints } = observed;
   if (!isUnanswered(observed) || now - startedAt < patienceMs) return null;
@@ -66,7 +71,7 @@ function networkLine(observed: Observed): StatusLine | null {
   };
 }
 
-/** Names every host that was tried; null unless nothing answers. */
+/** Names every host that was contacted; null unless the network is unreachable. */
 function hostsLine(observed: Observed): StatusLine | null {
   const { tried } = observed;
   if (tried === null || !isUnanswered(observed)) return null;

@@ -3,33 +3,33 @@ import { OperatorError } from '../../ops/errors.ts';
 import type { Log } from '../../ops/log.ts';
 import { type Part, type PartProcess, startPart } from './part-process.ts';
 
-/** Delays before restarts: doubled after each exit, up to the cap; in milliseconds. */
+/** Delays before restarts, in milliseconds: doubled after each exit, up to the maximum. */
 const restart = { firstMs: 500, capMs: 30_000 } as const;
-/** Uptime in milliseconds after which the delay is reset. */
+/** Uptime after which the delay is reset, in milliseconds. */
 const recoveredMs = 60_000;
 /**
- * Delays in milliseconds before a stopping part is killed: instruments first, then servers, together within the time of
- * a stop.
+ * Delays before a stopping part is killed, in milliseconds. Instruments stop before servers; both together stay within
+ * the maximum time of a stop.
  */
 const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 
-/** A part and its role: servers respond until the instruments have written their last artifact. */
+/** A part with its role: servers are stopped after the instruments, which write a last artifact. */
 export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
-  /** Starts the part only when another part is ready, with further arguments from that part's first line. */
+  /** Part that must be ready before this part starts, and the arguments that derive from that part's first line. */
   readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
 }
 
 /** Dependencies of a supervisor. */
 export interface Supervision {
   readonly log: Log;
-  /** Target of the parts' own logs. */
+  /** stderr of the parts: inherited, or a file descriptor. */
   readonly stderr: 'inherit' | number;
   /** Called with each message of a part's channel. */
   readonly onMessage: (name: string, message: unknown) => void;
 }
 
-/** State of a part. */
+/** State of a part for the display: name, activity, and number of restarts. */
 export interface PartState {
   readonly name: string;
   readonly state: 'running' | 'starting' | 'waiting';
@@ -45,8 +45,8 @@ export interface Supervised {
 }
 
 /**
- * Runs each part as a separate process. A part that cannot start reports the reason, and the whole observatory stops. A
- * part that exits later is restarted with growing delays, without effect on the others.
+ * Runs each part as a separate process. A part that cannot start reports the reason, and the whole observatory stops.
+ * A part that exits later is restarted with increasing delays; the others continue.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
   const children = parts.map((part) => new ChildSupervisor(part, options));
@@ -76,7 +76,7 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
   return { ready, states: () => children.map((child) => child.state()), stop };
 }
 
-/** Runs one part, and restarts it when it exits. */
+/** Runs one part and restarts it when it exits. */
 class ChildSupervisor {
   readonly part: SupervisedPart;
   readonly #options: Supervision;
@@ -98,10 +98,13 @@ class ChildSupervisor {
     return { name: this.part.name, state: this.#state, restarts: this.#restarts };
   }
 
-  /** Starts the part with further arguments; resolves with its first line. Rejects with OperatorError if it exits before. */
+  /**
+   * Starts the part with further arguments; resolves with its first line. Rejects with OperatorError if the part exits
+   * before.
+   */
   async start(more: readonly string[]): Promise<string> {
     const { name } = this.part;
-    // Another part could not start while this one waited.
+    // Restarts end if another part cannot start while this part waits.
     if (!this.#isRestarting) throw new OperatorError(`almanac ${name} was not started`);
     this.#args = [...more, ...this.#args];
     const launched = this.#launch();
@@ -113,7 +116,7 @@ class ChildSupervisor {
     return line;
   }
 
-  /** From now on, exited parts are not restarted. */
+  /** Ends the restarts of parts that exit after this call. */
   endRestarts(): void {
     this.#isRestarting = false;
     if (this.#waiting) clearTimeout(this.#waiting);
@@ -133,7 +136,7 @@ class ChildSupervisor {
   }
 
   #watch({ process: watched }: PartProcess): void {
-    // Monotonic, because the wall clock may be set.
+    // The clock is monotonic, because the wall clock may be set.
     const since = performance.now();
     const died = (code: number | null, signal: string | null): void => {
       if (!this.#isRestarting) return;
@@ -161,7 +164,7 @@ class ChildSupervisor {
   }
 }
 
-/** A part that took a free port keeps it, so that its URL stays valid after a restart. */
+/** Returns arguments with the port from the part's first line, so that a restarted part has the same URL. */
 function pinned(args: readonly string[], line: string): readonly string[] {
   const port = /listening on https?:\/\/\S+?:(\d+)/.exec(line)?.[1];
   return port === undefined ? args : args.map((word, i) => (word === '0' && args[i - 1] === '--port' ? port : word));

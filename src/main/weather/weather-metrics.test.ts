@@ -39,7 +39,7 @@ test('the metrics and the report show both hosts, which of them is published, an
     ['first', 0],
     ['second', 1],
   ]);
-  // The metrics of the stream are of the first host alone.
+  // Metrics of the stream include only the first host.
   expect(await values('almanac_weather_connections_total')).toEqual([['live', 1]]);
   expect(readReport(JSON.parse(JSON.stringify(reports.at(-1))))).toEqual({
     report: 'weather',
@@ -51,7 +51,7 @@ test('the metrics and the report show both hosts, which of them is published, an
   });
 });
 
-test('a message that is no report is not read', () => {
+test('a message that is not a report is ignored', () => {
   for (const message of [null, 'weather', { report: 'labels', hosts: [] }, { report: 'weather', hosts: 3 }])
     expect(readReport(message)).toBeNull();
 });

@@ -10,7 +10,7 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
 
 type Registers = Registry[];
 
-/** Metrics of the first host's stream. */
+/** Registers the metrics of the first host's stream. */
 function streamMetrics(
   registers: Registers,
 ): Pick<WeatherTelemetry, 'frames' | 'lag' | 'connected' | 'disconnected' | 'gap' | 'positionReset'> {
@@ -60,7 +60,7 @@ function streamMetrics(
   };
 }
 
-/** Metrics of the store and the artifact. */
+/** Registers the metrics of the store and the artifact. */
 function writingMetrics(
   registers: Registers,
   clock: () => number,
@@ -103,7 +103,7 @@ function writingMetrics(
   };
 }
 
-/** Metrics of both hosts, and of the choice between them. */
+/** Registers the metrics of both hosts, and of the choice between them. */
 function hostMetrics(registers: Registers): Pick<WeatherTelemetry, 'hostConnection' | 'hostLag' | 'publishedHost'> {
   const connected = new Gauge({
     name: 'almanac_weather_host_connected',

@@ -1,6 +1,6 @@
 import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather/stream/telemetry.ts';
 
-/** One observed host in a report. */
+/** State of one observed host in a report. */
 export interface HostReport {
   readonly connected: boolean;
   /** Reason for the missing connection, as the telemetry names it; null before the first failure. */
@@ -14,14 +14,16 @@ export interface WeatherReport {
   readonly report: 'weather';
   /** The observed hosts, the preferred one first. */
   readonly hosts: readonly HostReport[];
-  /** Instant since which the second host is published, in milliseconds since 1970; null while the first is. */
+  /**
+   * Time since which the second host is published, in milliseconds since 1970; null while the first host is published.
+   */
   readonly failoverSince: number | null;
 }
 
-/** Minimum interval of reports without news, in milliseconds. */
+/** Minimum interval between reports without a change of state, in milliseconds. */
 const everyMs = 1_000;
 
-/** A telemetry that also calls `send` with reports. `now` is monotonic, in milliseconds. */
+/** Creates a telemetry that also passes reports to `send`. `now` is monotonic, in milliseconds. */
 export function reportingTelemetry(
   telemetry: WeatherTelemetry,
   send: (report: WeatherReport) => void,
@@ -60,7 +62,7 @@ export function reportingTelemetry(
   };
 }
 
-/** Reads a message of a part's channel; null for anything else. */
+/** Parses a message of a part's channel; returns null for anything other than a report. */
 export function readReport(message: unknown): WeatherReport | null {
   if (typeof message !== 'object' || message === null) return null;
   const { report, hosts, failoverSince } = message as Readonly<Record<string, unknown>>;
@@ -83,7 +85,7 @@ function readHost(value: unknown): HostReport {
   };
 }
 
-/** Returns the channel to the parent process; null if there is none. */
+/** Returns the function that sends reports to the parent process; null if there is no parent. */
 export function parentChannel(): ((report: WeatherReport) => void) | null {
   if (process.send === undefined) return null;
   return (report) => {

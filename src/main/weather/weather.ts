@@ -12,7 +12,7 @@ import { serveUntilStopped } from '../serve.ts';
 import { parentChannel, reportingTelemetry } from './weather-report.ts';
 import { weatherSettings } from './weather-settings.ts';
 
-/** Maximum size of a dictionary file. */
+/** Maximum size of a dictionary file, in bytes. */
 const maxDictionaryBytes = 16 * 1024 * 1024;
 
 async function readDictionary(path: string): Promise<Buffer> {

@@ -28,7 +28,7 @@ export const crowds: Kind = {
   },
 };
 
-/** Endlessly announces that identities have changed, its own and those of others. */
+/** Announces endlessly that identities have changed: the labeler's own identity and those of others. */
 export const identityStorm: Kind = {
   name: 'identity-storm',
   does: 'has the Jetstream say 200 times a second that identities changed',
@@ -39,7 +39,7 @@ export const identityStorm: Kind = {
   }),
 };
 
-/** Endlessly rewrites its record, each time with other definitions of almost the maximum size. */
+/** Rewrites the labeler's record endlessly, each time with other definitions of almost the maximum size. */
 export const definitionChurn: Kind = {
   name: 'definition-churn',
   does: 'rewrites its record every second with 200 kB of other definitions',

@@ -3,7 +3,7 @@ import { deepJson } from '../bytes.ts';
 import { commitText } from '../jetstream.ts';
 import { sendRecord } from '../sound.ts';
 
-/** Deep enough for a recursive writer to overflow its stack, in 10 kB. */
+/** Depth at which a recursive writer overflows its stack; the record has 10 kB. */
 const depth = 5_000;
 
 const record = `{"$type":"app.bsky.labeler.service","createdAt":"2026-01-05T09:00:00.000Z","policies":{"labelValues":["spam"],"labelValueDefinitions":${deepJson(depth)}}}`;
@@ -23,7 +23,7 @@ export const deepAnnouncement: Kind = {
     let written = 0;
     return {
       stream: null,
-      // Every ten seconds: the record is rewritten without end.
+      // The record is rewritten every ten seconds.
       announce: () => (written++ % 100 === 0 ? [commitText(labeler.did, record)] : []),
     };
   },

@@ -2,15 +2,15 @@ import type { Kind } from '../attack.ts';
 import { pageLabels } from '../label-bytes.ts';
 import { sendJson } from '../sound.ts';
 
-/** Ways in which cursors make no progress. */
+/** Functions for the next cursor, none of which makes progress. */
 const tricks = [
-  // Always the same page.
+  // This cursor returns the same page again.
   (from: number) => from,
-  // Back to the beginning.
+  // This cursor returns to the beginning.
   () => 0,
-  // Back by half.
+  // This cursor returns to half of the position.
   (from: number) => Math.floor(from / 2),
-  // Forward to the largest number.
+  // This cursor advances to the largest number.
   () => Number.MAX_SAFE_INTEGER,
 ] as const;
 

@@ -13,7 +13,7 @@ export const outdatedFlood: Kind = {
   },
 };
 
-/** Malformed frames; some end within the stream's tolerance and are followed by a valid one. */
+/** Sends malformed frames; some series end within the stream's tolerance and are followed by a valid frame. */
 export const malformedFlood: Kind = {
   name: 'malformed-flood',
   does: 'streams frames that cannot be decoded, one sound frame among each nineteen',
@@ -25,7 +25,7 @@ export const malformedFlood: Kind = {
   },
 };
 
-/** A message in fragments without content: its fragment count grows, its size does not. */
+/** Sends a message in fragments without content: the number of fragments grows, the size does not. */
 export const emptyFragments: Kind = {
   name: 'empty-fragments',
   does: 'streams one message in fragments without bytes, without an end',
@@ -41,7 +41,7 @@ export const emptyFragments: Kind = {
   },
 };
 
-/** Pings whose pongs it never reads. */
+/** Sends pings and never reads the pongs. */
 export const pingFlood: Kind = {
   name: 'ping-flood',
   does: 'sends pings at full speed and never reads the pongs',
@@ -56,7 +56,7 @@ export const pingFlood: Kind = {
   },
 };
 
-/** Repeatedly opens, sends at most one label, reports an error, and closes. */
+/** Opens streams repeatedly, sends at most one label on each, reports an error, and closes. */
 export const flapping: Kind = {
   name: 'flapping',
   does: 'opens the stream, sends one label and an error, and ends it',

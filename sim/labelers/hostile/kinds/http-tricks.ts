@@ -1,7 +1,7 @@
 import type { Exchange, Kind } from '../attack.ts';
 import { sendText } from '../sound.ts';
 
-/** Redirects to itself, to others, and to addresses that every guard must refuse. */
+/** Redirects to the same host, to other hosts, and to addresses that every guard must refuse. */
 export const redirects: Kind = {
   name: 'redirects',
   does: 'redirects every request to itself, to another labeler or to a private address',
@@ -26,7 +26,7 @@ const statuses = [
   100, 204, 206, 226, 299, 304, 400, 401, 403, 404, 408, 409, 418, 425, 429, 451, 500, 501, 502, 503, 504, 599,
 ];
 
-/** A different status each time, some with an endless delay. */
+/** Responds with a different status each time, some with an endless delay. */
 export const roulette: Kind = {
   name: 'roulette',
   does: 'answers with a random status, an odd Retry-After and a body that does not match',

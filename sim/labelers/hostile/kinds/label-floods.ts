@@ -7,7 +7,7 @@ function account({ chance }: AttackTools): string {
   return `did:plc:${chance.text(base32, 24)}`;
 }
 
-/** Labels of almost the maximum size, as fast as they are read. */
+/** Sends labels of almost the maximum size, as fast as they are read. */
 export const fatLabels: Kind = {
   name: 'fat-labels',
   does: 'streams labels of 15 kB at full speed',
@@ -20,7 +20,7 @@ export const fatLabels: Kind = {
   }),
 };
 
-/** Small labels, as fast as they are read. */
+/** Sends small labels, as fast as they are read. */
 export const smallLabels: Kind = {
   name: 'small-labels',
   does: 'streams small labels at full speed',
@@ -56,7 +56,7 @@ export const badSignatures: Kind = {
   attack: (tools) => ({
     stream: (stream) => {
       const { labeler, now, chance } = tools;
-      // r and s are within the order of the curve, and s in its lower half, so that no cheap check refuses them.
+      // The signature passes every cheap check: r and s are within the order of the curve, and s is in its lower half.
       const signature = Uint8Array.from({ length: 64 }, (_, at) => (at % 32 === 0 ? 1 : chance.below(256)));
       const about = { src: labeler.did, account: account(tools), nowMs: now() };
       stream.flood(floodOfLabels({ ...about, perFrame: 20, frames: 10, signature }));
@@ -76,7 +76,7 @@ export const foreignLabels: Kind = {
   }),
 };
 
-/** Frames without a label, each of which moves the position. */
+/** Sends frames without a label, each of which advances the position. */
 export const emptyFrames: Kind = {
   name: 'empty-frames',
   does: 'streams frames without labels whose seq rises, at full speed',

@@ -17,7 +17,7 @@ const literals = [
 /** Endpoints at private, link-local and reserved addresses, in unusual notations or by name. */
 export const refusedAddresses: Kind = {
   name: 'refused-addresses',
-  does: 'has an endpoint at a private or reserved address, spelled oddly or behind a name',
+  does: 'has an endpoint at a private or reserved address, in an unusual notation or by name',
   elsewhere: (index, names) =>
     names && index % 2 === 0
       ? `http://private-${index}.hostile${index}.test`

@@ -7,7 +7,7 @@ export const silent: Kind = {
   attack: () => ({ page: () => undefined, record: () => undefined, upgrade: () => undefined }),
 };
 
-/** Opens the stream and does not even answer pings; pages never arrive. */
+/** Opens the stream but does not answer pings; pages never arrive. */
 export const halfOpen: Kind = {
   name: 'half-open',
   does: 'opens the stream, then reads and writes nothing; its pages never come',

@@ -1,7 +1,7 @@
 import type { Kind } from '../attack.ts';
 import { sendJson, sendRecord } from '../sound.ts';
 
-/** Slightly less than the timeout of a request. */
+/** Delay slightly below the timeout of a request, in milliseconds. */
 const delayMs = 28_000;
 
 /** Answers every request shortly before its timeout. */

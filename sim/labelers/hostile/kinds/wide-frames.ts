@@ -1,7 +1,7 @@
 import type { Kind } from '../attack.ts';
 import { deepFrame, wideFrame } from '../bytes.ts';
 
-/** Just below the largest frame that is read. */
+/** Number of values in a frame slightly below the maximum size that is read. */
 const count = 11_900_000;
 const depth = 2_000_000;
 const items = ['array', 'map', 'integer', 'text'] as const;

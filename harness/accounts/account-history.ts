@@ -4,7 +4,7 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { rosterRow } from '../store/roster-row.ts';
 
-/** Creates a store with a history that ends now, for the pages of accounts, by the store's own writer. */
+/** A store with a history that ends now, written by the store's writer, for tests of the account pages. */
 
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
 
@@ -23,7 +23,7 @@ export const labelers = {
   web: 'did:web:labels.example.com',
 };
 
-/** Texts that would be harmful if they were not escaped, and texts that are long or unusual. */
+/** Texts that would be harmful without escaping, and texts that are long or unusual. */
 export const hostileTexts = [
   '<script>document.title = "taken"</script><img src=x onerror="document.title=\'taken\'">',
   '"><style>body{display:none}</style><a href="javascript:alert(1)">',
@@ -38,7 +38,7 @@ export interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */
   readonly now: number;
-  /** Age of the epoch. */
+/** Time since the start of the epoch, in microseconds. */
   readonly age: number;
   /** Rows of the hot account; 0 for none. */
   readonly hotRows?: number;
@@ -69,7 +69,7 @@ export async function writeHistory({ folder, now, age, hotRows = 0 }: HistoryOpt
     store.recordGap({ source, start: micros(now - start), end: micros(now - end), reason });
   if (age > 12 * day) {
     await gap(null, 10 * day, 10 * day - 5 * hour, 'ingest_paused');
-    // Longer than two days, so that it covers at least one whole UTC day.
+// A gap of more than two days contains at least one whole UTC day.
     await gap(null, 6 * day, 4 * day - 4 * hour, 'ingest_paused');
     await gap(labelers.careful, 8 * day, 6 * day, 'source_unavailable');
   }
@@ -162,7 +162,7 @@ function hostileEvents(now: number): Event[] {
   ]);
 }
 
-/** Spread over 29 days, in bursts; one in forty is about the account itself, and one in forty is a removal. */
+/** Returns the events of the hot account: bursts over 29 days; one in forty targets the account, one in forty is a removal. */
 function hotEvents(now: number, rows: number): Event[] {
   const account = accounts.busy;
   const uriOf = (i: number): string =>

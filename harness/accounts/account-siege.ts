@@ -6,9 +6,9 @@ import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
 import { childrenOf } from './account.ts';
 
-/** Hostile and honest clients of the account surface: how they reach it, what they send, and what came of it. */
+/** Hostile and honest clients of the account surface: their connections, their requests and the results. */
 
-/** The runtime's flags in the unit of `deploy/systemd`: a siege is of the service as it is shipped. */
+/** Runtime flags from the systemd unit in `deploy/systemd`, so that a siege tests the service as it is deployed. */
 export const unitEnvironment: Readonly<Record<string, string>> = {
   NODE_OPTIONS:
     /^Environment=NODE_OPTIONS=(.+)$/m.exec(
@@ -18,24 +18,24 @@ export const unitEnvironment: Readonly<Record<string, string>> = {
 
 /** Way in which clients reach the service, and the identity that the service sees. */
 export type Way =
-  /** Each client has an address of its own on loopback. */
+/** Each client connects directly, from a separate loopback address. */
   | { readonly kind: 'direct'; readonly port: number }
-  /** The siege stands in for a trusted proxy, and so chooses any address. */
+/** The siege acts as a trusted proxy and sets an arbitrary client address. */
   | { readonly kind: 'forwarded'; readonly port: number }
-  /** Through nginx or Caddy, each client with an address of its own on loopback. */
+/** Each client connects through nginx or Caddy, from a separate loopback address. */
   | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
 
-/** Requested accounts. */
+/** Accounts that the clients of a siege request. */
 export interface SiegeTargets {
   /** An account with a few rows. */
   readonly plain: string;
   /** An account with more rows than an export may have. */
   readonly hot: string;
-  /** An account whose labels are as large as labels may be. */
+/** An account whose labels have nearly the maximum size. */
   readonly large: string;
 }
 
-/** A client: its number chooses its address. */
+/** A client; its number determines its address. */
 interface Client {
   readonly localAddress: string | undefined;
   readonly fields: string;
@@ -47,11 +47,11 @@ interface Attack {
   readonly targets: SiegeTargets;
   /** Cursor of an export of the account with large labels. */
   readonly cursor: string;
-  /** Path of a download of it. */
+/** Path of a download of the account with large labels. */
   readonly download: string;
   open(client?: Client): Promise<Socket>;
   get(path: string, more?: string): string;
-  /** A client of a network of 64 bits that was not seen before, of one site; where the way allows that. */
+/** Returns a client in a new /64 network of one IPv6 site; undefined if the connection type has no such addresses. */
   stranger(): Client | undefined;
 }
 
@@ -74,7 +74,7 @@ function closed(socket: Socket, signal: AbortSignal, atMostMs: number): Promise<
   });
 }
 
-/** Keeps opening connections, four a second, and none of them is read. */
+/** Opens four connections per second and never reads from them. */
 const neverReads: Kind = async ({ open, get, stopped, cursor }) => {
   const sockets: Socket[] = [];
   while (!stopped.aborted) {
@@ -205,7 +205,7 @@ const smuggles: Kind = async ({ open, stopped }) => {
   }
 };
 
-/** Every kind of hostile client, by what it does. */
+/** The kinds of hostile clients, named by their behaviour. */
 export const hostileKinds = {
   neverReads,
   readsByteByByte,
@@ -225,7 +225,7 @@ export const hostileKinds = {
 
 /** Result of an honest client's request. */
 export interface HonestAnswer {
-  /** 0 without a complete response. */
+/** HTTP status; 0 if no complete response arrived. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
@@ -236,7 +236,7 @@ export interface HonestAnswer {
 /** Result of a siege. */
 export interface SiegeOutcome {
   readonly answers: readonly HonestAnswer[];
-  /** The most resident memory that the service and its reading processes had together, in MB. */
+/** Maximum total resident memory of the service and its reading processes, in MB. */
   readonly peakMb: number;
 }
 
@@ -252,7 +252,7 @@ export interface SiegeOptions {
   readonly stop: AbortSignal;
 }
 
-/** Lays siege to the service until it is told to stop. */
+/** Runs hostile and honest clients against the service until `stop` aborts. Returns the results of the honest clients. */
 export async function besiege({ way, targets, hostile, honest, pid, stop }: SiegeOptions): Promise<SiegeOutcome> {
   const honestClients = Array.from({ length: honest }, (_, n) => clientNo(way, 10, n));
   const [cursor, download] = await wayIn(way, targets.large, clientNo(way, 11, 0));
@@ -301,7 +301,7 @@ export async function besiege({ way, targets, hostile, honest, pid, stop }: Sieg
   return { answers, peakMb };
 }
 
-/** The value below which a share of the numbers lies. */
+/** Returns the quantile of a list of numbers for a share from 0 to 1. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -325,14 +325,14 @@ function opened(way: Way, { localAddress }: Client): Promise<Socket> {
     const socket = tls
       ? connectTls({ ...at, servername: way.host, ca: certificate().cert, checkServerIdentity: () => undefined })
       : connect(at);
-    // What becomes of a hostile connection is the service's business.
+// A hostile connection may fail at any time: the service may close it.
     socket.on('error', (error) => reject(error));
     socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
     socket.once('close', () => reject(new Error('closed')));
   });
 }
 
-/** Asks as an honest client does, on a connection of its own; null where the siege ended meanwhile. */
+/** Sends the request of an honest client on a new connection; returns null if the siege ends before the response. */
 async function ask(way: Way, client: Client, path: string, stop: AbortSignal): Promise<HonestAnswer | null> {
   const began = performance.now();
   const text = await exchanged(way, client, path).catch(() => '');
@@ -353,13 +353,13 @@ async function exchanged(way: Way, client: Client, path: string): Promise<string
   return text.length - head - 4 >= length ? text : '';
 }
 
-/** A cursor of an export of the account, and the path of its download. */
+/** Creates an export of the account; returns its cursor and the path of its download. */
 async function wayIn(way: Way, account: string, client: Client): Promise<readonly [string, string]> {
   const created = await exchanged(way, client, `/exports?did=${account}`);
   const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
   const page = await exchanged(way, client, `/account?did=${account}`);
   const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1];
-  if (cursor === undefined || download === undefined) throw new Error(`no way in: ${created.slice(0, 300)}`);
+  if (cursor === undefined || download === undefined) throw new Error(`no cursor or no download: ${created.slice(0, 300)}`);
   return [cursor, download];
 }
 
@@ -370,7 +370,7 @@ function residentMb(pid: number): number {
       return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     }, 0);
   } catch {
-    // A reading process ended between two looks.
+// The process exited after it was listed.
     return 0;
   }
 }

@@ -10,9 +10,9 @@ import type { Observation, StoredGap } from '../../src/store/port.ts';
 import { targetOf } from '../../src/store/subject.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 
-/** Views of an account for tests of their rendering: everything except the store is real. */
+/** Views of an account for rendering tests; only the store is simulated. */
 
-/** 2026-11-20 12:00:00 UTC. */
+/** Time of the views: 2026-11-20 12:00:00 UTC. */
 export const now = micros(1_795_176_000_000_000);
 /** The account of the views. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';

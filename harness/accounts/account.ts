@@ -13,7 +13,7 @@ import { startProgramInTest } from '../process/program-in-test.ts';
 
 /** Default account of tests. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-/** Two labelers. */
+/** Labelers of the test labels. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
 
 /** Creates a directory that is removed after the test. */
@@ -30,7 +30,7 @@ export function writerInTest(folder: string, at: number = Date.now() * 1000): Sq
   return store;
 }
 
-/** Returns the n-th of a mixture of labels on an account: every kind of target, both actions, two labelers. */
+/** Returns the n-th test label about an account; the labels cover every kind of target, both actions and two labelers. */
 export function labelNo(n: number, subject = account): ReceivedLabel {
   const uris = [
     subject,
@@ -41,7 +41,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
     src: labelers[n % 2] ?? labelers[0],
     uri: uris[n % 3] ?? subject,
     val: n % 5 === 0 ? 'spam' : `value-${n}`,
-    // Each has its own time: two otherwise equal labels of the same time are one.
+// The store merges labels that are equal in all fields including the time, so each label gets a different time.
     cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
     ...(n % 4 === 0 ? { neg: true } : {}),
     ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),
@@ -87,7 +87,7 @@ export function childrenOf(pid: number): number[] {
   );
 }
 
-/** A complete response. */
+/** A complete HTTP response with its JSON body. */
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
@@ -95,7 +95,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** Requests JSON. */
+/** Requests a JSON document with query parameters. */
 export async function ask<T = AccountErrorBody>(
   url: string,
   query: Readonly<Record<string, string>> | string,
@@ -131,7 +131,7 @@ export async function follow(url: string, { cursor }: Pick<ExportCreated, 'curso
     next = one.next_cursor;
   }
   const last = pages.at(-1);
-  if (!last?.terminal) throw new Error('an export without a terminal page');
+  if (!last?.terminal) throw new Error('the export has no terminal page');
   return { rows, pages, count: last.count, digest: last.content_sha256 };
 }
 

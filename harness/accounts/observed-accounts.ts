@@ -13,7 +13,7 @@ import { accounts, hostileTexts } from './account-history.ts';
 
 /** Stores of accounts that the label instrument observed from simulated labelers, over weeks of a simulated clock. */
 export interface ObservedAccounts {
-  /** Directories of the stores: of an instrument that began 33 days ago, and of one that has just begun. */
+/** Directory of the store of an instrument that started 33 days before; `young` is that of one that has just started. */
   readonly old: string;
   readonly young: string;
   /** Labels of the ordinary account within the window, oldest first. */
@@ -39,7 +39,7 @@ const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFie
   [0, 1, { uri: `at://${accounts.plain}/app.bsky.graph.list/3lb5xpd2ank2v`, val: '!warn' }],
 ];
 
-/** Emitted at the end, when both instruments observe. */
+/** The last label, which is emitted while both instruments observe. */
 const last: LabelFields = { uri: accounts.plain, val: 'spam' };
 
 /** Emits and observes all labels; `hotRows` of them are about one account. */
@@ -55,7 +55,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const { plc } = await sim.start();
   const { list, pds } = sim.labelers;
   const [first, second, mallory] = list;
-  if (!first || !second || !mallory || plc === null) throw new Error('three labelers were asked for');
+  if (!first || !second || !mallory || plc === null) throw new Error('the simulated network lacks a labeler or the directory');
   for (const { did } of [first, second]) pds.records.set(did, declaration(['spam', 'rude']));
   pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
   const settings = { seeds: list.map(({ did }) => did), plc };
@@ -63,8 +63,8 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const observe = async (name: string): Promise<LabelStation> => {
     const station = await startStation(settings, { folder: join(folder, name), ...clocks });
     running.push(station);
-    await until('all are read', async () => (await station.overview()).coverage.sources.established === list.length);
-    await until('what their values mean', async () => {
+    await until('all labelers to be read', async () => (await station.overview()).coverage.sources.established === list.length);
+    await until('the definitions of the label values', async () => {
       const definitions = await Promise.all(list.map(({ did }) => station.store.definitions(did)));
       return definitions.every((revisions) => revisions.length > 0);
     });
@@ -79,7 +79,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
     ago = daysAgo * dayMs;
     await observe('old');
     const labels = said.filter(([days]) => days === daysAgo);
-    // One after the other: labels that are stored together have no defined order between labelers.
+// Labels are emitted sequentially: labels that are stored in one batch have no defined order between labelers.
     for (const [, labeler, label] of labels) await say(running, labeler === 0 ? first : second, [label]);
     if (daysAgo !== 0) continue;
     await say(running, mallory, hostileTexts.flatMap(hostileLabels));
@@ -119,7 +119,7 @@ async function say(
     await until(`${labels.length} labels`, async () => (await rowsSince(store, did, start)) === labels.length, 60_000);
 }
 
-/** Returns the number of a labeler's rows since an earlier end of the store: older ones need not be counted again. */
+/** Returns the number of a labeler's rows that were accepted since `start`. */
 async function rowsSince(store: LabelStation['store'], did: string, start: Micros): Promise<number> {
   const { end } = await store.frontier();
   if (end <= start) return 0;
@@ -140,8 +140,8 @@ function hostileLabels(text: string, nth: number): LabelFields[] {
 }
 
 /**
- * One in forty is about the account itself, and one in forty about a record that is not a post; some are removals. All
- * differ.
+ * Returns a label of the hot account; all labels differ. One in forty targets the account itself, one in forty a record
+ * other than a post; some are removals.
  */
 function hotLabel(nth: number, nowMs: number): LabelFields {
   const rkey = nth.toString(36);

@@ -4,7 +4,7 @@ import type { Cursor, GenerationMark, Snapshot } from '../../src/account/query/s
 import { labelActions, targetKinds } from '../../src/contract/vocabulary.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Arbitrary cursors, and their parts. */
+/** Arbitraries for cursors and their fields. */
 
 /** A did:web with a host name of the maximum length, 253 characters. */
 export const maxLengthDidWeb = `did:web:${`${'a'.repeat(61)}.`.repeat(4)}${'b'.repeat(5)}`;
@@ -49,7 +49,7 @@ const snapshots: fc.Arbitrary<Snapshot> = fc.record({
   expiresAt: milliseconds,
 });
 
-/** Cursors of both kinds. */
+/** Arbitrary cursors of both kinds: export and snapshot. */
 export const cursors: fc.Arbitrary<Cursor> = fc.oneof(
   fc.record({ kind: fc.constant('snapshot' as const), snapshot: snapshots }),
   fc.record({

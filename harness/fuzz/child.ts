@@ -1,6 +1,7 @@
 /**
- * One part of a run, in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the number of
- * each input before reading it, so that an input that ends the process is known, and its findings at the end.
+* Runs a range of fuzzer inputs in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Prints the
+ * number of each input before it is read, so that an input that crashes the process is known; prints the results at the
+ * end.
  */
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -9,17 +10,17 @@ import { handMade } from './corpus.ts';
 import { fuzzEntries, inputAt } from './entries.ts';
 import { averageCost, type Cost, excess, minCost } from './measure.ts';
 
-/** Result of a part of a run. */
+/** Result of a range of fuzzer inputs. */
 export interface Part {
   readonly worst: Cost & { readonly input: string };
-  /** Inputs of at least this many bytes determine the cost per byte. */
+/** The input with the highest cost per byte, among inputs of at least `minBytesForRate` bytes. */
   readonly worstPerByte: Cost & { readonly input: string };
   readonly failures: readonly { readonly input: string; readonly why: string }[];
-  /** Heap after a garbage collection, in bytes: before the inputs and after them. */
+/** Heap size after a garbage collection, in bytes: before the first input and after the last one. */
   readonly kept: readonly [number, number];
 }
 
-/** Minimum length of an input for the cost per byte: shorter ones mainly measure the clock. */
+/** Minimum length in bytes of an input for the cost per byte; for shorter inputs the clock's resolution dominates. */
 const minBytesForRate = 1_024;
 const warmUp = 200;
 
@@ -44,7 +45,7 @@ function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
 
 async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
   writeSync(3, `${label}\n`);
-  // Memory that is held until the end of an event loop turn is not a leak of the product.
+// Memory that is released at the end of the event loop turn is not a leak.
   await nextTurn();
   try {
     const cost = { ...(await minCost(name, input)), input: label };

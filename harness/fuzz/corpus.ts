@@ -3,17 +3,17 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InputName } from '../../src/input/limits.ts';
 import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
 
-/** A constructed input as its parts: megabytes are not stored in the repository. */
+/** A fuzzer input as a list of repeated parts, because inputs of several megabytes are not stored in the repository. */
 interface Recipe {
   readonly entry: string;
   readonly name: string;
-  /** Number of a generated input that was among the worst. */
+/** Number of a generated input that was among the most costly in an earlier run. */
   readonly index?: number;
   /** Texts or bytes in hexadecimal, each with a number of repetitions. */
   readonly parts?: readonly (readonly [text: string, times: number])[];
   readonly hex?: boolean;
   readonly gzip?: boolean;
-  /** True if compressed with the dictionary of the Jetstream fixtures. */
+/** True if the input is compressed with the dictionary of the Jetstream fixtures. */
   readonly zstd?: boolean;
 }
 

@@ -6,13 +6,13 @@ import type { FuzzInput } from './entries.ts';
 import { hostileCbor, hostileJson, mutated, sizeOf } from './shapes.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-/** Placeholder in a document for a hostile value. */
+/** Placeholder for a hostile value in a template document. */
 const hole = '"%"';
 
 const label = (extra: string) =>
   `{"ver":1,"src":"${did}","uri":"at://did:plc:bbbbbbbbbbbbbbbbbbbbbbbb/app.bsky.feed.post/3k","val":"spam","cts":"2026-07-10T12:00:00Z"${extra}}`;
 
-/** Ordinary documents of each entry point, with a placeholder in every kind of place. */
+/** Valid documents for each entry point, with a placeholder in every kind of position. */
 export const templates = {
   labelPage: [
     `{"cursor":"12","labels":[${label('')},${label(`,"note":${hole}`)}]}`,
@@ -69,7 +69,7 @@ export const templates = {
   errorBody: [`{"error":${hole},"message":"x"}`, `{"error":"InvalidRequest","message":${hole}}`],
 } as const;
 
-/** Returns JSON of an entry point, mostly hostile in one or more places. */
+/** Returns a JSON input for an entry point; most inputs contain one or more hostile values. */
 export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const max = (inputLimits[name].decodedBytes ?? inputLimits[name].bytes) - 1_000;
   const template: string = dice.pick<string>(templates[name]);
@@ -79,7 +79,7 @@ export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
 }
 
 /**
- * Returns the same as an HTTP body in one of the content codings, possibly truncated or with a wrong declared coding.
+* Returns a JSON input as an HTTP body in one of the content codings, possibly truncated or with a wrong declared coding.
  */
 export function bodyInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const { bytes } = jsonInput(dice, name);
@@ -95,7 +95,7 @@ function compress(bytes: Uint8Array, coding: string): Uint8Array {
   return bytes;
 }
 
-/** Returns a label frame with hostile items in every kind of place. */
+/** Returns a label frame with hostile items in every kind of position. */
 export function frameInput(dice: Dice): FuzzInput {
   const max = inputLimits.labelFrame.bytes - 1_000;
   const hostile = () => hostileCbor(dice, sizeOf(dice, max));

@@ -38,7 +38,7 @@ export interface FuzzInput {
   readonly coding: string;
 }
 
-/** One entry point of foreign bytes: a generator of its inputs, and the product's own code that reads them. */
+/** An entry point for foreign bytes: a generator of inputs, and the production code that reads them. */
 export interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;
@@ -48,7 +48,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const never = new AbortController().signal;
 const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
 
-/** Processes each row like the instrument, up to the store. */
+/** Processes rows as the label instrument does, except that nothing is stored. */
 function takeRows(rows: readonly unknown[]): void {
   for (const row of rows) {
     fingerprint(row);
@@ -65,7 +65,7 @@ async function json({ bytes, coding }: FuzzInput, options: Pick<GetJsonOptions, 
   return decoded.kind === 'decoded' ? readJson(decoded.bytes, options) : ({ kind: 'not_json' } as const);
 }
 
-/** Returns a client whose every response is this input. */
+/** Returns an HTTP client that responds to every request with the input. */
 function clientOf(input: FuzzInput): HttpClient {
   return {
     async getJson(_url, options): Promise<JsonAnswer> {
@@ -95,7 +95,7 @@ function page(large: boolean): FuzzEntry {
 }
 
 const classify = createClassifier();
-/** The dictionary of compressed frames of a Jetstream. */
+/** Zstandard dictionary for compressed Jetstream frames. */
 export const jetstreamDictionary = readFileSync(
   new URL('../../test/fixtures/jetstream/dictionary.zstd', import.meta.url),
 );
@@ -135,7 +135,7 @@ function text(from: Dice, max: number): FuzzInput {
   return { bytes: Buffer.from(`${made.slice(0, max)}\r\n\r\n`), coding: '' };
 }
 
-/** All entry points in the table of limits. */
+/** Fuzzer entries for all entry points in the table of limits. */
 export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   labelFrame: {
     make: frameInput,
@@ -196,7 +196,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   relayList: {
     make: (from) => bodyInput(from, 'relayList'),
-    // One page: each further page would be the same with another cursor.
+// Only one page is read: further pages would differ only in their cursor.
     async run(input) {
       let pages = 0;
       const client = clientOf(input);
@@ -301,7 +301,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
 };
 
 /**
- * Returns the input of an entry point with a number: deterministic, so that a run can continue where another one ended.
+* Returns the input with a number; deterministic, so that a run can continue at the number where another run ended.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

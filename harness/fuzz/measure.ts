@@ -12,14 +12,14 @@ export interface Cost {
 }
 
 /**
- * Heap that an input may use while it is read: a fixed part and a part per byte. Elements are bounded, so that even an
- * input that expands during decoding stays within this.
+* Maximum heap that reading an input may use: a fixed part in bytes and a part per input byte. The number of elements is
+ * bounded, so an input that expands during decoding also stays within this limit.
  */
 const heapFixed = 64 * 1024 * 1024;
 const heapPerByte = 16;
-/** Maximum attempts: other load, garbage collection and compilation also take processor time. */
+/** Maximum number of measurements per input: garbage collection, compilation and other load distort a single one. */
 const tries = 4;
-/** Factor for a shared machine: the budgets of the table assume an idle one. */
+/** Factor on the processor time budgets, which assume an idle machine. */
 const slack = 2;
 
 /** Runs an input through its entry point and measures it. */
@@ -43,7 +43,7 @@ export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> 
   return least;
 }
 
-/** Minimum measured time in microseconds: some systems count processor time in steps of milliseconds. */
+/** Minimum total time of a measurement in microseconds: some systems count processor time in steps of milliseconds. */
 const enoughMicroseconds = 40_000;
 const maxRepeats = 2_000;
 
@@ -60,7 +60,7 @@ export async function averageCost(name: InputName, input: FuzzInput): Promise<Co
   return { bytes: input.bytes.length, microseconds: total / runs, heap };
 }
 
-/** Returns why a cost exceeds the budget of its entry point; null if it does not. */
+/** Describes by how much a cost exceeds the budget of its entry point; null if it is within the budget. */
 export function excess(name: InputName, { bytes, microseconds, heap }: Cost): string | null {
   const { fixedMicroseconds, nanosecondsPerByte } = inputLimits[name].cpu;
   const cpu = slack * (fixedMicroseconds + (nanosecondsPerByte * bytes) / 1000);

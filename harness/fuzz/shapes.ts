@@ -10,7 +10,7 @@ export function sizeOf(dice: Dice, max: number): number {
   return 1 + dice.below(Math.min(bound, max));
 }
 
-/** The pieces of JSON that hostile documents repeat: one byte each if possible, for the maximum number of objects. */
+/** JSON fragments that hostile documents repeat; short ones yield the maximum number of objects per byte. */
 const pieces = [
   '[]',
   '{}',
@@ -27,7 +27,7 @@ const pieces = [
   '1e400',
 ];
 
-/** Maximum bytes of objects with different fields: more would fill the heap during generation. */
+/** Maximum size in bytes of objects with distinct fields: generating larger ones would exhaust the heap. */
 const maxFieldBytes = 1_000_000;
 
 function fields(count: number, name: (i: number) => string): string {
@@ -58,7 +58,7 @@ export function hostileJson(dice: Dice, size: number): string {
     case 8:
       return `{"$bytes":"${'QUJD'.repeat(size / 4)}${dice.pick(['', '=', '==', '!'])}"}`;
     case 9:
-      // Integer-like keys, which engines store separately.
+// JavaScript engines store integer-like keys separately from other keys.
       return `{${fields(Math.min(size, maxFieldBytes) / 12, (i) => String(i * 1_023))}}`;
     default:
       return `[${`{"__proto__":[${'0,'.repeat(3)}0],"constructor":{}},`.repeat(size / 40)}0]`;
@@ -104,7 +104,7 @@ function array(claimed: number, items: Uint8Array): Uint8Array {
   return sized(0x80, claimed, items);
 }
 
-/** Returns a head of this type and length, and its content. */
+/** Encodes a CBOR item head with a major type and a length, followed by the content. */
 function sized(type: number, length: number, rest: Uint8Array): Uint8Array {
   const head = Buffer.alloc(5);
   head[0] = type | 0x1a;
@@ -115,7 +115,7 @@ function sized(type: number, length: number, rest: Uint8Array): Uint8Array {
   return Buffer.concat([head, rest]);
 }
 
-/** Returns the bytes with some of them changed, omitted, repeated, or truncated. */
+/** Returns a copy of the bytes with some bytes changed, omitted, repeated or truncated. */
 export function mutated(dice: Dice, bytes: Uint8Array): Uint8Array {
   const at = dice.below(bytes.length + 1);
   switch (dice.below(5)) {

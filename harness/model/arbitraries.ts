@@ -3,7 +3,7 @@ import { labelArtifact, weatherArtifact } from './arbitrary-artifacts.ts';
 import { damaged } from './arbitrary-damage.ts';
 import type { JsonObject } from './values.ts';
 
-/** Cases for the model of the facts API: two artifacts, and requests at instants near their limits. */
+/** Arbitrary test cases for the model of the facts API: two artifacts, and requests at instants near a limit. */
 
 export interface Case {
   readonly world: number;
@@ -105,7 +105,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const missing: fc.Arbitrary<JsonObject | null> = fc.constant(null);
 
-/** A case. */
+/** Arbitrary test cases of the facts API. */
 export const caseOf: fc.Arbitrary<Case> = fc.record({
   world: fc.nat(2),
   labels: damaged(fc.oneof({ weight: 40, arbitrary: labelArtifact }, missing)),

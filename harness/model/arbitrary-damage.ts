@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from './values.ts';
 
-/** Damage to artifacts: to their values, which keeps most of them readable, and to their bytes. */
+/** Arbitrary damage to artifacts: changed values, which keep most artifacts readable, and changed bytes. */
 
 type Path = readonly (string | number)[];
 
@@ -27,7 +27,7 @@ const bytesDamage = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('cut', 'twice', 'repeated key', 'not UTF-8', 'an array') },
 );
 
-/** The bytes of an artifact, in some cases damaged. */
+/** Arbitrary artifact bytes, some of them damaged. */
 export function damaged(artifact: fc.Arbitrary<JsonObject | null>): fc.Arbitrary<Uint8Array | null> {
   const edits = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
@@ -51,7 +51,7 @@ function textOf(artifact: JsonObject, damage: string): string {
 
 function pathsOf(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
-  // Only the first elements of a long list: otherwise most changes would be to one of many gaps.
+// Only the first elements of a list are changed: otherwise most changes would affect one of many gaps.
   const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return [path, ...entries.slice(0, 40).flatMap(([key, member]) => pathsOf(member, [...path, key]))];
 }

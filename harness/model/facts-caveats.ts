@@ -4,8 +4,8 @@ import { factsPrograms } from './facts-programs.ts';
 import type { JsonObject } from './values.ts';
 
 /**
- * The fixed caveats are the service's texts, which the contract does not specify: they are read once from clean
- * artifacts, and the model determines where each of them must appear in other responses.
+ * Returns the fixed caveats. The contract does not specify their texts, so they are taken from responses for valid
+ * artifacts; the model determines in which other responses each caveat must appear.
  */
 export function learnedCaveats() {
   const fixed = new Map<string, string[]>();
@@ -15,7 +15,7 @@ export function learnedCaveats() {
     for (const origin of name === 'recent' || name === 'weather' ? ['simulated', 'sample'] : []) {
       const [first = '', ...rest] = caveatsOf(name, { caveats: [], origin });
       if (JSON.stringify(rest) !== JSON.stringify(fixed.get(name)))
-        throw new Error(`${origin}: one more caveat, first`);
+        throw new Error(`${origin}: the response needs one additional caveat, as the first`);
       ofOrigin.set(`${name} ${origin}`, first);
     }
   }
@@ -50,7 +50,7 @@ function answerTo(name: ArtifactFixture, changes: object, after = 30_000): JsonO
 
 let attribution: string | null = null;
 
-/** Returns the fixed attribution of a reading whose `calm` was removed, also read once. */
+/** Returns the fixed attribution of a weather reading whose `calm` signal was removed, taken from one response. */
 export function learnedAttribution(): string {
   attribution ??= attributionOf();
   return attribution;

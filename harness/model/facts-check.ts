@@ -10,12 +10,12 @@ import { fixedAttribution } from './legacy-model.ts';
 import { holds, includes, same } from './same.ts';
 import { instant, type Json, type JsonObject } from './values.ts';
 
-/** Sends the cases of the model to the program and compares each complete response. */
+/** A checker that sends the test cases of the model to the program and compares each complete response. */
 
 const methods = 'GET, HEAD, OPTIONS';
 const base = Date.UTC(2026, 10, 20, 12);
 
-/** Creates a checker, which keeps the validators of earlier cases. */
+/** Creates a checker that remembers the validators of earlier cases. */
 export function factsChecker() {
   const programs = factsPrograms();
   const caveats = learnedCaveats();
@@ -59,7 +59,7 @@ export function factsChecker() {
       const reply = this.program.answer(request, now);
       const kind = expected.kind === 'error' ? `${expected.kind} ${expected.code}` : expected.kind;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      // The server removes the body of a HEAD response; everything else is as for GET.
+      // The server removes the body of a HEAD response; the application answers HEAD like GET.
       const whole = request.method === 'HEAD' ? this.program.answer({ ...request, method: 'GET' }, now) : reply;
       same([reply.status, reply.headers], [whole.status, whole.headers]);
       this.#compare(expected, whole, request, now);
@@ -76,7 +76,7 @@ export function factsChecker() {
       const target = `${step.absolute ? 'http://facts.example.com' : ''}${prefix}${step.path}${step.query}`;
       const plain = { method: 'GET', target: basePath + step.path, ifNoneMatch: undefined, acceptEncoding: undefined };
       const expected = expectedOf(this.world, plain, now, () => null);
-      // The program's validator at this instant: that of the same response without a condition.
+      // The current validator is that of the response to the same request without a condition.
       const own = expected.kind === 'fact' ? this.#validatorOf(plain, expected, now) : null;
       const ifNoneMatch = headerOf(step.validator, own ?? 'W/"unknown"');
       return { method: step.method, target, ifNoneMatch, acceptEncoding: step.acceptEncoding };
@@ -93,7 +93,7 @@ export function factsChecker() {
 
     #compare(expected: Expected, reply: Reply, request: Request, now: number): void {
       const headers = headersOf(reply);
-      // The server adds these headers to documents before the application.
+      // The server adds these headers to every response before the application's headers.
       if (expected.kind === 'asset') {
         asset(reply, headers);
         return;
@@ -155,7 +155,7 @@ export function factsChecker() {
       validators.note(this.#key(expected.path, expected.bucket), headers.etag);
       same(headers['cache-control'], 'public, max-age=60');
       same(headers.vary, 'Accept-Encoding');
-      // Never later than the build time, whatever the writer's clock.
+      // `Last-Modified` is never later than the build time, even if the clock of the artifact's writer is ahead.
       const whole = (ms: number): number => Math.floor(ms / 1000) * 1000;
       includes(
         asked.map((at) => whole(Math.min(this.modifiedAt, at))),
@@ -275,7 +275,7 @@ function headerOf(kind: Validator, etag: string): string | undefined {
   return headers[kind];
 }
 
-/** The validators of all cases: one per path, artifact and bucket, and all different. */
+/** Validators of all cases: one for each path, artifact and time bucket; all of them differ. */
 class Validators {
   readonly #byKey = new Map<string, string>();
   readonly #byTag = new Map<string, string>();
@@ -305,7 +305,7 @@ function instantsOf({ labels, weather, world }: Case): Record<'generated_at' | '
   };
 }
 
-/** Compares timestamps that the service computes as instants: `@` marks one in the model. */
+/** Converts timestamps that the service computes to instants; the model marks such a timestamp with `@`. */
 function asInstants(body: JsonObject): JsonObject {
   const facts = { ...(body.facts as JsonObject) };
   const asInstant = (value: Json | undefined): Json =>

@@ -23,7 +23,7 @@ export interface Request {
   readonly acceptEncoding: string | undefined;
 }
 
-/** The required response. `body` takes the build time that a representation states. */
+/** The required response to a request. `body` receives the build time that the representation states. */
 export type Expected =
   | { readonly kind: 'options' | 'health' | 'asset' }
   | { readonly kind: 'refused method' }
@@ -32,7 +32,7 @@ export type Expected =
   | { readonly kind: 'fact'; readonly path: string; readonly bucket: string; bodyAt(builtAt: number): Envelope }
   | { readonly kind: 'not modified'; readonly path: string; readonly bucket: string };
 
-/** A body of facts, with its caveats by their conditions. */
+/** A response body of the facts API, with the conditions of its caveats. */
 export interface Envelope {
   readonly body: JsonObject;
   readonly caveats: {
@@ -72,7 +72,7 @@ export function expectedOf(
   return expectedFact(world, request, now, path, validatorOf);
 }
 
-/** Returns the path below the base path; null outside of it. Ignores the query; accepts absolute-form targets. */
+/** Returns the path of a request target below the base path, without the query; null for other paths. */
 function pathOf(target: string, basePath: string): string | null {
   const origin = target.replace(/^https?:\/\/[^/?]*/, '');
   const path = origin.split('?', 1)[0] ?? '';
@@ -131,7 +131,7 @@ function envelopeOf(world: World, reading: Reading, path: string, now: number): 
   return { body, caveats: { schema: reading.schema, origin: reading.origin, ahead, own: reading.caveats } };
 }
 
-/** The last check before publication: a DID anywhere except in the list of labelers, or an AT-URI anywhere. */
+/** Returns true if a response names a subject: a DID outside the list of labelers, or an AT-URI anywhere. */
 function namesSubject({ body, caveats }: Envelope): boolean {
   const texts = JSON.stringify([body, caveats.own], (key, value: unknown) =>
     key === 'labeler_did' ? undefined : value,
@@ -184,7 +184,7 @@ function indexOf(world: World, now: number): JsonObject {
       const generated_at = instant(reading.generatedAt) === null ? null : String(reading.generatedAt);
       return { instrument, state: 'PRESENT', generated_at, endpoints };
     }
-    // Beyond the tolerance in the future, a time is unusable, for the label instrument only.
+    // For the label instrument only, a time is unusable if it is in the future by more than the tolerance.
     const generated_at = usable(reading.generatedAt, clockInstant(now)) === null ? null : String(reading.generatedAt);
     const freshness_state = labelFreshness(reading, world.bounds, now).state ?? '';
     return { instrument, state: 'PRESENT', generated_at, endpoints, freshness_state };

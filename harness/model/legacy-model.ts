@@ -17,7 +17,7 @@ import {
   word,
 } from './values.ts';
 
-/** The legacy overview of schema 23. */
+/** A model of the legacy overview, schema 23. */
 
 const networkSignals = ['noisy', 'churny', 'conflicted', 'degraded', 'calm', 'under-observed', 'unobserved'];
 const levels = ['high', 'medium', 'low', 'unknown'];
@@ -27,7 +27,7 @@ const censusValues = {
   classification_confidence: levels,
   auditability: levels,
 };
-/** Placeholder for the service's fixed attribution of a reading whose `calm` was removed. */
+/** Placeholder for the service's fixed attribution of a weather reading whose `calm` signal was removed. */
 export const fixedAttribution = '@fixed';
 
 export function legacyReading(artifact: JsonObject): Reading {
@@ -74,13 +74,13 @@ function rules(value: Json | undefined): Record<string, number> {
   return Object.fromEntries(Object.entries(object(value)).map(([rule, alerts]) => [rule, count(alerts)]));
 }
 
-/** A dropped rule still counts in the sum. */
+/** Returns the published counts by rule. A rule that is not published still counts in the sum. */
 function published(byRule: Record<string, number> | undefined): JsonObject | undefined {
   if (!byRule) return undefined;
   return Object.fromEntries(Object.entries(byRule).filter(([rule]) => /^[a-z][a-z0-9_]{0,63}$/.test(rule)));
 }
 
-/** Counts labelers by value; those with unknown values add to `unknown`. */
+/** Returns the number of labelers by value; unknown values count as `unknown`. */
 function tally(value: Json | undefined, words: readonly string[]): JsonObject {
   const found: Record<string, number> = {};
   for (const [key, labelers] of Object.entries(object(value))) {

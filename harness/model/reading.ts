@@ -1,13 +1,13 @@
 import type { Json, JsonObject } from './values.ts';
 
-/** The parts of an artifact that the service may publish, by the contract and the decisions alone. */
+/** Parts of an artifact that the service may publish, according to the contract and the documented decisions. */
 export interface Reading {
   readonly schema: 'recent' | 'legacy' | 'weather' | 'weatherwatch';
   readonly generatedAt: Json | undefined;
   readonly provenance: JsonObject;
   readonly facts: Readonly<Record<string, JsonObject>>;
   readonly caveats: readonly string[];
-  /** Any origin except live is the first caveat. */
+  /** Origin of the data; any origin except live is published as the first caveat. */
   readonly origin: string;
   readonly label: LabelReading | null;
   readonly freshness: JsonObject | null;
@@ -16,7 +16,7 @@ export interface Reading {
 export interface LabelReading {
   readonly hold: boolean;
   readonly warming: boolean;
-  /** Undefined if the schema has no collection clock. */
+  /** Time until which data was observed; undefined if the schema has no collection clock. */
   readonly observedThrough: Json | undefined;
 }
 

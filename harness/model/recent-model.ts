@@ -23,7 +23,7 @@ import {
   wordOrUnknown,
 } from './values.ts';
 
-/** `labels.recent-overview.v1`: the rolling epoch. */
+/** A model of `labels.recent-overview.v1`, the overview of the rolling epoch. */
 
 const statuses = ['warming_up', 'gapped', 'no_recorded_gaps', 'unknown'];
 const reasons = [
@@ -41,7 +41,7 @@ const required = [
   ...['late_skipped', 'cursor_order_unverified', 'undated_only', 'provider_rejects', 'unavailable'],
 ];
 
-/** Sources in these states have unknown coverage. */
+/** States of a source that make its coverage unknown. */
 const unknownSources = [
   ...['unstarted', 'probing', 'refused', 'unavailable', 'cursor_order_unverified', 'undated_only', 'provider_rejects'],
 ];
@@ -133,14 +133,14 @@ function coverageOf(from: JsonObject, windowDays: number, generatedAt: Json | un
   };
 }
 
-/** An inconsistent overview makes the weakest of its claims: the first of these that applies. */
+/** Coverage statuses, the weakest claim first. An inconsistent overview is published with the first one that applies. */
 const fromLeast = ['unknown', 'warming_up', 'gapped', 'no_recorded_gaps'];
 
 function weaker(claimed: string, implied: readonly (string | false)[]): string {
   return fromLeast.find((status) => status === claimed || implied.includes(status)) ?? 'unknown';
 }
 
-/** Returns one unknown gap over the window. The service computes its start, in whole milliseconds. */
+/** Returns one gap of unknown cause over the whole window; its start is truncated to milliseconds, as in the service. */
 function wholeWindow(generatedAt: Json | undefined, windowDays: number): Json[] {
   const end = instant(generatedAt);
   if (end === null) return [];

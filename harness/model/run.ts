@@ -1,6 +1,6 @@
 import type { Parameters, RunDetails } from 'fast-check';
 
-/** Minimum number of cases in which every kind of response must occur; repetitions of a failure have fewer. */
+/** Minimum number of cases after which every kind of response must have occurred; the replay of a failure has fewer. */
 export const enoughCases = 5_000;
 
 /**
@@ -16,7 +16,7 @@ export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: n
   };
 }
 
-/** Reports the seed, the smallest failing case, and the difference. */
+/** Throws an error with the seed, the minimal failing case and the difference, if a run failed. */
 function report<T>(details: RunDetails<[T]>): void {
   const { failed, seed, counterexamplePath, counterexample, errorInstance, numRuns } = details;
   if (!failed) return;
@@ -26,7 +26,7 @@ function report<T>(details: RunDetails<[T]>): void {
   throw error;
 }
 
-/** Formats an artifact as text. */
+/** Converts bytes to text, as a replacer for `JSON.stringify`. */
 function asText(_key: string, value: unknown): unknown {
   const bytes = value as { readonly type?: string; readonly data?: readonly number[] } | null;
   return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString() : value;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Assertion for millions of comparisons: the message is built only on failure. */
+/** Assertions for millions of comparisons, which format a message only on failure. */
 
 export function same(got: unknown, wanted: unknown): void {
   if (!Object.is(got, wanted) && !isDeepStrictEqual(got, wanted)) assert.deepStrictEqual(got, wanted);
@@ -12,5 +12,5 @@ export function includes<T>(listed: readonly T[], wanted: T): void {
 }
 
 export function holds(condition: boolean, claim: string): void {
-  if (!condition) assert.fail(`it does not hold that ${claim}`);
+  if (!condition) assert.fail(`this claim is false: ${claim}`);
 }

@@ -1,21 +1,21 @@
 /**
- * Values of artifacts as the decided rules interpret them: an instant, a count, a rate, or nothing that may be
- * published.
+ * Parsers for artifact values, according to the documented decisions: instants, counts and rates, or null for a value
+ * that must not be published.
  */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Thrown for an artifact that must not be published; a shared instance, because creating stacks would take most of the
- * time.
+ * Error that is thrown for an artifact that must not be published. The instance is shared because creating stack traces
+ * would take most of the run's time.
  */
 export const malformed = new Error('malformed');
 
 const second = 1_000_000_000n;
 export const day = 86_400n * second;
 
-/** Returns nanoseconds since 1970 of an RFC 3339 timestamp in UTC; null if the rules make it unusable. */
+/** Parses an RFC 3339 timestamp in UTC to nanoseconds since 1970; null if the rules do not accept the timestamp. */
 export function instant(text: unknown): bigint | null {
   if (typeof text !== 'string') return null;
   const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|\+00:00)$/.exec(text);
@@ -29,12 +29,12 @@ export function instant(text: unknown): bigint | null {
   return seconds * second + BigInt((parts[7] ?? '').padEnd(9, '0').slice(0, 9));
 }
 
-/** Converts a clock's milliseconds to an instant. */
+/** Converts milliseconds since 1970 to nanoseconds since 1970. */
 export function clockInstant(ms: number): bigint {
   return BigInt(ms) * 1_000_000n;
 }
 
-/** Converts to seconds as the nearest JSON number. */
+/** Converts nanoseconds to seconds, as the nearest double. */
 export function seconds(nanoseconds: bigint): number {
   const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const text = `${size / second}.${String(size % second).padStart(9, '0')}`;
@@ -67,7 +67,7 @@ export function rate(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : refuse();
 }
 
-/** Returns a text in well-formed Unicode. */
+/** Returns a text with lone surrogates replaced by U+FFFD; throws for any other value. */
 export function text(value: Json | undefined): string {
   return typeof value === 'string' ? value.toWellFormed() : refuse();
 }
@@ -84,17 +84,17 @@ export function word(known: readonly string[]): (value: Json | undefined) => str
   return (value) => (typeof value === 'string' && known.includes(value) ? value : refuse());
 }
 
-/** A closed enum whose unknown values are published as `unknown`. */
+/** Returns a rule for a closed enum: known values are unchanged, any other value becomes `unknown`. */
 export function wordOrUnknown(known: readonly string[]): (value: Json | undefined) => string {
   return (value) => (known.includes(text(value)) ? text(value) : 'unknown');
 }
 
-/** A timestamp that is required: without it the artifact is malformed. */
+/** Returns a required timestamp; throws `malformed` if it is unusable. */
 export function time(value: Json | undefined): string {
   return instant(value) === null ? refuse() : String(value);
 }
 
-/** A timestamp that is null if it is unusable. */
+/** Returns an optional timestamp, or null if it is unusable. */
 export function timeOrNull(value: Json | undefined): string | null {
   return instant(value) === null ? null : String(value);
 }
@@ -123,7 +123,7 @@ export function uuid(value: Json | undefined): string {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(found) ? found : refuse();
 }
 
-/** Any finite number: an age may be negative. */
+/** Returns a finite number, which may be negative; throws `malformed` for any other value. */
 export function number(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : refuse();
 }

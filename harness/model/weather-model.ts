@@ -18,7 +18,7 @@ import {
   word,
 } from './values.ts';
 
-/** The two weather summaries: ours, and that of the legacy observatory. */
+/** A model of the two weather summaries: that of this service and that of the legacy observatory. */
 
 const collections = [
   ...['post.create', 'post.create.reply', 'post.create.quote', 'post.delete', 'like.create', 'like.delete'],
@@ -118,13 +118,13 @@ function weather(schema: 'weather' | 'weatherwatch', artifact: JsonObject, parts
   };
 }
 
-/** Returns the endpoint without credentials or query; nothing if the text is not a URL. */
+/** Returns an endpoint without its credentials and query, or no field if the text is not a URL. */
 function publicEndpoint(endpoint: Json): JsonObject {
   const parts = /^(wss?:\/\/|https?:\/\/)(?:[^/@]*@)?([^/@?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?$/.exec(text(endpoint));
   return parts ? { source_endpoint: `${parts[1]}${parts[2]}${parts[3]}` } : {};
 }
 
-/** Participant turnover is always in the list: the instrument counts events, not accounts. */
+/** Adds participant turnover to the list of unsupported claims: the instrument counts events, not accounts. */
 function withTurnover(listed: string[]): string[] {
   return listed.includes('participant turnover') ? listed : [...listed, 'participant turnover'];
 }
@@ -140,7 +140,7 @@ function conditions(value: Json | undefined): JsonObject {
   });
 }
 
-/** Unknown names are dropped; a collection that was never observed may be null. */
+/** Returns the entries of known collections; a collection that was never observed may be null. */
 function entries(value: Json | undefined): JsonObject {
   const known = Object.entries(object(value)).filter(([name]) => collections.includes(name));
   const entry = (item: Json | undefined): JsonObject =>
@@ -154,18 +154,18 @@ function entries(value: Json | undefined): JsonObject {
   return Object.fromEntries(known.map(([name, item]) => [name, observed(nullOr(entry)(item))]));
 }
 
-/** Returns null for a collection that was never observed, instead of zero counts. */
+/** Returns the entry of a collection, or null instead of zero counts if the collection was never observed. */
 function observed(entry: JsonObject | null): JsonObject | null {
   return entry?.observed_seconds === 0 || entry?.observed_windows === 0 ? null : entry;
 }
 
-/** Returns null totals for a window that was never observed. */
+/** Returns the totals of a window; each total is null if the window was never observed. */
 function totalsOf(totals: JsonObject, window: JsonObject): JsonObject {
   const unobserved = totals.observed_seconds === 0 || window.observed_seconds === 0;
   return unobserved ? { ...totals, total: null, mean_rate_per_s: null } : totals;
 }
 
-/** Absent times are null; the legacy observatory may omit every field except the state. */
+/** Returns the freshness with null for absent times; the legacy observatory may omit all fields except the state. */
 function freshness(from: JsonObject, maxAge: string): JsonObject {
   const mayLack = maxAge === 'current_threshold_seconds';
   const lenient = <T>(item: (value: Json | undefined) => T) => {
@@ -186,7 +186,7 @@ function freshness(from: JsonObject, maxAge: string): JsonObject {
 
 const writtenOrNull = nullOr(text);
 
-/** The end of the year 9999: no RFC 3339 timestamp can represent a later instant. */
+/** Last second that RFC 3339 can represent, the end of the year 9999, in seconds since 1970. */
 const lastSecond = 253_402_300_799;
 
 function unixTime(value: Json | undefined): string | null {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A labeler in a directory. */
+/** Endpoint and signing key of a labeler in a directory. */
 export interface HostedDid {
   readonly endpoint: string;
   readonly publicKeyMultibase: string;

@@ -6,19 +6,19 @@ export type Entry = { readonly document: unknown } | { readonly status: number; 
 
 /** A server of DID documents: a PLC directory by `/<did>`, a did:web host by `/.well-known/did.json`. */
 export interface Directory {
-  /** Without a trailing slash. */
+  /** Base URL of the server, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   readonly entries: Map<string, Entry>;
-  /** The requested paths, in order. */
+  /** Requested paths, in order of arrival. */
   readonly asked: string[];
-  /** Delays responses until the promise resolves. */
+  /** Delays all responses until the promise resolves. */
   hold(until: Promise<void>): void;
 }
 
 /**
- * Starts a directory on a free loopback port until the test ends; for unknown paths it sends the 404 of the public
- * directory.
+ * Starts a server of DID documents on a free loopback port until the test ends; for unknown paths it sends the same 404
+ * as the public directory.
  */
 export async function startDirectory(entries: Readonly<Record<string, Entry>> = {}): Promise<Directory> {
   const known = new Map(Object.entries(entries));

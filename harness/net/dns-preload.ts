@@ -1,6 +1,6 @@
 /**
- * Loaded into a process before other modules (`node --import`): every resolver that it creates queries the server in
- * `TEST_DNS_SERVER`, regardless of the machine's configuration.
+ * Preload script (`node --import`): every DNS resolver that the process creates queries the server in `TEST_DNS_SERVER`,
+ * regardless of the machine's configuration.
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';

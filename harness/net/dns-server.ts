@@ -1,34 +1,34 @@
 import { createSocket } from 'node:dgram';
 
-/** A record in a response. */
+/** A DNS record in a response. */
 export interface DnsRecord {
   readonly type: 'A' | 'AAAA' | 'TXT';
   readonly ttl: number;
-  /** An address, or a text of at most 255 characters. */
+  /** Value of the record: an IP address, or a text of at most 255 characters. */
   readonly value: string;
 }
 
-/** Response to a query: records of its type, `none` (no such name), `failure` (SERVFAIL), or no response at all. */
+/** Response to a query: records, `none` (NXDOMAIN), `failure` (SERVFAIL), or `silence` (no response). */
 export type DnsAnswer = readonly DnsRecord[] | 'none' | 'failure' | 'silence';
 
 /** A DNS server on loopback. */
 export interface DnsServer {
-  /** In the format of `Resolver.setServers`. */
+  /** Address of the server, in the format of `Resolver.setServers`. */
   readonly address: string;
-  /** The queries so far, as `name type`. */
+  /** Received queries, in the form `name type`. */
   readonly asked: string[];
   stop(): Promise<void>;
 }
 
 const types = { A: 1, TXT: 16, AAAA: 28 } as const;
 
-/** Returns the variables that make a process query only this server. */
+/** Returns environment variables that make a process query only this DNS server. */
 export function dnsEnvironment({ address }: DnsServer): Readonly<Record<string, string>> {
   const preload = new URL('./dns-preload.ts', import.meta.url).href;
   return { TEST_DNS_SERVER: address, NODE_OPTIONS: `--import ${preload}` };
 }
 
-/** Starts a server that responds as `answer` decides. */
+/** Starts a DNS server whose responses `answer` determines. */
 export async function startDnsServer(answer: (name: string, type: DnsRecord['type']) => DnsAnswer): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -70,7 +70,7 @@ function reply(question: Buffer, code: number, records: readonly DnsRecord[]): B
   return Buffer.concat([header, ...records.map(encode)]);
 }
 
-/** Encodes one record; its name is a pointer to that of the query. */
+/** Encodes one DNS record; its name is a compression pointer to the name in the query. */
 function encode({ type, ttl, value }: DnsRecord): Buffer {
   const data = dataOf(type, value);
   const head = Buffer.alloc(12);
@@ -87,7 +87,7 @@ function dataOf(type: DnsRecord['type'], value: string): Buffer {
     case 'A':
       return Buffer.from(value.split('.').map(Number));
     case 'AAAA':
-      // In full: eight groups of hexadecimal digits.
+      // The IPv6 address must be written in full: eight groups of hexadecimal digits.
       return Buffer.from(value.split(':').flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]));
     case 'TXT':
       return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** HTTP scripts; test/http/README.md describes their format. */
+/** A parser for HTTP scripts, whose format test/http/README.md describes. */
 
-/** A line that installs an artifact. */
+/** A line of an HTTP script that installs an artifact. */
 export interface ArtifactLine {
   readonly kind: 'artifact';
   readonly instrument: 'labels' | 'weather';
-  /** Name of a fixture, `missing`, or `raw`. */
+  /** Content of the artifact: the name of a fixture, `missing`, or `raw`. */
   readonly what: string;
   readonly text: string;
 }
@@ -22,13 +22,13 @@ export interface RequestStep {
   readonly expected: readonly [string, string][];
 }
 
-/** A script: flags of the command, then lines and steps in order. */
+/** A parsed HTTP script: the command's flags, then its artifacts and requests in order. */
 export interface HttpScript {
   readonly args: readonly string[];
   readonly steps: readonly (ArtifactLine | RequestStep)[];
 }
 
-/** Parses a script. Throws on an invalid line. */
+/** Parses the HTTP script at a path. Throws on an invalid line. */
 export function readHttpScript(path: string): HttpScript {
   let args: string[] = [];
   const steps: (ArtifactLine | RequestStep)[] = [];
@@ -39,7 +39,7 @@ export function readHttpScript(path: string): HttpScript {
     if (!request) return;
     const [method = '', target = ''] = request.line.split(' ');
     const { headers, status, expected } = request;
-    if (status === 0) throw new Error(`${path}: no status is expected of ${request.line}`);
+    if (status === 0) throw new Error(`${path}: the request ${request.line} has no expected status`);
     const names = headers.map(([name]) => name).join(', ');
     const title = `${request.line}${names ? ` with ${names}` : ''} -> ${status}`;
     steps.push({ kind: 'request', title, method, target, headers, status, expected });
@@ -61,10 +61,10 @@ export function readHttpScript(path: string): HttpScript {
     } else if (request && line.startsWith('-> ')) request.status = Number(line.slice(3));
     else if (request) {
       const colon = line.indexOf(':');
-      if (colon < 1) throw new Error(`${path}: not understood: ${line}`);
+      if (colon < 1) throw new Error(`${path}: invalid header line: ${line}`);
       const field: [string, string] = [line.slice(0, colon), line.slice(colon + 1).trim()];
       (request.status === 0 ? request.headers : request.expected).push(field);
-    } else throw new Error(`${path}: not understood: ${line}`);
+    } else throw new Error(`${path}: invalid line: ${line}`);
   }
   flush();
   return { args, steps };

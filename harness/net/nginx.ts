@@ -13,48 +13,48 @@ import { until } from '../process/until.ts';
 import { certificate } from './listen.ts';
 import { freePort } from './ports.ts';
 
-/** A response with its body undecoded. */
+/** An HTTP response of nginx, with the body before content decoding. */
 export interface ProxyAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** Runs the configuration of `deploy/nginx`. */
+/** A running nginx with the configuration of `deploy/nginx`. */
 export interface Nginx {
-  /** Sends a request over TLS, as a client of the host does. */
+  /** Sends a request over TLS to the configured host. */
   ask(
     path: string,
     options?: { host?: string; method?: string; headers?: Record<string, string> },
   ): Promise<ProxyAnswer>;
-  /** Sets the clock, which otherwise stands still, to a total number of seconds since the start. */
+  /** Sets nginx's clock to a number of seconds since the start; between calls the clock does not advance. */
   ahead(seconds: number): void;
-  /** Lines of a log so far. */
+  /** Returns the current lines of a log file. */
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
 }
 
-/** Variables of the library that controls the clock, for the workers too. */
+/** Environment variables of libfaketime, which nginx must also pass to its workers. */
 const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'FAKETIME_DONT_FAKE_MONOTONIC'];
 
 const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
 
-/** Local ports that replace those of the configuration. */
+/** Local ports that replace the ports in the configuration. */
 interface NginxPorts {
   readonly tls: number;
   readonly plain: number;
   readonly facts: number;
   readonly account: number;
-  /** Port of a server that reports the client and site to which the limits assign a request; none by default. */
+  /** Port of a server that returns the client and site keys of a request; no such server by default. */
   readonly clients?: number;
 }
 
-/** Configures a server that takes the client's address from a header, and responds with the keys of the limits. */
+/** Returns the nginx configuration of a server that takes the client's address from a header and responds with its keys. */
 function whoAsks(port: number): string {
   return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
     location / { return 200 "$almanac_client $almanac_site"; } }`;
 }
 
-/** Writes the configuration with its placeholders replaced, in a main configuration that runs without systemd. */
+/** Returns a main configuration without systemd that includes the deployed configuration, with placeholders replaced. */
 export function writeNginxConfig(ports: NginxPorts): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-nginx-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -82,7 +82,7 @@ http { ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${n
   return folder;
 }
 
-/** Starts nginx in front of a facts service, with a clock that the test controls. Stops after the test. */
+/** Starts nginx in front of a facts service until the test ends, with a clock that the test controls. */
 export async function startNginx(upstreams: { facts: number; account?: number; clients?: number }): Promise<Nginx> {
   const port = await freePort();
   const unused = await freePort();
@@ -124,7 +124,7 @@ export async function startNginx(upstreams: { facts: number; account?: number; c
         servername: host,
         headers: { Host: host, ...headers },
         ca: certificate().cert,
-        // The certificate of the fixtures names localhost.
+        // The certificate of the fixtures is valid for localhost only, not for the requested host.
         checkServerIdentity: () => undefined,
         agent: false,
       });
@@ -158,7 +158,7 @@ function faketimeLibrary(): string {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join('/usr/lib', name, 'faketime', 'libfaketime.so.1'))
     .find((path) => readable(path));
-  if (found === undefined) throw new Error('libfaketime is not in the directory of faketime');
+  if (found === undefined) throw new Error('libfaketime is not installed below /usr/lib');
   return found;
 }
 

@@ -1,11 +1,11 @@
 import { createServer } from 'node:net';
 
-/** Below the ephemeral ports of Linux: no connection and no other test's server gets one of these. */
+/** Minimum of the port range, which is below Linux's ephemeral ports, so that no connection or other server gets one. */
 const lowest = 10_000;
 const highest = 32_000;
 const given = new Set<number>();
 
-/** Returns a port of this machine without a listener that is only used by its number. */
+/** Returns a free port number on this machine for a process that listens on it later. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));

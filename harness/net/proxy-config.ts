@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { root } from '../process/imports.ts';
 import { toolPath } from '../process/tools.ts';
 
-/** Command line of a proxy with its configuration of `deploy/` in front of an account surface, and its address. */
+/** Command line and address of a proxy that runs its configuration from `deploy/` in front of an account surface. */
 export interface ProxyRun {
   readonly command: string;
   readonly args: readonly string[];
@@ -13,7 +13,7 @@ export interface ProxyRun {
   readonly tls: boolean;
 }
 
-/** Ports: that of the proxy, two without a listener, and that of the account surface. */
+/** Ports of a proxy and of the servers to which it connects; two of them have no listener. */
 export interface ProxyPorts {
   readonly listen: number;
   readonly unused: readonly [number, number];

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Data received on a connection until the server ended it, or until a given number of responses. */
+/** An HTTP response, parsed from the bytes that were received on a connection. */
 export interface RawAnswer {
   readonly status: number;
-  /** Names in lower case; repeated ones are joined. */
+  /** Headers with names in lower case; the values of repeated headers are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The response without its dates and connection headers. */
+  /** Text of the response without its dates and connection headers. */
   readonly lasting: string;
 }
 
 /**
- * Splits a stream of responses; `methods` determines which of them have no body. Throws on a truncated or duplicated
- * one.
+ * Parses a stream of responses; `methods` determines which of the responses have no body. Throws on a truncated
+ * response or on bytes between responses.
  */
 export function answersIn(stream: string, methods: readonly string[] = []): RawAnswer[] {
   const answers: RawAnswer[] = [];
@@ -21,17 +21,17 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
     const headEnd = rest.indexOf('\r\n\r\n');
     const [line = '', ...fields] = rest.slice(0, headEnd).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
-    if (headEnd < 0 || !status) throw new Error(`no answer starts here: ${JSON.stringify(rest.slice(0, 200))}`);
+    if (headEnd < 0 || !status) throw new Error(`expected the start of a response: ${JSON.stringify(rest.slice(0, 200))}`);
     const headers: Record<string, string> = {};
     for (const field of fields) {
       const name = field.slice(0, field.indexOf(':')).toLowerCase();
       headers[name] = field.slice(field.indexOf(':') + 1).trim();
     }
-    // A response to invalid input has a body whatever the method, because the method was not parsed.
+    // A response to invalid input always has a body, because the server did not parse the method.
     const bodiless = methods[answers.length] === 'HEAD' && !/^\{"error":\{"status":4/.test(rest.slice(headEnd + 4));
     const length = bodiless || status < 200 ? 0 : Number(headers['content-length'] ?? 0);
     const body = rest.slice(headEnd + 4, headEnd + 4 + length);
-    if (body.length < length) throw new Error('the last answer is torn');
+    if (body.length < length) throw new Error('the last response is truncated');
     rest = rest.slice(headEnd + 4 + length);
     const lasting = [line, ...fields.filter((field) => !/^(?:date|connection|keep-alive):/i.test(field)), body];
     if (status >= 200) answers.push({ status, headers, body, lasting: lasting.join('\n') });
@@ -39,7 +39,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
   return answers;
 }
 
-/** Opens a connection. Errors caused by the peer are not errors of the test: they appear in the received data. */
+/** Opens a connection. Connection errors do not fail the test, because missing data shows in the response. */
 export async function opened(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');

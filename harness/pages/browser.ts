@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Debian's Chromium, from the machine's packages. */
+/** Path of Chromium in Debian's package. */
 const executablePath = '/usr/bin/chromium';
 
-/** True if a browser exists. In CI, a missing browser is an error and not a reason to skip. */
+/** True if browser tests must run. In CI, a missing browser is an error and not a reason to skip them. */
 export const hasBrowser = existsSync(executablePath) || process.env.CI !== undefined;
 
-/** Starts a headless browser that sends no requests of its own. */
+/** Starts a headless browser that sends no background requests. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -1,10 +1,10 @@
-/** An element around a text. */
+/** An HTML element that contains a text. */
 export interface Element {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** A run of text with its surrounding elements, outermost first. */
+/** A text node with its enclosing elements, outermost first. */
 export interface TextRun {
   readonly text: string;
   readonly within: readonly Element[];
@@ -14,8 +14,8 @@ const token = /<!doctype[^>]*>|<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[^\s=>/]+(?:="
 const voids = new Set(['meta', 'link', 'br', 'input', 'hr', 'img']);
 
 /**
- * Returns the texts of a page that our renderer wrote: well-formed, with attributes in double quotes. Throws at
- * anything else, so that no text of a page is missed.
+ * Returns the text nodes of a page from the service's renderer, whose HTML is well-formed with attributes in double
+ * quotes. Throws on other HTML, so that no text of a page is missed.
  */
 export function textsOf(html: string): TextRun[] {
   const open: Element[] = [];
@@ -24,7 +24,7 @@ export function textsOf(html: string): TextRun[] {
   while (token.lastIndex < html.length) {
     const at = token.lastIndex;
     const match = token.exec(html);
-    if (!match) throw new Error(`not understood: ${html.slice(at, at + 60)}`);
+    if (!match) throw new Error(`unexpected HTML: ${html.slice(at, at + 60)}`);
     const [, closing, tag, attributes = '', selfClosing, text] = match;
     if (text !== undefined) texts.push({ text: unescaped(text), within: [...open] });
     if (tag === undefined) continue;
@@ -36,7 +36,7 @@ export function textsOf(html: string): TextRun[] {
   return texts;
 }
 
-/** Returns the texts of the elements with an attribute, and its value; elements do not nest in their own kind. */
+/** Returns text and attribute value of each element with an attribute; such elements must not be nested. */
 export function elementsWith(html: string, attribute: string): { value: string; element: Element; text: string }[] {
   const found = new Map<Element, string>();
   for (const { text, within } of textsOf(html)) {

@@ -1,16 +1,16 @@
 import { visible } from '../../src/web/foreign.tsx';
 import { elementsWith, textsOf } from './html.ts';
 
-/** The documents that a page was rendered from, by the name that its figures use. */
+/** Documents from which a page was rendered, by the name that the page's figures use. */
 export type Documents = Readonly<Record<string, unknown>>;
 
-/** Names of periods in the facts (`events_24h`, `labelers_active_7d`): the only digits outside figures. */
+/** Matches the period names of the facts (`events_24h`, `labelers_active_7d`), the only digits allowed outside figures. */
 const spanNames = /\b(?:24 hours|7 days)\b/g;
 
 /**
- * Returns the parts of a page that its documents do not contain: digits outside of a figure, a figure with another
- * number than the one it references, a quoted text that is not the instrument's. It parses the visible numbers with its
- * own rules.
+ * Returns the parts of a page that contradict its documents: digits outside a figure, a figure that differs from the
+ * referenced number, and a quotation that differs from the instrument's text. Parses visible numbers independently of
+ * the renderer.
  */
 export function untrueOn(html: string, documents: Documents): string[] {
   const faults: string[] = [];
@@ -39,7 +39,7 @@ export function untrueOn(html: string, documents: Documents): string[] {
   return faults;
 }
 
-/** Returns the pointers of a page's figures. */
+/** Returns the document references of a page's figures. */
 export function figuresOn(html: string): string[] {
   return elementsWith(tail(html.slice(html.indexOf('<body'))), 'data-at').map(({ value }) => value);
 }
@@ -71,7 +71,7 @@ function isInstant(text: string, stated: string): boolean {
 }
 
 const seconds: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, min: 60, s: 1 };
-/** Maximum truncation of a duration's text: less than one of the unit below its first. */
+/** Maximum rounding error of a formatted duration in seconds, by its first unit: one of the next smaller unit. */
 const nextFiner: Readonly<Record<string, number>> = { d: 3_600, h: 60, min: 1, s: 1 };
 
 function isNumber(text: string, stated: number): boolean {

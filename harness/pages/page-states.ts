@@ -1,7 +1,7 @@
 import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
-/** The two current artifacts of a state that the page must be able to show; null if absent. */
+/** Page states that tests render; each consists of the two current artifacts, or null for an absent one. */
 
 interface PageState {
   readonly labels: object | null;
@@ -25,7 +25,7 @@ function withCoverage(changes: object): JsonObject {
 
 const unwatched = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
 
-/** The states, by name. */
+/** Artifacts of each page state, by the name of the state. */
 export const pageStates = {
   fresh: (): PageState => ({ labels: labels(), weather: weather() }),
   warming_up: () => {
@@ -91,5 +91,5 @@ export const pageStates = {
   nothing: () => ({ labels: null, weather: null }),
 } satisfies Record<string, () => PageState>;
 
-/** Name of a state of the page. */
+/** Name of a page state. */
 export type PageStateName = keyof typeof pageStates;

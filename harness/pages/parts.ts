@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Program } from '../process/program.ts';
 
-/** Returns process ids of the parts of an observatory, by the name of their command. */
+/** Returns the process ids of an observatory's child processes, by the name of their command. */
 export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   return new Map(
@@ -13,7 +13,7 @@ export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
   );
 }
 
-/** Returns true if the process exists. */
+/** Returns true if a process with the id exists. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -23,7 +23,7 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Empty for a process that has just exited. */
+/** Returns the command line of a process; empty if the process has exited. */
 function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

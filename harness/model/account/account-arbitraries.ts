@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Filters, Span } from './account-model.ts';
 import { accounts, labelers, values } from './account-world.ts';
 
-/** Queries of the account view: mostly well-formed, at the limits of rows, gaps and windows. */
+/** Arbitrary queries of the account view: mostly valid, with bounds near the times of rows, gaps and windows. */
 
 export interface Query {
   readonly world: number;
@@ -10,17 +10,17 @@ export interface Query {
   readonly account: string;
   readonly interval: Interval;
   readonly filters: Filters;
-  /** The error of an invalid query; at most one, so that only one refusal is correct. */
+/** Error in an invalid query, or null. A query has at most one error, so that only one error code is correct. */
   readonly fault: Fault | null;
   readonly followUp: FollowUp;
-  /** Delay after the request at which its cursors are used. */
+/** Delay in milliseconds between the request and the use of its cursors. */
   readonly laterMs: number;
   readonly zone: 'Z' | '+00:00' | '+05:30' | '-08:00';
 }
 
 export type Interval =
   | { readonly kind: 'none' | '7' | '30' }
-  /** Bounds in microseconds; an anchor selects the stamp of a row or the limit of a gap. */
+/** Bounds in microseconds; an anchor selects the time of a row or a bound of a gap. */
   | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
 
 export interface Bound {
@@ -45,7 +45,7 @@ export const faults = {
 } as const;
 export type Fault = keyof typeof faults;
 
-/** Further steps with the response. */
+/** Further steps of a test case that use the response. */
 export type FollowUp =
   | 'nothing'
   | 'first page'
@@ -98,7 +98,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
   },
 );
 
-/** A query. */
+/** Arbitrary queries of the account view. */
 export const queryOf: fc.Arbitrary<Query> = fc.record({
   world: fc.nat(),
   program: fc.nat(),
@@ -114,7 +114,7 @@ export const queryOf: fc.Arbitrary<Query> = fc.record({
   zone: mostly<Query['zone']>('Z', '+00:00', '+05:30', '-08:00'),
 });
 
-/** Returns the bounds of a query's interval, in order. */
+/** Returns the start and end of a query's interval. */
 export function spanOf(kind: Exclude<Interval, { kind: 'explicit' }>['kind'], now: number): Span {
   const days = kind === '7' ? 7 : 30;
   return { start: now - days * 86_400_000_000, end: now };

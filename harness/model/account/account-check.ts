@@ -15,9 +15,9 @@ import {
 import type { AccountBounds, AccountProgram } from './account-programs.ts';
 import { historyEnd } from './account-world.ts';
 
-/** Sends a query to the program, follows its response, and compares each response with the model. */
+/** A checker that sends queries to the program, follows the responses, and compares each of them with the model. */
 
-/** Time of every request; cursors are used a little later. */
+/** Time of every initial request, in milliseconds since 1970; cursors are used a little later. */
 const nowMs = historyEnd / 1000;
 const now = historyEnd;
 
@@ -179,7 +179,7 @@ class Conversation {
     same([body.count, body.content_sha256], [rows.length, digestChain(created.manifest, rows)]);
   }
 
-  /** Beyond the limit: intervals that each fit, are adjacent, and together cover the requested one. */
+/** Checks a refusal of too many rows: its intervals each fit, are adjacent, and together cover the requested interval. */
   async #tooLarge(status: number, body: Body): Promise<void> {
     refused(status, body, 409, 'export_too_large');
     const { intervals = [] } = body.error as { intervals?: { start: string; end: string; rows: number }[] };
@@ -197,7 +197,7 @@ class Conversation {
     await new Conversation(this.world, this.program, { ...this.query, interval, zone: 'Z' }, this.counts).run();
   }
 
-  /** The page of an account has the same status; its downloads equal the export of the same instant. */
+/** Checks that the account's page has the same status as the export, and that its downloads equal the export. */
   async #page(parameters: string, code: string | null): Promise<void> {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;

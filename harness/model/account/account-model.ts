@@ -24,7 +24,7 @@ export interface ModelRow {
 }
 
 export interface ModelGap extends Span {
-  /** Null: our own interruption. */
+/** DID of the labeler; null for an interruption of the service. */
   readonly source: string | null;
   readonly reason: string;
 }
@@ -32,7 +32,7 @@ export interface ModelGap extends Span {
 export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
-  /** Departure from the enrolment: the time until then is complete. */
+/** Time at which the labeler left the enrolment, up to which its data is complete; null while it is enrolled. */
   readonly leftAt: At | null;
 }
 
@@ -108,7 +108,7 @@ export function sixDecimals(at: At): string {
   return `${new Date(ms).toISOString().slice(0, -1)}${String(at - ms * 1000).padStart(3, '0')}Z`;
 }
 
-/** Gaps within an interval, by one rule for every surface; timestamps are in microseconds. */
+/** Expected coverage of an interval; timestamps are in microseconds. */
 export interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;
@@ -120,7 +120,7 @@ export interface ExpectedCoverage {
 
 export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: At, filters: Filters): ExpectedCoverage {
   const own = [...clipped(world, null, shown), ...silence(world, shown, now)].sort(byStart);
-  // Only of the window of 30 days: earlier time could not have been observed.
+// Coverage starts no earlier than the window of 30 days: older data has been removed.
   const from = Math.max(asked.start, now - 30 * day);
   const warmup = from < world.startedAt ? { start: from, end: Math.min(world.startedAt, shown.end) } : null;
   const labelers = new Map(
@@ -130,7 +130,7 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
       .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
-  // A labeler that left is not fully read either: the status is unknown if it has a gap.
+// A labeler that left the enrolment and has a gap also makes the status unknown.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
   const isGapped = own.length > 0 || [...labelers.values()].some(({ gaps }) => gaps.length > 0);
   return {
@@ -163,7 +163,7 @@ function isSilent({ observedThrough }: AccountWorld, { end }: Span, now: At): bo
   return now - observedThrough > tolerance && observedThrough < end;
 }
 
-/** Returns the part of an interval after the last accepted page that no interruption of ours covers. */
+/** Returns the part of an interval after the last accepted page, without interruptions of the service. */
 function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   if (!isSilent(world, shown, now)) return [];
   const parts: ModelGap[] = [];
@@ -190,7 +190,7 @@ export function digestChain(manifest: unknown, rows: readonly unknown[]): string
   return digest.toString('hex');
 }
 
-/** RFC 8785: keys sorted by their UTF-16 code units, no white space, strings and numbers as in ECMAScript. */
+/** Formats canonical JSON by RFC 8785: keys sorted by UTF-16 code units, no white space, ECMAScript strings and numbers. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

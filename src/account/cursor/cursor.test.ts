@@ -15,7 +15,7 @@ function flipped(text: string, bit: number): string {
 }
 
 describe('a cursor', () => {
-  it('opens to what was sealed, and sealing is deterministic', () => {
+  it('opens to the sealed content, and sealing is deterministic', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const text = ours.seal(cursor);
@@ -85,7 +85,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('is null for foreign text, without an exception', () => {
+  it('opens to null for any other text, without an exception', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -4,7 +4,7 @@ import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView } from '../view/view.ts';
 import { counted, describeState, formatMinute, formatMissedTime } from './words.ts';
 
-/** Describes the unobserved time of the interval, one sentence each. */
+/** Returns sentences that describe the unobserved time of the interval. */
 export function coverageSentences(view: AccountView): string[] {
   const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const found: string[] = [];

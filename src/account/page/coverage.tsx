@@ -8,10 +8,10 @@ import { coverageSentences } from './coverage-sentences.ts';
 import { Instant, Labeler } from './observation.tsx';
 import { counted, describeState, formatMissedTime, reasonText, unreadText } from './words.ts';
 
-/** Maximum number of gaps listed individually; the sums include all of them. */
+/** Maximum number of gaps in a list; the sums include all gaps. */
 const maxGapsListed = 20;
 
-/** Shows the unobserved time as text, and for each labeler of the account. */
+/** Shows the unobserved time as text: of the whole interval, and of each labeler with observations. */
 export function CoverageSection({ view }: { readonly view: AccountView }) {
   const { labelers, otherLabelers, query } = view;
   return (

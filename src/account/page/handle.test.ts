@@ -43,7 +43,7 @@ describe('handleIn', () => {
     expect(handleIn(text)).toBe(handle);
   });
 
-  it('a handle that does not resolve gets advice', () => {
+  it('gives advice for a handle that does not resolve', () => {
     expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(
       /does not claim it.*Enter the DID/,
     );

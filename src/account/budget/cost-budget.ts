@@ -5,7 +5,7 @@ import { saltedMark } from './salted-mark.ts';
 const burstMinutes = 5;
 /** Number of sent bytes that cost as much as one millisecond of reading. */
 const bytesPerMs = 50_000;
-/** Maximum number of remembered networks; above this limit the networks with the most remaining allowance are removed. */
+/** Maximum number of remembered networks; above this limit full allowances and then the oldest are removed. */
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -51,7 +51,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /** Removes full allowances, which equal those of unknown clients, and then the fullest ones above the limit. */
+  /** Removes full allowances, which equal those of unknown clients, and then the oldest ones above the limit. */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {

@@ -18,15 +18,13 @@ function nameIn(text: string): string {
   return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
 }
 
-/** Returns the DID in pasted text, unchanged; null if there is none. */
+/** Extracts the DID from typed or pasted text, in canonical form; null if the text is not a DID. */
 export function didIn(text: string): string | null {
   const did = nameIn(text);
   return isDid(did) ? canonicalDid(did) : null;
 }
 
-/**
- * Extracts a handle from typed text, with or without `@` and surrounding spaces; null if the text is not a handle.
- */
+/** Extracts a handle from typed text, with or without `@` and surrounding spaces; null if the text is not a handle. */
 export function handleIn(text: string): string | null {
   const handle = nameIn(text);
   return isHandle(handle) ? handle : null;

@@ -19,7 +19,7 @@ function observation(label: Partial<Observation['label']> = {}): Observation {
 }
 
 describe('the row of an observation', () => {
-  it("has its fields listed one by one, with the labeler's text verbatim", () => {
+  it("contains exactly the documented fields, with the labeler's text verbatim", () => {
     const full = observation({
       ver: 1,
       uri: post,
@@ -42,7 +42,7 @@ describe('the row of an observation', () => {
     });
   });
 
-  it('is written as canonical JSON, whatever its content', () => {
+  it('is serialized as canonical JSON, for any content', () => {
     const texts = fc.string({ unit: 'grapheme' });
     const optional = fc.record({ cid: texts, exp: texts, neg: fc.boolean() }, { requiredKeys: [] });
     fc.assert(

@@ -24,7 +24,7 @@ describe('the address of a client', () => {
     expect(client(proxies, forwarded)).toBe(address);
   });
 
-  it('is told of as untrusted where a proxy nearby passed a request on and none is trusted', () => {
+  it('is reported as untrusted if a local proxy forwarded the request and no proxy is trusted', () => {
     const untrusted = (proxies: number, remoteAddress: string, headers: Record<string, string>): number => {
       let told = 0;
       const clientOf = clientAddress(proxies, () => {

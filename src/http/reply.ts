@@ -8,7 +8,7 @@ import { allowedMethods, type HeaderList, httpDate, preflightHeaders } from './h
 /** A complete response to GET; the response to HEAD is the same without the body. */
 export interface Reply {
   readonly status: number;
-  /** Everything but `Date`. */
+  /** All headers except `Date`. */
   readonly headers: HeaderList;
   /** Body of the response; null for the statuses 204 and 304. */
   readonly body: Buffer | null;
@@ -17,7 +17,7 @@ export interface Reply {
 /** A response whose body is produced while it is sent, at the speed of the client. */
 export interface StreamedReply {
   readonly status: number;
-  /** Everything but `Date`. */
+  /** All headers except `Date`. */
   readonly headers: HeaderList;
   /** Pieces of the body; iteration starts with the first read and ends early if the client disconnects. */
   readonly stream: AsyncIterable<Uint8Array>;

@@ -100,7 +100,7 @@ describe('scanJson', () => {
     expect(scan(text, limits).fault).toBe(fault);
   });
 
-  test('stops at the limit, whatever follows', () => {
+  test('stops at the limit, for any following bytes', () => {
     expect(scan(`[${'[],'.repeat(1_000_000)}`, { elements: 1_000 })).toEqual({
       fault: 'too_many_elements',
       elements: 1_001,

@@ -52,7 +52,7 @@ async function read(store: AccountStore): Promise<Labelers> {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
   };
   for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
-  // A source without a position has responded if its roster row says when; otherwise the position is newer.
+  // The roster row contains the last response of a source without a position; for other sources the position is newer.
   for (const { did, lastAnswered } of roster) if (lastAnswered !== null) answered(did, lastAnswered);
   const enrolled = roster.filter((row) => row.enrolled);
   return {

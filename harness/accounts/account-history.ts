@@ -38,7 +38,7 @@ export interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */
   readonly now: number;
-/** Time since the start of the epoch, in microseconds. */
+  /** Time since the start of the epoch, in microseconds. */
   readonly age: number;
   /** Rows of the hot account; 0 for none. */
   readonly hotRows?: number;
@@ -69,7 +69,7 @@ export async function writeHistory({ folder, now, age, hotRows = 0 }: HistoryOpt
     store.recordGap({ source, start: micros(now - start), end: micros(now - end), reason });
   if (age > 12 * day) {
     await gap(null, 10 * day, 10 * day - 5 * hour, 'ingest_paused');
-// A gap of more than two days contains at least one whole UTC day.
+    // A gap of more than two days contains at least one whole UTC day.
     await gap(null, 6 * day, 4 * day - 4 * hour, 'ingest_paused');
     await gap(labelers.careful, 8 * day, 6 * day, 'source_unavailable');
   }

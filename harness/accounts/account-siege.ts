@@ -18,11 +18,11 @@ export const unitEnvironment: Readonly<Record<string, string>> = {
 
 /** Way in which clients reach the service, and the identity that the service sees. */
 export type Way =
-/** Each client connects directly, from a separate loopback address. */
+  /** Each client connects directly, from a separate loopback address. */
   | { readonly kind: 'direct'; readonly port: number }
-/** The siege acts as a trusted proxy and sets an arbitrary client address. */
+  /** The siege acts as a trusted proxy and sets an arbitrary client address. */
   | { readonly kind: 'forwarded'; readonly port: number }
-/** Each client connects through nginx or Caddy, from a separate loopback address. */
+  /** Each client connects through nginx or Caddy, from a separate loopback address. */
   | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
 
 /** Accounts that the clients of a siege request. */
@@ -31,7 +31,7 @@ export interface SiegeTargets {
   readonly plain: string;
   /** An account with more rows than an export may have. */
   readonly hot: string;
-/** An account whose labels have nearly the maximum size. */
+  /** An account whose labels have nearly the maximum size. */
   readonly large: string;
 }
 
@@ -47,11 +47,11 @@ interface Attack {
   readonly targets: SiegeTargets;
   /** Cursor of an export of the account with large labels. */
   readonly cursor: string;
-/** Path of a download of the account with large labels. */
+  /** Path of a download of the account with large labels. */
   readonly download: string;
   open(client?: Client): Promise<Socket>;
   get(path: string, more?: string): string;
-/** Returns a client in a new /64 network of one IPv6 site; undefined if the connection type has no such addresses. */
+  /** Returns a client in a new /64 network of one IPv6 site; undefined if the connection type has no such addresses. */
   stranger(): Client | undefined;
 }
 
@@ -225,7 +225,7 @@ export const hostileKinds = {
 
 /** Result of an honest client's request. */
 export interface HonestAnswer {
-/** HTTP status; 0 if no complete response arrived. */
+  /** HTTP status; 0 if no complete response arrived. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
@@ -236,7 +236,7 @@ export interface HonestAnswer {
 /** Result of a siege. */
 export interface SiegeOutcome {
   readonly answers: readonly HonestAnswer[];
-/** Maximum total resident memory of the service and its reading processes, in MB. */
+  /** Maximum total resident memory of the service and its reading processes, in MB. */
   readonly peakMb: number;
 }
 
@@ -325,7 +325,7 @@ function opened(way: Way, { localAddress }: Client): Promise<Socket> {
     const socket = tls
       ? connectTls({ ...at, servername: way.host, ca: certificate().cert, checkServerIdentity: () => undefined })
       : connect(at);
-// A hostile connection may fail at any time: the service may close it.
+    // A hostile connection may fail at any time: the service may close it.
     socket.on('error', (error) => reject(error));
     socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
     socket.once('close', () => reject(new Error('closed')));
@@ -359,7 +359,8 @@ async function wayIn(way: Way, account: string, client: Client): Promise<readonl
   const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
   const page = await exchanged(way, client, `/account?did=${account}`);
   const download = /href="(\/download\?cursor=[\w-]+)"/.exec(page)?.[1];
-  if (cursor === undefined || download === undefined) throw new Error(`no cursor or no download: ${created.slice(0, 300)}`);
+  if (cursor === undefined || download === undefined)
+    throw new Error(`no cursor or no download: ${created.slice(0, 300)}`);
   return [cursor, download];
 }
 
@@ -370,7 +371,7 @@ function residentMb(pid: number): number {
       return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     }, 0);
   } catch {
-// The process exited after it was listed.
+    // The process exited after it was listed.
     return 0;
   }
 }

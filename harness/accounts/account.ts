@@ -41,7 +41,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
     src: labelers[n % 2] ?? labelers[0],
     uri: uris[n % 3] ?? subject,
     val: n % 5 === 0 ? 'spam' : `value-${n}`,
-// The store merges labels that are equal in all fields including the time, so each label gets a different time.
+    // The store merges labels that are equal in all fields including the time, so each label gets a different time.
     cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
     ...(n % 4 === 0 ? { neg: true } : {}),
     ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),

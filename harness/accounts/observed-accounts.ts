@@ -13,7 +13,7 @@ import { accounts, hostileTexts } from './account-history.ts';
 
 /** Stores of accounts that the label instrument observed from simulated labelers, over weeks of a simulated clock. */
 export interface ObservedAccounts {
-/** Directory of the store of an instrument that started 33 days before; `young` is that of one that has just started. */
+  /** Directory of the store of an instrument that started 33 days before; `young` is that of one that has just started. */
   readonly old: string;
   readonly young: string;
   /** Labels of the ordinary account within the window, oldest first. */
@@ -55,7 +55,8 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const { plc } = await sim.start();
   const { list, pds } = sim.labelers;
   const [first, second, mallory] = list;
-  if (!first || !second || !mallory || plc === null) throw new Error('the simulated network lacks a labeler or the directory');
+  if (!first || !second || !mallory || plc === null)
+    throw new Error('the simulated network lacks a labeler or the directory');
   for (const { did } of [first, second]) pds.records.set(did, declaration(['spam', 'rude']));
   pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
   const settings = { seeds: list.map(({ did }) => did), plc };
@@ -63,7 +64,10 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const observe = async (name: string): Promise<LabelStation> => {
     const station = await startStation(settings, { folder: join(folder, name), ...clocks });
     running.push(station);
-    await until('all labelers to be read', async () => (await station.overview()).coverage.sources.established === list.length);
+    await until(
+      'all labelers to be read',
+      async () => (await station.overview()).coverage.sources.established === list.length,
+    );
     await until('the definitions of the label values', async () => {
       const definitions = await Promise.all(list.map(({ did }) => station.store.definitions(did)));
       return definitions.every((revisions) => revisions.length > 0);
@@ -79,7 +83,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
     ago = daysAgo * dayMs;
     await observe('old');
     const labels = said.filter(([days]) => days === daysAgo);
-// Labels are emitted sequentially: labels that are stored in one batch have no defined order between labelers.
+    // Labels are emitted sequentially: labels that are stored in one batch have no defined order between labelers.
     for (const [, labeler, label] of labels) await say(running, labeler === 0 ? first : second, [label]);
     if (daysAgo !== 0) continue;
     await say(running, mallory, hostileTexts.flatMap(hostileLabels));

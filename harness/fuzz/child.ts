@@ -1,5 +1,5 @@
 /**
-* Runs a range of fuzzer inputs in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Prints the
+ * Runs a range of fuzzer inputs in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Prints the
  * number of each input before it is read, so that an input that crashes the process is known; prints the results at the
  * end.
  */
@@ -13,10 +13,10 @@ import { averageCost, type Cost, excess, minCost } from './measure.ts';
 /** Result of a range of fuzzer inputs. */
 export interface Part {
   readonly worst: Cost & { readonly input: string };
-/** The input with the highest cost per byte, among inputs of at least `minBytesForRate` bytes. */
+  /** The input with the highest cost per byte, among inputs of at least `minBytesForRate` bytes. */
   readonly worstPerByte: Cost & { readonly input: string };
   readonly failures: readonly { readonly input: string; readonly why: string }[];
-/** Heap size after a garbage collection, in bytes: before the first input and after the last one. */
+  /** Heap size after a garbage collection, in bytes: before the first input and after the last one. */
   readonly kept: readonly [number, number];
 }
 
@@ -45,7 +45,7 @@ function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
 
 async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
   writeSync(3, `${label}\n`);
-// Memory that is released at the end of the event loop turn is not a leak.
+  // Memory that is released at the end of the event loop turn is not a leak.
   await nextTurn();
   try {
     const cost = { ...(await minCost(name, input)), input: label };

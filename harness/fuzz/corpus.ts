@@ -7,13 +7,13 @@ import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
 interface Recipe {
   readonly entry: string;
   readonly name: string;
-/** Number of a generated input that was among the most costly in an earlier run. */
+  /** Number of a generated input that was among the most costly in an earlier run. */
   readonly index?: number;
   /** Texts or bytes in hexadecimal, each with a number of repetitions. */
   readonly parts?: readonly (readonly [text: string, times: number])[];
   readonly hex?: boolean;
   readonly gzip?: boolean;
-/** True if the input is compressed with the dictionary of the Jetstream fixtures. */
+  /** True if the input is compressed with the dictionary of the Jetstream fixtures. */
   readonly zstd?: boolean;
 }
 

@@ -79,7 +79,7 @@ export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
 }
 
 /**
-* Returns a JSON input as an HTTP body in one of the content codings, possibly truncated or with a wrong declared coding.
+ * Returns a JSON input as an HTTP body in one of the content codings, possibly truncated or with a wrong declared coding.
  */
 export function bodyInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const { bytes } = jsonInput(dice, name);

@@ -196,7 +196,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   relayList: {
     make: (from) => bodyInput(from, 'relayList'),
-// Only one page is read: further pages would differ only in their cursor.
+    // Only one page is read: further pages would differ only in their cursor.
     async run(input) {
       let pages = 0;
       const client = clientOf(input);
@@ -301,7 +301,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
 };
 
 /**
-* Returns the input with a number; deterministic, so that a run can continue at the number where another run ended.
+ * Returns the input with a number; deterministic, so that a run can continue at the number where another run ended.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

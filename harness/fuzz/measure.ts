@@ -12,7 +12,7 @@ export interface Cost {
 }
 
 /**
-* Maximum heap that reading an input may use: a fixed part in bytes and a part per input byte. The number of elements is
+ * Maximum heap that reading an input may use: a fixed part in bytes and a part per input byte. The number of elements is
  * bounded, so an input that expands during decoding also stays within this limit.
  */
 const heapFixed = 64 * 1024 * 1024;

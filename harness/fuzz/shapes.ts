@@ -58,7 +58,7 @@ export function hostileJson(dice: Dice, size: number): string {
     case 8:
       return `{"$bytes":"${'QUJD'.repeat(size / 4)}${dice.pick(['', '=', '==', '!'])}"}`;
     case 9:
-// JavaScript engines store integer-like keys separately from other keys.
+      // JavaScript engines store integer-like keys separately from other keys.
       return `{${fields(Math.min(size, maxFieldBytes) / 12, (i) => String(i * 1_023))}}`;
     default:
       return `[${`{"__proto__":[${'0,'.repeat(3)}0],"constructor":{}},`.repeat(size / 40)}0]`;

@@ -59,7 +59,7 @@ const sources = fc
       ],
     },
   )
-// Two of three artifacts have no source of unknown coverage.
+  // Two of three artifacts have no source of unknown coverage.
   .chain((made) => fc.constantFrom(made, { ...made, ...noneUnknown }, { ...made, ...noneUnknown }));
 const noneUnknown = {
   ...{ unstarted: 0, probing: 0, refused: 0, cursor_order_unverified: 0 },

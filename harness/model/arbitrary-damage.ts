@@ -51,7 +51,7 @@ function textOf(artifact: JsonObject, damage: string): string {
 
 function pathsOf(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
-// Only the first elements of a list are changed: otherwise most changes would affect one of many gaps.
+  // Only the first elements of a list are changed: otherwise most changes would affect one of many gaps.
   const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return [path, ...entries.slice(0, 40).flatMap(([key, member]) => pathsOf(member, [...path, key]))];
 }

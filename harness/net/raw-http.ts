@@ -21,7 +21,8 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
     const headEnd = rest.indexOf('\r\n\r\n');
     const [line = '', ...fields] = rest.slice(0, headEnd).split('\r\n');
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
-    if (headEnd < 0 || !status) throw new Error(`expected the start of a response: ${JSON.stringify(rest.slice(0, 200))}`);
+    if (headEnd < 0 || !status)
+      throw new Error(`expected the start of a response: ${JSON.stringify(rest.slice(0, 200))}`);
     const headers: Record<string, string> = {};
     for (const field of fields) {
       const name = field.slice(0, field.indexOf(':')).toLowerCase();

@@ -5,10 +5,10 @@ import { csvHead, csvRecord } from './csv.ts';
 
 /** File formats of an export. */
 export const exportFormats = ['json', 'ndjson', 'csv'] as const;
-/** File format of an export. */
+/** One of the file formats of an export. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Index of a part in the file, and the number of parts. */
+/** Index of a part in the file, and true in `several` if the file has several parts. */
 export interface PartPlace {
   readonly index: number;
   readonly several: boolean;

@@ -22,7 +22,7 @@ it.each([
   ['https://a.example/x', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
   ['https://a.example/?', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
   ['https://a.example/#', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
-])('refuses %s', (text, given, rule, why) => {
+])('parseUrl refuses %s', (text, given, rule, why) => {
   const url = rule === 'length' ? null : URL.parse(text);
   expect(parseUrl(text, given)).toEqual({ kind: 'refused', rule, why, url });
 });

@@ -10,17 +10,17 @@ export interface Query {
   readonly account: string;
   readonly interval: Interval;
   readonly filters: Filters;
-/** Error in an invalid query, or null. A query has at most one error, so that only one error code is correct. */
+  /** Error in an invalid query, or null. A query has at most one error, so that only one error code is correct. */
   readonly fault: Fault | null;
   readonly followUp: FollowUp;
-/** Delay in milliseconds between the request and the use of its cursors. */
+  /** Delay in milliseconds between the request and the use of its cursors. */
   readonly laterMs: number;
   readonly zone: 'Z' | '+00:00' | '+05:30' | '-08:00';
 }
 
 export type Interval =
   | { readonly kind: 'none' | '7' | '30' }
-/** Bounds in microseconds; an anchor selects the time of a row or a bound of a gap. */
+  /** Bounds in microseconds; an anchor selects the time of a row or a bound of a gap. */
   | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
 
 export interface Bound {

@@ -179,7 +179,7 @@ class Conversation {
     same([body.count, body.content_sha256], [rows.length, digestChain(created.manifest, rows)]);
   }
 
-/** Checks a refusal of too many rows: its intervals each fit, are adjacent, and together cover the requested interval. */
+  /** Checks a refusal of too many rows: its intervals each fit, are adjacent, and together cover the requested interval. */
   async #tooLarge(status: number, body: Body): Promise<void> {
     refused(status, body, 409, 'export_too_large');
     const { intervals = [] } = body.error as { intervals?: { start: string; end: string; rows: number }[] };
@@ -197,7 +197,7 @@ class Conversation {
     await new Conversation(this.world, this.program, { ...this.query, interval, zone: 'Z' }, this.counts).run();
   }
 
-/** Checks that the account's page has the same status as the export, and that its downloads equal the export. */
+  /** Checks that the account's page has the same status as the export, and that its downloads equal the export. */
   async #page(parameters: string, code: string | null): Promise<void> {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;

@@ -24,7 +24,7 @@ export interface ModelRow {
 }
 
 export interface ModelGap extends Span {
-/** DID of the labeler; null for an interruption of the service. */
+  /** DID of the labeler; null for an interruption of the service. */
   readonly source: string | null;
   readonly reason: string;
 }
@@ -32,7 +32,7 @@ export interface ModelGap extends Span {
 export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
-/** Time at which the labeler left the enrolment, up to which its data is complete; null while it is enrolled. */
+  /** Time at which the labeler left the enrolment, up to which its data is complete; null while it is enrolled. */
   readonly leftAt: At | null;
 }
 
@@ -120,7 +120,7 @@ export interface ExpectedCoverage {
 
 export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: At, filters: Filters): ExpectedCoverage {
   const own = [...clipped(world, null, shown), ...silence(world, shown, now)].sort(byStart);
-// Coverage starts no earlier than the window of 30 days: older data has been removed.
+  // Coverage starts no earlier than the window of 30 days: older data has been removed.
   const from = Math.max(asked.start, now - 30 * day);
   const warmup = from < world.startedAt ? { start: from, end: Math.min(world.startedAt, shown.end) } : null;
   const labelers = new Map(
@@ -130,7 +130,7 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
       .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
-// A labeler that left the enrolment and has a gap also makes the status unknown.
+  // A labeler that left the enrolment and has a gap also makes the status unknown.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
   const isGapped = own.length > 0 || [...labelers.values()].some(({ gaps }) => gaps.length > 0);
   return {

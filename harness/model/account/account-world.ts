@@ -49,7 +49,7 @@ export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptio
   try {
     const rows: ModelRow[] = [];
     let last = 0;
-// The number of batches is about 40 for any age of the store, because each day with a row is a file.
+    // The number of batches is about 40 for any age of the store, because each day with a row is a file.
     const spacing = Math.floor(days * 86_400 * 0.05);
     const lastAppend = historyEnd - silentFor;
     for (let at = startedAt + next(3600) * 1_000_000; at < lastAppend; at += next(spacing) * 1_000_003) {
@@ -100,7 +100,7 @@ function madeRow(at: number, nth: number, next: (below: number) => number): Mode
     uri: [...uris, `at://${account}`][next(4)] ?? account,
     value: values[next(4)] ?? '',
     removed: next(3) === 0,
-// The store merges labels that are equal in all fields including the time, so each label gets a different time.
+    // The store merges labels that are equal in all fields including the time, so each label gets a different time.
     authored: new Date(at / 1000 - nth).toISOString(),
     cid: next(3) === 0 ? 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' : undefined,
     expires: next(5) === 0 ? '2027-01-01T00:00:00Z' : undefined,

@@ -22,7 +22,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <GapList gaps={view.ownGaps} heading="Our own interruptions" />
+      <GapList gaps={view.ownGaps} heading="Interruptions of Almanac" />
       {labelers.length === 0 ? null : (
         <>
           <h3 id="labelers">
@@ -103,7 +103,7 @@ function LabelerItem({
 
 function stateSentence(state: string, silent: boolean): string {
   return silent
-    ? `State when we last received anything: ${describeState(state, 1, true)}.`
+    ? `State when Almanac last received anything: ${describeState(state, 1, true)}.`
     : `State: ${describeState(state, 1)}.`;
 }
 

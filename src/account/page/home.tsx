@@ -20,7 +20,7 @@ export function HomeBody({ base, handles }: { readonly base: string; readonly ha
           <h2 id="is">What this is</h2>
           <ul>
             <li>Public label events of the last 30 days at most, as each labeler published them.</li>
-            <li>Two clocks for each: when the labeler says it wrote the label, and when we received it.</li>
+            <li>Two clocks for each: when the labeler says it wrote the label, and when Almanac received it.</li>
             <li>Each labeler separately: the same value from two labelers is two observations.</li>
             <li>The limits of the observation: gaps, interruptions, labelers that are not read.</li>
             <li>All rows as a download or an export.</li>

@@ -36,7 +36,7 @@ export function ObservationItem({
       <DefinitionText definition={definitions.get(row.labeler_did)?.byValue.get(row.value)} />
       <dl class="particulars">
         <Subject row={row} />
-        <Particular name="Observed (our clock)">
+        <Particular name="Observed (Almanac’s clock)">
           <Instant at={observation.observedAt} />
         </Particular>
         <Particular name="Authored (as the labeler wrote it)">
@@ -105,7 +105,7 @@ function Particular({ name, wide = false, children }: ParticularProps) {
 }
 
 function DefinitionText({ definition }: { readonly definition: Definition | undefined }) {
-  if (!definition) return <p class="definition none">We have seen no definition of this value from the labeler.</p>;
+  if (!definition) return <p class="definition none">No definition of this value by the labeler was observed.</p>;
   const { name, description, lang } = definition;
   return (
     <blockquote class="definition" {...(lang === null ? {} : { lang })}>

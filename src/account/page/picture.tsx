@@ -64,7 +64,7 @@ function TimelineTable({ timeline }: { readonly timeline: Timeline }) {
       <summary>The same data as a table</summary>
       <table>
         <caption>
-          {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of our clock
+          {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of Almanac’s clock
         </caption>
         <thead>
           <tr>

@@ -33,17 +33,17 @@ export const targetText: Readonly<Record<TargetKind, string>> = {
 export const reasonText: Readonly<Record<GapReason, string>> = {
   not_observed: 'not observed',
   source_unavailable: 'the labeler did not answer',
-  ingest_paused: 'our own interruption',
-  cursor_reset: 'our position in the labeler’s stream was lost',
-  maintenance: 'our own maintenance',
+  ingest_paused: 'interruption of Almanac',
+  cursor_reset: 'Almanac’s position in the labeler’s stream was lost',
+  maintenance: 'maintenance of Almanac',
   warmup: 'before observation began',
   unknown: 'reason unknown',
 };
 
 /** Descriptions of labelers that were never read. */
 export const unreadText: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
-  never_read: 'We have never read this labeler: the labels that it applied or removed are unknown.',
-  not_known: 'We do not know this labeler: the labels that it applied or removed are unknown.',
+  never_read: 'This labeler has never been read: the labels that it applied or removed are unknown.',
+  not_known: 'This labeler is unknown: the labels that it applied or removed are unknown.',
 };
 
 /** Describes the state of `n` enrolled labelers, in the past tense if the state is old. */
@@ -54,7 +54,7 @@ export function describeState(state: string, n: number, past = false): string {
 
 /** Descriptions of labeler states: for one labeler, for several if different, and in the past tense if different. */
 const states: ReadonlyMap<string, readonly [one: string, several?: string, then?: string]> = new Map([
-  ['established', ['being read, from our last position on']],
+  ['established', ['being read, from the last stored position on']],
   ['unstarted', ['not asked yet']],
   ['probing', ['being tried']],
   ['refused', ['refuses to be read', 'refuse to be read', 'refused to be read']],

@@ -13,42 +13,45 @@ import { type AccountView, readView } from './view.ts';
 
 const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
 
-it.each([12, 300])('all parts of a page of %s rows end at one frontier, even if rows are accepted while the page is built', async (count) => {
-  const writer = writerInTest(folderInTest(), noon);
-  await fill(writer, count, { at: noon + 1_000_000 });
-  let next = count;
-  const grown = async (): Promise<void> => {
-    await fill(writer, 10, { from: next, at: noon + 2_000_000 });
-    next += 10;
-  };
-  const store: AccountStore = {
-    ...writer,
-    tallyAccount: async (asked) => {
-      await grown();
-      const tally = await writer.tallyAccount(asked);
-      await grown();
-      return tally;
-    },
-  };
-  const view = await readView(
-    { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
-    {
-      query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
-      before: null,
-      now: micros(noon + 60_000_000),
-    },
-  );
-  if (view === 'out_of_window') throw new Error(view);
-  const { rows, parts, frontier, tally, interval } = view;
-  expect({ rows, total: parts.reduce((sum, { total }) => sum + (total ?? 0), 0) }).toEqual({
-    rows: count,
-    total: count,
-  });
-  const newest = parts.flatMap((part) => part.rows).map(({ observedAt }) => observedAt);
-  expect(Math.max(...newest)).toBe(frontier.end - 1);
-  // The days still cover the whole interval.
-  expect([tally.days[0]?.start, tally.days.at(-1)?.end]).toEqual([interval.start, interval.end]);
-});
+it.each([12, 300])(
+  'all parts of a page of %s rows end at one frontier, even if rows are accepted while the page is built',
+  async (count) => {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, count, { at: noon + 1_000_000 });
+    let next = count;
+    const grown = async (): Promise<void> => {
+      await fill(writer, 10, { from: next, at: noon + 2_000_000 });
+      next += 10;
+    };
+    const store: AccountStore = {
+      ...writer,
+      tallyAccount: async (asked) => {
+        await grown();
+        const tally = await writer.tallyAccount(asked);
+        await grown();
+        return tally;
+      },
+    };
+    const view = await readView(
+      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
+      {
+        query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
+        before: null,
+        now: micros(noon + 60_000_000),
+      },
+    );
+    if (view === 'out_of_window') throw new Error(view);
+    const { rows, parts, frontier, tally, interval } = view;
+    expect({ rows, total: parts.reduce((sum, { total }) => sum + (total ?? 0), 0) }).toEqual({
+      rows: count,
+      total: count,
+    });
+    const newest = parts.flatMap((part) => part.rows).map(({ observedAt }) => observedAt);
+    expect(Math.max(...newest)).toBe(frontier.end - 1);
+    // The days still cover the whole interval.
+    expect([tally.days[0]?.start, tally.days.at(-1)?.end]).toEqual([interval.start, interval.end]);
+  },
+);
 
 it('an interval without accepted rows has counted, empty days', async () => {
   const writer = writerInTest(folderInTest(), noon);
@@ -105,9 +108,21 @@ function row(did: string, state: string, changes: Partial<RosterRow> = {}): Rost
 
 describe('a labeler in the filter', () => {
   it.each([
-    ['that has never answered', [row(known, 'refused')], known, 'We have never read this labeler', 'State: refuses to be read.'],
-    ['that is not enrolled', [row(known, 'unstarted', { enrolled: false })], known, 'We have never read this labeler', ''],
-    ['that is not known', [], stranger, 'We do not know this labeler', ''],
+    [
+      'that has never answered',
+      [row(known, 'refused')],
+      known,
+      'This labeler has never been read',
+      'State: refuses to be read.',
+    ],
+    [
+      'that is not enrolled',
+      [row(known, 'unstarted', { enrolled: false })],
+      known,
+      'This labeler has never been read',
+      '',
+    ],
+    ['that is not known', [], stranger, 'This labeler is unknown', ''],
   ])('%s is shown as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
     const view = await viewWith({ roster }, { labeler });
     const { timeline, interval } = view;

@@ -18,7 +18,7 @@ export const maxLabelersShown = 50;
 /** Maximum number of rows that are counted for a page; days beyond this limit are shown as not counted. */
 const countedRows = 200_000;
 /** A labeler filter that matches no labeler, so that the coverage contains only interruptions of the service. */
-const ourselves = 'almanac';
+const serviceOnly = 'almanac';
 
 /** A labeler with rows of the account, or the labeler of the filter. */
 export interface LabelerView extends LabelerCount, HowRead {
@@ -91,7 +91,7 @@ export async function readView(
   const named = labelersShown(tally, filters.labeler);
   const alone = filters.labeler !== undefined;
   const [coverage, others, parts] = await Promise.all([
-    store.coverage({ start, end, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    store.coverage({ start, end, labelers: [serviceOnly, ...named.map(({ labeler }) => labeler)] }),
     alone ? nothingMissed : missed(store, window),
     readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
@@ -101,7 +101,7 @@ export async function readView(
     const rows = count.applied + count.removed > 0 || shownRows.some(({ label }) => label.src === count.labeler);
     return viewOf(count, rows, network, gapsOf.get(count.labeler));
   });
-  const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
+  const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
   const silence = silenceOf(frontier, now);
   // Missed time includes the time in which an unfollowed labeler was not read, for which no gap is recorded.

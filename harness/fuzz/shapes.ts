@@ -34,7 +34,7 @@ function fields(count: number, name: (i: number) => string): string {
   return Array.from({ length: count }, (_, i) => `"${name(i)}":0`).join();
 }
 
-/** Returns a hostile JSON value of about this many bytes. */
+/** Returns a hostile JSON value of about `size` bytes. */
 export function hostileJson(dice: Dice, size: number): string {
   switch (dice.below(11)) {
     case 0:
@@ -65,7 +65,7 @@ export function hostileJson(dice: Dice, size: number): string {
   }
 }
 
-/** Returns a hostile CBOR item of about this many bytes. */
+/** Returns a hostile CBOR item of about `size` bytes. */
 export function hostileCbor(dice: Dice, size: number): Uint8Array {
   switch (dice.below(10)) {
     case 0:

@@ -31,8 +31,8 @@ export interface PlainLane {
  */
 export function openPlainLane(server: Server, { answer, clock, idleMs, table }: PlainLaneOptions): PlainLane {
   const connections = new Set<Socket>();
-  const [behind, ...others] = server.listeners('connection');
-  if (!behind || others.length > 0) throw new Error('the fast path expects one connection listener of node:http');
+  const [parser, ...others] = server.listeners('connection');
+  if (!parser || others.length > 0) throw new Error('the fast path expects one connection listener of node:http');
   server.removeAllListeners('connection');
   server.on('connection', enter);
 
@@ -60,7 +60,7 @@ export function openPlainLane(server: Server, { answer, clock, idleMs, table }: 
     function handOver(bytes: Buffer): void {
       leave();
       socket.setTimeout(0);
-      behind?.call(server, socket);
+      parser?.call(server, socket);
       socket.unshift(bytes);
     }
 

@@ -15,7 +15,7 @@ describe('the end of a head', () => {
     ['GET / HTTP/1.1\nHost: a\n\nGET /\r\n\r\n', 24],
     ['GET / HTTP/1.1\r\nHost: a\r\n', -1],
     ['', -1],
-  ])('of %j', (text, end) => {
+  ])('is found in %j', (text, end) => {
     expect(endOfHead(bytesOf(text))).toBe(end);
   });
 
@@ -47,7 +47,7 @@ describe('the forwarded addresses of a head', () => {
     ['GET / HTTP/1.1\r\nx-forwarded-for:192.0.2.1 \r\nX-FORWARDED-FOR: ::1\r\n\r\n', '192.0.2.1, ::1'],
     ['GET / HTTP/1.1\r\nHost: a\r\n\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n', undefined],
     ['GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1\r\n', undefined],
-  ])('in %j', (text, found) => {
+  ])('are read from %j', (text, found) => {
     expect(forwardedForOf(bytesOf(text))).toBe(found);
   });
 

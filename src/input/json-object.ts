@@ -1,4 +1,4 @@
-/** A decoded object of foreign origin, whose fields have unknown types. */
+/** A decoded object from another party, whose fields have unknown types. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Returns true if a decoded value is an object, and not an array, null or a scalar. */

@@ -43,7 +43,7 @@ describe('a number on a page', () => {
     [instantText('2026-11-20T12:00:05.9999999+00:00', 'second'), '20 Nov 2026, 12:00:05 UTC'],
     [dateText('2026-11-20T23:59:59.999Z'), '20 Nov 2026'],
     [instantText('0001-01-01T00:00:00Z'), '1 Jan 0001, 00:00 UTC'],
-  ])('%s', (text, expected) => {
+  ])('is formatted as %s', (text, expected) => {
     expect(text.replaceAll('\u00a0', ' ')).toBe(expected);
   });
 

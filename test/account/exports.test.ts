@@ -315,7 +315,7 @@ describe('a download', () => {
     return (await Promise.all(documents)).map(({ manifest }) => manifest);
   }
 
-  it('in parts marks only the part with a clipped end as clipped', async () => {
+  it('marks only the part with a clipped end as clipped if it consists of several parts', async () => {
     const folder = folderInTest();
     const now = Date.now() * 1000;
     const store = writerInTest(folder, now - 9 * dayMicros);

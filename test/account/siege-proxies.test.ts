@@ -9,7 +9,7 @@ import { writeProxyConfig } from '../../harness/net/proxy-config.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 
-/** Tests the account surface under hostile clients, behind the configurations of `deploy/`. */
+/** Tests the account surface with hostile clients, through proxies with the configurations of `deploy/`. */
 
 /** Maximum total memory of the service's processes, in MB; the systemd unit allows twice as much. */
 const maxMb = 500;

@@ -8,7 +8,7 @@ import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../..
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 
-/** Tests the account surface under hostile clients of every kind, with honest readers among them. */
+/** Tests the account surface with hostile clients of every kind and honest clients. */
 
 const hostile = 196;
 const honest = 20;
@@ -32,7 +32,7 @@ function residentMb(pid: number): number {
 describe('honest readers among hostile clients', () => {
   it.each([
     ['that come from many addresses', 'direct', '0'],
-    ['behind a proxy that forwards their addresses', 'forwarded', '1'],
+    ['whose addresses a proxy forwards', 'forwarded', '1'],
   ] as const)(
     '%s are all answered as documented, with bounded memory',
     async (_who, kind, proxies) => {

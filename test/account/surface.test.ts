@@ -219,7 +219,7 @@ function targetOf(link: string): string[] {
   }
 }
 
-describe('a busy store', () => {
+describe('the account surface with a busy store', () => {
   it('answers 503 with Retry-After if the queue is full or a deadline passed, and frees the slot when the process has exited', async () => {
     const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000'];
     const { url, program } = await observed([...tight, '--metrics-port', '0']);
@@ -257,7 +257,7 @@ describe('a busy store', () => {
     expect((await follow(url, created)).count).toBe(12);
   });
 
-  it('is reported for a store that does not exist yet, which is read after it was created', async () => {
+  it('reports a store that does not exist yet as busy, and reads the store after its creation', async () => {
     const folder = folderInTest();
     mkdirSync(folder, { recursive: true });
     const { url } = await startAccount(folder).listening();
@@ -296,7 +296,7 @@ describe('a busy store', () => {
     expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('SIGTERM ends the program and all its processes', async () => {
+  it('ends with all its processes on SIGTERM', async () => {
     const { url, program } = await observed();
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);
@@ -306,7 +306,7 @@ describe('a busy store', () => {
     expect(readers.filter(isAlive)).toEqual([]);
   });
 
-  it('SIGTERM ends the program in time, even if a client does not read its download', async () => {
+  it('ends in time on SIGTERM, even if a client does not read its download', async () => {
     const { url, port, program } = await observed([], 20_000);
     const html = await (await fetch(`${url}/account?did=${account}`)).text();
     const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
@@ -321,7 +321,7 @@ describe('a busy store', () => {
     expect(readers.filter(isAlive)).toEqual([]);
   });
 
-  it('when the program is killed, its reading processes exit', async () => {
+  it('leaves no reading process after it was killed', async () => {
     const { url, program } = await observed();
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);

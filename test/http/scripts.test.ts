@@ -22,7 +22,7 @@ interface Answer {
 }
 
 /** The fast path answers a plain GET that arrives in one piece; a Connection header selects the full parser. */
-const lanes = { 'the plain lane': {}, 'the full parser': { Connection: 'keep-alive, x-full' } };
+const lanes = { 'the fast path': {}, 'the full parser': { Connection: 'keep-alive, x-full' } };
 
 describe.each(scripts)('%s', (name) => {
   const script = readHttpScript(join(folder, name));

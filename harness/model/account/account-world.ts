@@ -41,7 +41,7 @@ export interface HistoryOptions {
   readonly silentFor: number;
 }
 
-/** Writes a history; the model stamps its rows by the store's documented rule, and the store must agree. */
+/** Writes a history. The model computes the times of rows by the store's documented rule; fails if the store's times differ. */
 export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptions): Promise<AccountWorld> {
   const startedAt = historyEnd - Math.floor(days * day);
   const next = numbers(seed);

@@ -100,7 +100,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('survives one change of the secret, but not two', () => {
+  it('remains valid after one change of the secret, but not after two', () => {
     const [cursor] = fc.sample(arbitraryCursors, 1);
     if (!cursor) throw new Error('no sample');
     const text = cursors.seal(cursor);

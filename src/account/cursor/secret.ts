@@ -12,7 +12,7 @@ const maxSecrets = 2;
 
 /**
  * Reads the secrets in a file: 64 hex digits per line, the current secret first. A missing file is created with a new
- * secret, readable by its owner only; if two processes create it at once, one wins and both use it. Throws an
+ * secret, readable by its owner only; if two processes create it concurrently, both use the same one. Throws an
  * OperatorError if the file cannot be read or created, or has other content.
  */
 export function readSecrets(path: string): Secrets {

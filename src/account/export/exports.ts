@@ -191,7 +191,7 @@ export async function whyGone(store: AccountStore, snapshot: Snapshot, now: numb
   return now < snapshot.expiresAt && (await isCurrent(store, snapshot)) ? null : gone;
 }
 
-/** Reads like `readOn`, but refuses if rows were purged during the read: some may be missing. */
+/** Reads further rows like `readOn`; returns a refusal if rows were purged during the read, because some may be missing. */
 export async function readOnWhole(
   store: AccountStore,
   snapshot: Snapshot,

@@ -40,8 +40,7 @@ function missedSentence({ labelers: n, longest }: AccountView['missed'], others:
 }
 
 /**
- * Describes how labelers are read. If no labeler has sent anything for long, describes in the past tense how they were
- * read.
+ * Describes how labelers are read; in the past tense if no labeler has sent a page for longer than the tolerance.
  */
 function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
   const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));

@@ -55,7 +55,7 @@ describe('a query string', () => {
     );
   });
 
-  it('without an interval requests 30 days', () => {
+  it('requests 30 days if it contains no interval', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
@@ -148,7 +148,7 @@ describe('an invalid query string', () => {
     ['unknown_parameter', `${did}&%ff=x`],
     ['unknown_parameter', `${did}&Days=7`],
     ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
-  ])('%s: %s', (code, search) => {
+  ])('is refused with %s: %s', (code, search) => {
     expect(asked(search)).toBe(code);
   });
 

@@ -34,7 +34,7 @@ export type GenerationMark = string & { readonly __mark: 'generation' };
 export interface Progress {
   /** The last observation that was read; null before the first. */
   readonly position: Micros | null;
-  /** Number of rows returned so far. */
+  /** Number of returned rows. */
   readonly count: number;
   /** Digest of the manifest and these rows: 32 bytes. */
   readonly digest: Buffer;

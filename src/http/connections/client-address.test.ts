@@ -20,7 +20,7 @@ describe('the address of a client', () => {
     [3, '203.0.113.1', '203.0.113.1'],
     [1, '203.0.113.1, not an address', '10.0.0.9'],
     [1, '', '10.0.0.9'],
-  ])('behind %d proxies, with %j forwarded, is %s', (proxies, forwarded, address) => {
+  ])('with %d trusted proxies and the forwarded addresses %j is %s', (proxies, forwarded, address) => {
     expect(client(proxies, forwarded)).toBe(address);
   });
 

@@ -27,7 +27,7 @@ it.each([
   ['"abc_-9"x', false],
   ['*, "other"', false],
   ['"ABC_-9"', false],
-])('%j matches: %s', (header, matches) => {
+])('matchesEntityTag for the header %j returns %s', (header, matches) => {
   expect(matchesEntityTag(header, etag)).toBe(matches);
 });
 

@@ -9,7 +9,7 @@ import type { CutReason } from '../src/http/connections/connection-table.ts';
 import { withBody } from '../src/http/reply.ts';
 import { createHttpServer, type HttpServerOptions } from '../src/http/server.ts';
 
-/** The admission front of a server whose responses take time. */
+/** Tests the admission front of a server with delayed responses. */
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const told = (text: string) => withBody(200, 'text/plain', Buffer.from(text), []);
@@ -37,7 +37,7 @@ async function serving(more: Partial<HttpServerOptions> = {}) {
   return { cuts, targets, port, server };
 }
 
-/** Returns the maximum number of requests that the parser handed over before their responses were complete. */
+/** Returns a function for the maximum number of requests that the server received before their responses were complete. */
 function parsedAtOnce(): () => number {
   let [open, max] = [0, 0];
   const channel = 'http.server.request.start';
@@ -53,7 +53,7 @@ function parsedAtOnce(): () => number {
   return () => max;
 }
 
-it('parses a pipelined request only after the response to the one before it', async () => {
+it('the admission front parses a pipelined request only after the response to the previous one', async () => {
   const { port } = await serving();
   const maxParsed = parsedAtOnce();
   const paths = Array.from({ length: 50 }, (_, n) => `/${n}`);
@@ -63,7 +63,7 @@ it('parses a pipelined request only after the response to the one before it', as
   expect(maxParsed()).toBe(1);
 });
 
-it('reads a request that arrives byte by byte, and one whose body is not asked for', async () => {
+it('the admission front accepts a request that arrives byte by byte, and one with an unexpected body', async () => {
   const { port } = await serving();
   const post = 'POST /post HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\n\r\nGET /\r\n\r\n\n\n\n';
   const pieces = [...get('/first'), post, get('/last', 'Connection: close\r\n')];
@@ -71,7 +71,7 @@ it('reads a request that arrives byte by byte, and one whose body is not asked f
   expect(answers.map(({ body }) => body)).toEqual(['/first', '/post', '/last']);
 });
 
-it('never parses the request of a client that has left before its turn', async () => {
+it('the admission front never parses the request of a client that disconnects before its turn', async () => {
   const { port, targets, server } = await serving();
   for (let n = 0; n < 20; n++) {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -84,7 +84,7 @@ it('never parses the request of a client that has left before its turn', async (
   expect(targets).toEqual(['/stayed']);
 });
 
-it('closes a connection of the client that has most in a full table, by the names that a trusted proxy gives', async () => {
+it('in a full table, the admission front closes a connection of the client that has the most according to a trusted proxy', async () => {
   const { port, cuts } = await serving({ proxies: 1, connections: { total: 4 } });
   const flood = await Promise.all([1, 2, 3, 4].map(() => opened(port)));
   for (const socket of flood) {
@@ -98,18 +98,18 @@ it('closes a connection of the client that has most in a full table, by the name
   for (const socket of flood) socket.destroy();
 });
 
-it('answers what is no larger than the refusal, however much clients have not taken', async () => {
+it('the server sends responses that are not larger than its overload response even if unsent responses use all memory', async () => {
   const { port } = await serving({ unsent: { perClient: 0, total: 0 } });
   const answers = answersIn(await exchange(port, [get('/a') + get('/abcd', 'Connection: close\r\n')], false));
   expect(answers.map(({ body }) => body)).toEqual(['/a', 'busy']);
 });
 
-it('refuses a connection that sends nothing with the status of a request that is late', async () => {
+it('the admission front answers a silent connection with the status of a request timeout', async () => {
   const { port } = await serving();
   expect(answersIn(await exchange(port, [], false)).map(({ status }) => status)).toEqual([408]);
 }, 30_000);
 
-it('closes connections without a request when the server stops', async () => {
+it('the admission front closes connections without a request when the server stops', async () => {
   const { port, server } = await serving();
   const idle = await opened(port);
   const used = await opened(port);

@@ -4,7 +4,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { listenWidely } from '../src/http/listening.ts';
 
-/** Listening sockets that share a port. */
+/** Tests several listening sockets of one server that share a port. */
 
 const at = { host: '127.0.0.1', port: 0 };
 
@@ -17,7 +17,7 @@ async function listening(server: ReturnType<typeof createServer>, sockets: numbe
   return found;
 }
 
-/** The most connections that a server accepts in a turn of the event loop while 64 wait. */
+/** Returns the maximum number of connections that a server accepts in one event loop turn while 64 wait. */
 async function mostInATurn(sockets: number): Promise<number> {
   let [inTurn, most, all] = [0, 0, 0];
   const everyone = Promise.withResolvers<void>();
@@ -37,12 +37,12 @@ async function mostInATurn(sockets: number): Promise<number> {
   return most;
 }
 
-it('accept several connections in a turn of the event loop, where a single socket accepts one', async () => {
+it('a server with several sockets accepts several connections per event loop turn, and one with a single socket only one', async () => {
   expect(await mostInATurn(1)).toBe(1);
   expect(await mostInATurn(8)).toBeGreaterThan(2);
 });
 
-it('close connections of refused peers at once, on all sockets but the first', async () => {
+it('all sockets of a server except the first close connections of refused peers immediately', async () => {
   let accepted = 0;
   const asked = new Set<string>();
   const server = createServer((socket) => {
@@ -62,18 +62,18 @@ it('close connections of refused peers at once, on all sockets but the first', a
   );
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
   expect(asked).toEqual(new Set(['127.0.0.1']));
-  // The kernel chooses the socket by the port of the client: on average, sixteen of these come to the first.
+  // The kernel selects the socket by the port of the client; on average, the first socket gets sixteen of these connections.
   expect(accepted).toBeLessThan(48);
 });
 
-it('do not share the port with another server', async () => {
+it('the sockets of a server do not share their port with another server', async () => {
   const { port } = await listening(createServer(), 4);
   await expect(listenWidely(createServer(), { ...at, port }, 4)).rejects.toMatchObject({
     code: 'EADDRINUSE',
   });
 });
 
-it('answer on each of them, and close with their server', async () => {
+it('a server answers on each of its sockets, and closes all of them', async () => {
   const server = createHttp((_request, response) => response.end('answered'));
   const { port, close } = await listenWidely(server, at, 4);
   const answers = await Promise.all(Array.from({ length: 32 }, () => fetch(`http://127.0.0.1:${port}/`)));

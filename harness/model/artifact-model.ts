@@ -7,8 +7,8 @@ import { summaryReading, weatherwatchReading } from './weather-model.ts';
 const known = new WeakMap<Uint8Array, Reading | null>();
 
 /**
- * Returns the reading of an instrument's artifact; null if it is missing, unreadable, malformed or of an unknown
- * schema.
+ * Returns the publishable values of an instrument's artifact; null if the artifact is missing, unreadable, malformed or
+ * of an unknown schema.
  */
 export function readingOf(instrument: Instrument, bytes: Uint8Array | null): Reading | null {
   if (bytes === null) return null;
@@ -43,7 +43,8 @@ function weatherReading(artifact: JsonObject): Reading | null {
 }
 
 /**
- * Returns the number of keys in the outermost object, including repeated ones: colons outside strings, at depth one.
+ * Returns the number of keys in the outermost object, including repeated keys, as the number of colons at depth one that
+ * are outside strings.
  */
 function topLevelKeys(text: string): number {
   let depth = 0;

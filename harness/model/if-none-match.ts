@@ -1,6 +1,6 @@
 /**
- * Evaluates `If-None-Match` by RFC 9110, with the weak comparison. A malformed entry of the list matches nothing; RFC
- * 9110 does not define whether it also invalidates the others, and here it does not.
+ * Returns true if an `If-None-Match` header matches a tag by the weak comparison of RFC 9110. A malformed entry matches
+ * nothing and leaves the other entries valid, which RFC 9110 does not define.
  */
 export function etagMatches(header: string, etag: string | null): boolean {
   const trimmed = header.replace(/^[ \t]+|[ \t]+$/g, '');

@@ -7,12 +7,12 @@ import { createCursors } from './cursor/cursor.ts';
 import type { AccountReads } from './reading/protocol.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 
-it('reserves memory for a response in the turn that reads it, and reads nothing without it', async () => {
+it('the account application reserves memory for a response in the turn that reads it, and reads nothing without the memory', async () => {
   const events: string[] = [];
   const reads = new Proxy({} as AccountReads, {
     get: (_reads, method) => () => {
       events.push(`read ${String(method)}`);
-      throw new Error('nothing may be read here');
+      throw new Error('unexpected read of the store');
     },
   });
   const reading: ReadingPool = {

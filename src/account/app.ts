@@ -25,43 +25,43 @@ export interface AccountAppOptions {
   readonly budget: ClientBudget;
   readonly cost: CostBudget;
   readonly bounds: ExportBounds;
-  /** Prefix of every path, `''` or `/name` without a slash at its end. */
+  /** Prefix of every path: empty, or `/name` without a trailing slash. */
   readonly basePath: string;
   /** The OpenAPI document of this surface. */
   readonly openapi: AssetFile;
   /** The routes of the pages for people, by path. */
   readonly pages: (services: AccountServices) => ReadonlyMap<string, AccountRoute>;
-  /** Told of what no client is told; never of an account. */
+  /** Called with errors whose details clients do not receive. The arguments never contain an account. */
   readonly alarm: (route: string, error: unknown) => void;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Told of every answer; `route` is a path of the closed list, or `other`. */
+  /** Called after each response; `route` is the path of a route, or `other`. */
   readonly answered?: (route: string, status: number) => void;
 }
 
-/** Memory reserved for a response with rows: a page of an export or an account, including its manifest. */
+/** Bytes of memory that are reserved for a response with rows (an export page with its manifest, or an account page). */
 const reservedBytes = 2 * 1024 * 1024;
 
 const robots = Buffer.from('User-agent: *\nDisallow: /\n');
 
-/** Seconds after which a store that is not there, or is held by another process, is worth another try. */
+/** `Retry-After` in seconds if the store does not exist yet or another process holds it. */
 const storeRetrySeconds = 5;
 
-/** Seconds after which a client whose responses are unsent may have taken some. */
+/** `Retry-After` in seconds if unsent responses use the memory limit. */
 const unsentRetrySeconds = 5;
 
 /** The account application. */
 export interface AccountApp {
-  /** Answers a request at an instant (milliseconds since 1970). */
+  /** Returns the response to a request at `now`, in milliseconds since 1970. `gone` aborts when the client disconnects. */
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
-   * Makes ready what the first client would wait for: opened files, and code that has run before. Resolves at the latest
-   * when it is `enough`, and never rejects: a store that is not there yet is opened by the turn that finds it.
+   * Opens the store's files and runs the code of pages once, so that the first client does not wait for either. Resolves
+   * when `enough` aborts at the latest. Never rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(now: number, enough: AbortSignal): Promise<void>;
 }
 
-/** Makes it: a closed table of paths, each exact. */
+/** Creates the account application, which routes requests by a fixed table of exact paths. */
 export function createAccountApp(options: AccountAppOptions): AccountApp {
   const { reading, cursors, budget, cost, bounds, basePath, openapi, alarm, clock, answered } = options;
   const common = accountCommonHeaders;
@@ -72,11 +72,11 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
       const found = await reading.run(turn, (store) => {
-        // In the turn, before anything is read: requests that wait for a turn hold no memory that others need.
+        // Memory is reserved in the turn and not before it, because waiting requests must not occupy memory.
         if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
         return work(store);
       });
-      // To draw a page costs more than to read for it: nothing is drawn for a client that has left.
+      // Rendering a page costs more than reading its data, so no page is rendered for a client that has disconnected.
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
     },
@@ -159,21 +159,21 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   };
 }
 
-/** Returns true if an operator must act on a store error: a client waits, and the operator must be notified. */
+/** Returns true if a store error requires an action of the operator. */
 export function isFatal(error: unknown): boolean {
   return error instanceof StoreError && error.fatal;
 }
 
-/** A page for a person is drawn, which costs this process ten times what it costs to pass on rows. */
+/** Cost factor of an HTML page: rendering it takes about ten times the processor time of a JSON response. */
 const drawnWeight = 10;
 
-/** The bytes that a reply counts as. */
+/** Returns the cost of a response in bytes; an HTML page counts `drawnWeight` times. */
 function costBytes({ headers, body }: Reply): number {
   const isDrawn = headers.some((value) => value.startsWith('text/html'));
   return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
-/** Maps an error of reading to the client's error; null if it is our own bug. */
+/** Maps an error from a read to an error response; null if the error is a bug in this program. */
 export function refusalOf(
   error: unknown,
 ): { readonly code: AccountErrorCode; readonly retryAfterSeconds?: number } | null {
@@ -182,14 +182,14 @@ export function refusalOf(
   if (!(error instanceof StoreError)) return null;
   switch (error.code) {
     case 'out_of_window':
-      // The floor rose between two reads: what was asked for is kept no longer.
+      // The retention limit moved between two reads: the requested rows have been removed.
       return { code: 'snapshot_expired' };
     case 'budget_exceeded':
       return { code: 'export_too_large' };
     case 'busy':
     case 'closed':
     case 'not_a_store':
-    // Nothing of a damaged day is served; an operator has to restore it.
+    // No data of a damaged day is returned; the operator has to restore the day.
     case 'damaged':
     case 'io_failed':
     case 'unexpected':

@@ -4,7 +4,7 @@ import { allowedMethods, commonHeaders, type HeaderList } from '../http/headers.
 import { json, type Reply } from '../http/reply.ts';
 import type { AccountInterval } from '../store/port.ts';
 
-/** Headers of every response of this surface, including pages: no storing, no indexing, no referrer. */
+/** Headers of every response of the account surface, including pages: no storing, no indexing, no referrer. */
 export const privateHeaders: HeaderList = [
   'Cache-Control',
   'no-store',
@@ -14,21 +14,21 @@ export const privateHeaders: HeaderList = [
   'no-referrer',
 ];
 
-/** Headers of every response other than pages. */
+/** Headers of every response of the account surface except pages. */
 export const accountCommonHeaders: HeaderList = [
   ...commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition'),
   ...privateHeaders,
 ];
 
-/** Further fields of an error. */
+/** Optional fields of an error response. */
 export interface ErrorDetails {
-  /** Replaces the code's own message with a more specific one. */
+  /** Specific message that replaces the general message of the code. */
   readonly message?: string;
   readonly retryAfterSeconds?: number;
   readonly intervals?: readonly AccountInterval[];
 }
 
-/** Returns the error response of a code. */
+/** Returns the error response for a code. */
 export function accountError(code: AccountErrorCode, more: ErrorDetails = {}): Reply {
   const { message, retryAfterSeconds, intervals } = more;
   const body = accountErrorBody(

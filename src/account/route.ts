@@ -4,16 +4,16 @@ import type { ExportBounds } from './export/exports.ts';
 import type { Manifests } from './export/manifest.ts';
 import type { AccountReads } from './reading/protocol.ts';
 
-/** A request of one of this surface's routes. */
+/** A request to a route of the account surface. */
 export interface AccountRequest {
   /** The query string, without its question mark. */
   readonly search: string;
   readonly acceptEncoding: string | undefined;
-  /** Milliseconds since 1970. */
+  /** Time of the request, in milliseconds since 1970. */
   readonly now: number;
   /** Address of the client. */
   readonly client: string;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
   /** Reserves memory for the response before it is built; false if unsent responses already use too much. */
   readonly reserve: (bytes: number) => boolean;
@@ -23,8 +23,7 @@ export interface AccountRequest {
 export type AccountReply = Reply | StreamedReply;
 
 /**
- * A route. It may reject with `StoreBusy` or a `StoreError`: the application then sends the error response, unless the
- * route handles the error itself.
+ * Handler of a route. If the handler rejects with `StoreBusy` or a `StoreError`, the application sends the error response.
  */
 export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<AccountReply>;
 
@@ -42,7 +41,7 @@ export interface AccountServices {
   /** Charges bytes of a streamed response; other responses are charged when they are sent. */
   sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /**
-   * Returns the seconds until this client may request this account. Null if it may now; the request is then counted.
+   * Returns the seconds until the client may request the account. Null if the client may now; the request is then counted.
    */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
   readonly cursors: Cursors;

@@ -3,7 +3,7 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { parseTimestamp } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** A created export. */
+/** Response of the service that creates an export. */
 export interface Created {
   readonly manifest: ExportManifest;
   readonly cursor: string;
@@ -15,14 +15,14 @@ export interface Total {
   readonly content_sha256: string;
 }
 
-/** A page of an export; `total` on the terminal one. */
+/** A page of an export; only the terminal page has a `total`. */
 export interface Page {
   readonly manifest: ExportManifest;
   readonly rows: readonly AccountRow[];
   readonly next: { readonly cursor: string } | { readonly total: Total };
 }
 
-/** An error that the service answers with. */
+/** An error response of the service. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -30,12 +30,12 @@ export interface Refusal {
   readonly intervals: readonly FittingInterval[];
 }
 
-/** Maximum number of parts in a response. */
+/** Maximum number of intervals in an error response. */
 const maxIntervals = 10_000;
 
 /**
- * Returns true if the first response comes from an account-view service, complete or damaged, and not from a web page
- * or another API.
+ * Returns true if a text looks like a response of an account-view service, complete or damaged, and not like a web page or
+ * the response of another API.
  */
 export function isOfService(text: string): boolean {
   if (!text.trimStart().startsWith('{')) return false;
@@ -48,13 +48,13 @@ export function isOfService(text: string): boolean {
   }
 }
 
-/** Parses the response that creates an export. Unknown properties are ignored: v1 may gain some. */
+/** Parses the response that creates an export. Ignores unknown properties, which later versions of v1 may add. */
 export function parseCreated(text: string): Created {
   const { manifest, cursor } = objectOf(text);
   return { manifest: manifestOf(manifest), cursor: textOf(cursor, 'cursor') };
 }
 
-/** Parses a page. */
+/** Parses a page of an export. Throws ExportFailure `damaged`. */
 export function parsePage(text: string): Page {
   const { manifest, rows, terminal, next_cursor, count, content_sha256 } = objectOf(text);
   if (!Array.isArray(rows) || typeof terminal !== 'boolean') throw damaged('a page without rows or an end');
@@ -68,7 +68,7 @@ export function parsePage(text: string): Page {
   };
 }
 
-/** Parses an error. Null if the body is not from this service, for example a proxy's page. */
+/** Parses an error response; null if the body is not from the service but, for example, from a proxy. */
 export function parseRefusal(status: number, text: string): Refusal | null {
   let error: unknown;
   try {
@@ -124,7 +124,7 @@ function objectOf(text: string): Record<string, unknown> {
     const object = recordOf(JSON.parse(text));
     if (object) return object;
   } catch {
-    // Reported below, like any other text that is not an object.
+    // Invalid JSON is reported below, like any other text that is not an object.
   }
   throw damaged('a response that is not one JSON object');
 }

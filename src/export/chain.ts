@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../contract/canonical.ts';
 
-/** The digest of an export so far; after the last row it equals the `content_sha256`. */
+/** Digest of the received part of an export; after the last row it equals the `content_sha256`. */
 export interface Chain {
-  /** Adds a row; returns its canonical text, which the digest includes. */
+  /** Adds a row to the digest; returns the row's canonical text. */
   add(row: object): string;
-  /** Number of rows so far. */
+  /** Number of added rows. */
   readonly count: number;
-  /** In lower-case hex. */
+  /** Current digest, in lower-case hex. */
   readonly sha256: string;
 }
 
-/** Starts the chain of an export with its manifest. */
+/** Creates the digest chain of an export from its manifest. */
 export function startChain(manifest: object): Chain {
   let digest = createHash('sha256').update(canonicalJson(manifest)).digest();
   let count = 0;

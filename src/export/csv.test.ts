@@ -44,7 +44,7 @@ describe('a CSV file of rows', () => {
     expect(csvRecord({ ...row, value })).toBe(csvRecord(row).replace(',spam,', () => `,${cell},`));
   });
 
-  it('preserves every row, whatever text its labeler wrote, and no cell begins like a formula', () => {
+  it('preserves every row for any text of a labeler, and contains no cell that begins like a formula', () => {
     const text = fc.oneof(
       fc.string({ unit: 'grapheme' }),
       fc.string({ unit: fc.constantFrom('=', "'", '"', ',', ';', '\r', '\n', '+', '\t', 'a') }),
@@ -76,12 +76,12 @@ describe('a CSV file of rows', () => {
     );
   });
 
-  it('no cell begins like a formula in a program that separates cells by semicolons or tabs', () => {
+  it('contains no cell that begins like a formula in a program that separates cells by semicolons or tabs', () => {
     const text = fc.string({ unit: fc.constantFrom('=', '"', ',', ';', '\r', '\n', '+', '\t', '@', 'a') });
     fc.assert(
       fc.property(text, (value) => {
         const record = csvRecord({ ...row, value });
-        // Such a program treats quotes within a cell as text, and drops a quote at its start.
+        // A program with another separator treats quotes within a cell as text, and drops a quote at the start of a cell.
         const cells = record.split(/[;\t\r\n]/).map((cell) => cell.replace(/^"+/, ''));
         expect(cells.filter((cell) => /^[=+\-@]/.test(cell))).toEqual([]);
       }),

@@ -13,7 +13,7 @@ export const csvColumns = [
   'signature',
 ] as const satisfies readonly (keyof AccountRow)[];
 
-/** The first record: the names of the columns. */
+/** First record of a CSV file, with the names of the columns. */
 export const csvHead = `${csvColumns.join(',')}\r\n`;
 
 /** Formats a row as a record of RFC 4180. */
@@ -22,15 +22,15 @@ export function csvRecord(row: AccountRow): string {
 }
 
 /**
- * Escapes a labeler's text, which is foreign: a spreadsheet executes a cell that begins like a formula. In programs
- * that separate columns by `;` or tab, or end a row at any line break regardless of quotes, a cell may also begin
- * within the text. An apostrophe is inserted wherever a formula could begin, and before an apostrophe there, so that
- * removing one apostrophe in each of these places restores the text.
+ * Formats a foreign text as a cell that no spreadsheet executes as a formula. In programs that separate columns by `;` or
+ * tab, or that end a row at any line break, a cell may also begin within the text. An apostrophe is inserted wherever a
+ * formula could begin, and before an apostrophe in such a place, so that removing one apostrophe in each place restores the
+ * text.
  */
 function cell(text: string): string {
   const harmless = text.replace(formulaStart, "'");
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
 
-/** Matches a place where a cell may begin with a formula; a quote there may be taken for the cell's quote. */
+/** Matches a place where a cell may begin with a formula, with or without a preceding quote. */
 const formulaStart = /(?<=^|[;\t\r\n])(?="*['=+\-@\t\r\n＝＋－＠])/g;

@@ -2,16 +2,16 @@
 export type FailureKind =
   /** The service refuses the request. */
   | 'refused'
-  /** No usable response within the time limit. */
+  /** The service sends no usable response within the time limit. */
   | 'unreachable'
   /** The export expired repeatedly before its last page. */
   | 'expired'
-  /** The response differs from what the service sent: digest, count, order, shape or coverage of the interval. */
+  /** The received data is wrong: digest, count, order, shape or interval. */
   | 'damaged'
   /** The file cannot be written. */
   | 'unwritable';
 
-/** A failed export. No file exists under the requested name; the message states the remedy. */
+/** Thrown if an export fails. No file is written under the requested name; the message states the remedy. */
 export class ExportFailure extends Error {
   readonly kind: FailureKind;
 

@@ -3,27 +3,27 @@ import { canonicalJson } from '../contract/canonical.ts';
 import type { Total } from './answers.ts';
 import { csvHead, csvRecord } from './csv.ts';
 
-/** Formats of the file. */
+/** File formats of an export. */
 export const exportFormats = ['json', 'ndjson', 'csv'] as const;
-/** A format of the file. */
+/** One of the file formats of an export. */
 export type ExportFormat = (typeof exportFormats)[number];
 
-/** Position of a part in the file, and whether there are others. */
+/** Index of a part in the file, and true in `several` if the file has several parts. */
 export interface PartPlace {
   readonly index: number;
   readonly several: boolean;
 }
 
-/** File format of an export. Each method returns the next piece of text and buffers nothing. */
+/** Serializer for a file format. Each method returns the next piece of the file's text and buffers nothing. */
 export interface Layout {
   begin(manifest: ExportManifest, place: PartPlace): string;
-  /** `text` is the row's canonical JSON, `nth` counts from 0 in the part. */
+  /** Formats a row; `text` is the row as canonical JSON, and `nth` is its index in the part. */
   row(row: AccountRow, text: string, nth: number): string;
   end(total: Total): string;
   finish(rows: number, several: boolean): string;
 }
 
-/** As `/download` returns it; several parts form a list of such documents. */
+/** JSON format: the same document as from `/download`, or a list of such documents for several parts. */
 const json: Layout = {
   begin: (manifest, { index, several }) =>
     `${several ? (index === 0 ? '{"parts":[\n' : ',\n') : ''}{"manifest":${canonicalJson(manifest)},"rows":[\n`,
@@ -32,7 +32,7 @@ const json: Layout = {
   finish: (rows, several) => (several ? `\n],"count":${rows}}\n` : '\n'),
 };
 
-/** The manifest, the rows, and a last line with their count and digest; several parts are concatenated. */
+/** NDJSON format: the manifest, the rows, and a last line with count and digest; several parts are concatenated. */
 const ndjson: Layout = {
   begin: (manifest) => `${canonicalJson(manifest)}\n`,
   row: (_row, text) => `${text}\n`,
@@ -40,7 +40,7 @@ const ndjson: Layout = {
   finish: () => '',
 };
 
-/** Only the rows: the manifest is in a second file. */
+/** CSV format, which contains only the rows; the manifest is in a second file. */
 const csv: Layout = {
   begin: (_manifest, { index }) => (index === 0 ? csvHead : ''),
   row: (row) => csvRecord(row),
@@ -48,15 +48,15 @@ const csv: Layout = {
   finish: () => '',
 };
 
-/** The layout of each format. */
+/** Serializer of each file format. */
 export const layouts: Record<ExportFormat, Layout> = { json, ndjson, csv };
 
-/** A finished part without its rows. */
+/** Manifest, count and digest of a complete part. */
 export interface PartSummary extends Total {
   readonly manifest: ExportManifest;
 }
 
-/** Text of a CSV file's manifest. */
+/** Formats the manifest file of a CSV file. */
 export function manifestBeside(parts: readonly PartSummary[], fileSha256: string): string {
   const [only] = parts;
   const content = parts.length === 1 ? { ...only } : { parts, count: parts.reduce((sum, { count }) => sum + count, 0) };

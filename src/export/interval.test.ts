@@ -19,15 +19,15 @@ const lastPart: AskedInterval = { ...part, first: false, last: true };
 
 describe('the interval of an export', () => {
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
-    ['the asked one', explicit, between(10, 20)],
+    ['the requested one', explicit, between(10, 20)],
     [
-      'the asked one in another zone',
+      'the requested one in another time zone',
       { kind: 'explicit', start: '2026-11-01T02:10:00+02:00', end: at(20) },
       between(10, 20),
     ],
     ['less, if clipped', explicit, between(12, 15, true)],
     ['the part', laterPart, between(10, 20)],
-    ['the first part, where the window has moved on', firstPart, between(11, 20, true)],
+    ['the first part, clipped at the start of the window', firstPart, between(11, 20, true)],
     ['the last part, which ends in the future', lastPart, between(10, 19, true)],
     ['a week', { kind: 'days', days: 7 }, between(0, 7 * 1440)],
     ['less than a week', { kind: 'days', days: 7 }, between(0, 10, true)],
@@ -36,14 +36,14 @@ describe('the interval of an export', () => {
   });
 
   it.each<[string, AskedInterval, Pick<ExportManifest, 'interval' | 'clipped'>]>([
-    ['less without saying so', explicit, between(12, 20)],
+    ['shorter without being marked as clipped', explicit, between(12, 20)],
     ['more', explicit, between(9, 20, true)],
     ['beyond its end', explicit, between(10, 21, true)],
     ['empty', explicit, between(15, 15, true)],
     ['a later part that lacks its start', laterPart, between(11, 20, true)],
     ['a part that lacks its end', firstPart, between(10, 19, true)],
     ['a last part that lacks its start', lastPart, between(11, 20, true)],
-    ['a last part that lacks its end without saying so', lastPart, between(10, 19)],
+    ['a last part that lacks its end without being marked as clipped', lastPart, between(10, 19)],
     ['more than the days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
   ])('may not be %s', (_what, asked, given) => {
     expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of another interval');
@@ -103,13 +103,13 @@ describe('the parts that a service returns', () => {
     ['a first part', firstPart],
     ['a part', laterPart],
     ['a last part', lastPart],
-  ])('of %s must cover the whole request, including time that is no longer retained', (_what, asked) => {
+  ])('for %s must cover the whole request, including time that is no longer retained', (_what, asked) => {
     expect(() => partsOf(asked, intervals([11, 15, 20]))).toThrow('do not cover');
     expect(() => partsOf(asked, intervals([10, 15, 19]))).toThrow('do not cover');
     expect(partsOf(asked, intervals([10, 15, 20]))).toHaveLength(2);
   });
 
-  it('of a number of days must have that length', () => {
+  it('for a number of days must together have that length', () => {
     const week = { kind: 'days', days: 7 } as const;
     expect(partsOf(week, intervals([0, 15, 7 * 1440]))).toHaveLength(2);
     for (const edges of [

@@ -3,11 +3,11 @@ import type { FittingInterval } from '../contract/account-errors.ts';
 import { type Micros, parseInstant } from '../contract/timestamp.ts';
 import { ExportFailure } from './failure.ts';
 
-/** The requested interval: the last days, or start and end as text; start inclusive, end exclusive. */
+/** Requested interval: the last days, or start (inclusive) and end (exclusive) as text. */
 export type AskedInterval =
   | { readonly kind: 'days'; readonly days: number }
   | { readonly kind: 'explicit'; readonly start: string; readonly end: string }
-  /** A part of a larger interval. Only the start and the end of the whole may be outside the window. */
+  /** A part of a larger interval. Only the first part may start, and the last part end, outside the window. */
   | {
       readonly kind: 'part';
       readonly start: string;
@@ -21,7 +21,7 @@ export function intervalQuery(asked: AskedInterval): Record<string, string> {
   return asked.kind === 'days' ? { days: String(asked.days) } : { start: asked.start, end: asked.end };
 }
 
-/** Throws if the export's interval differs from the request without being marked as clipped. */
+/** Throws ExportFailure if an export's interval differs from the request without being marked as clipped. */
 export function checkInterval(asked: AskedInterval, { interval, clipped }: ExportManifest): void {
   const [start, end] = [instant(interval.start), instant(interval.end)];
   if (start >= end) throw other();
@@ -36,7 +36,7 @@ export function checkInterval(asked: AskedInterval, { interval, clipped }: Expor
   if ((start !== wantedStart && !asked.first) || (end !== wantedEnd && !asked.last)) throw other();
 }
 
-/** Validates the parts that the service returns: each follows the previous one, and together they cover the request. */
+/** Returns the parts that the service lists; throws unless the parts are adjacent and together cover the request. */
 export function partsOf(asked: AskedInterval, intervals: readonly FittingInterval[]): AskedInterval[] {
   const [first] = intervals;
   if (!first) return [];

@@ -6,10 +6,10 @@ import { type Chain, startChain } from './chain.ts';
 import { ExportFailure } from './failure.ts';
 import { type AskedInterval, checkInterval } from './interval.ts';
 
-/** One export of the service during download: every row is validated before it is passed on. */
+/** An export of the service during its download, which validates every row. */
 export interface Part {
   readonly manifest: ExportManifest;
-  /** Number of rows so far. */
+  /** Number of accepted rows. */
   readonly count: number;
   /** Validates the rows of a page; returns each with its canonical text. Throws ExportFailure `damaged`. */
   accept(page: Page): { readonly row: AccountRow; readonly text: string }[];
@@ -17,13 +17,13 @@ export interface Part {
   verify(total: Total): void;
 }
 
-/** The requested export; the manifest must repeat it. */
+/** Account and filters of the requested export, which the manifest must contain. */
 export interface AskedExport {
   readonly account: string;
   readonly filters: ExportManifest['filters'];
 }
 
-/** Starts reading a created export. Throws ExportFailure `damaged` if it does not match the request. */
+/** Creates the part for a created export. Throws ExportFailure `damaged` if the manifest does not match the request. */
 export function beginPart({ manifest }: Created, asked: AskedExport, interval: AskedInterval): Part {
   const same = manifest.account === asked.account && canonicalJson(manifest.filters) === canonicalJson(asked.filters);
   if (!same) throw damaged('does not match the requested account and filters');
@@ -61,14 +61,14 @@ export function beginPart({ manifest }: Created, asked: AskedExport, interval: A
   };
 }
 
-/** Matches the account itself and every AT-URI below its DID. */
+/** Returns true if a URI is the account's DID or an AT-URI of the account. */
 function isAbout(uri: string, account: string): boolean {
   if (uri === account) return true;
   const beginning = `at://${account}`;
   return uri.startsWith(beginning) && !/^[A-Za-z0-9._:%-]/.test(uri.slice(beginning.length));
 }
 
-/** Returns the manifest fields that identify an export; coverage is excluded, because it may differ between pages. */
+/** Returns the manifest fields that identify an export, without the coverage, which may differ between pages. */
 function identityOf({
   account,
   interval,

@@ -29,7 +29,7 @@ describe('showProgress', () => {
     );
   });
 
-  it('prints plain lines elsewhere, at most one in five seconds', () => {
+  it('prints plain lines if the output is not a terminal, at most one in five seconds', () => {
     const { progress, text, pass } = shown(false);
     progress.rows(0, 1200, 1, 3);
     pass(4999);

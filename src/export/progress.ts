@@ -1,15 +1,15 @@
 /** Receives progress reports of a running export. */
 export interface Progress {
-  /** Reports the rows so far, their maximum, and the number of the current part and of all parts. */
+  /** Reports the number of received rows, its maximum, and the numbers of the current part and of all parts. */
   rows(done: number, bound: number, part: number, parts: number): void;
   waiting(why: string, milliseconds: number): void;
   restarted(): void;
   narrowed(parts: number): void;
-  /** Ends the line that is rewritten. */
+  /** Clears the progress line at the end of the export. */
   end(): void;
 }
 
-/** Output of progress reports. */
+/** Output and clock of progress reports. */
 export interface ProgressOutput {
   readonly write: (text: string) => unknown;
   readonly terminal: boolean;
@@ -17,10 +17,10 @@ export interface ProgressOutput {
   readonly clock: () => number;
 }
 
-/** Minimum interval of row reports if the output is not a terminal, in milliseconds. */
+/** Minimum interval between row reports if the output is not a terminal, in milliseconds. */
 const everyMs = 5_000;
 
-/** Shows progress: on a terminal one line that is rewritten, elsewhere plain lines. */
+/** Creates progress reports: one line that is rewritten on a terminal, and plain lines on other outputs. */
 export function showProgress({ write, terminal, clock }: ProgressOutput): Progress {
   let toldAt = Number.NEGATIVE_INFINITY;
   let open = false;

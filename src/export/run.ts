@@ -17,14 +17,14 @@ export interface ExportOrder {
   readonly format: ExportFormat;
 }
 
-/** Maximum restarts of an export for one part. */
+/** Maximum number of restarts of the export of one part. */
 const maxRestarts = 3;
-/** Maximum parts of one file. */
+/** Maximum number of parts in one file. */
 const maxParts = 10_000;
 
 /**
- * Writes the requested export into the target, part by part, each verified before the next is requested. Rejects with
- * ExportFailure; the target's content is then unusable.
+ * Writes the requested export into the target, part by part. Each part is verified before the next one is requested.
+ * Rejects with ExportFailure; the target's content is then unusable.
  */
 export function runExport(
   order: ExportOrder,
@@ -61,7 +61,7 @@ class ExportRun {
       if (Array.isArray(done)) {
         queue.unshift(...done);
         if (queue.length + this.#parts.length > maxParts)
-          throw new ExportFailure('damaged', 'the service lists an unlimited number of parts');
+          throw new ExportFailure('damaged', `the service lists more than ${maxParts} parts`);
         this.#progress.narrowed(done.length);
       } else {
         this.#parts.push(done);
@@ -72,7 +72,7 @@ class ExportRun {
     return this.#parts;
   }
 
-  /** Reads one part into the file; if it is too large, returns its parts. */
+  /** Reads one part into the file; returns smaller parts instead if the part is too large. */
   async #readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
     const { account, filters } = this.#order;
     const mark = this.#target.mark();
@@ -84,7 +84,7 @@ class ExportRun {
       const reply = await askExports({ did: account, ...intervalQuery(interval), ...filters }, this.#service);
       if (reply.kind === 'refusal') {
         const { code, intervals } = reply.refusal;
-        // An account with too many rows to count is refused without parts.
+        // The service refuses an account with too many rows to count without listing parts.
         if (code !== 'export_too_large' || intervals.length === 0) throw refused(reply.refusal);
         return partsOf(interval, intervals);
       }
@@ -99,7 +99,7 @@ class ExportRun {
     throw new ExportFailure('expired', `the export expired ${maxRestarts + 1} times before its last page`);
   }
 
-  /** Reads the pages of a part; returns null if the export expired meanwhile. */
+  /** Reads the pages of a part; returns null if the export expires before the last page. */
   async #readPages(part: Part, first: string): Promise<Total | null> {
     let cursor = first;
     this.#report(part);

@@ -6,15 +6,15 @@ import { type ExportOrder, runExport } from './run.ts';
 import type { ServiceOptions } from './service.ts';
 import { openTarget, type Target } from './target.ts';
 
-/** Returns the path of the manifest of a CSV file. */
+/** Returns the path of the manifest file of a CSV file. */
 export function manifestPath(path: string): string {
   return `${path}.manifest.json`;
 }
 
 /**
- * Exports into a file that gets its name only when it is complete and verified. A CSV file's manifest appears first, so
- * that the rows never exist without it. Rejects with ExportFailure, or with the reason of the service's signal, and
- * then leaves no file behind.
+ * Exports into a file that gets its final name only after it is complete and verified. The manifest of a CSV file is
+ * published first, so that the rows never exist without a manifest. Rejects with ExportFailure or the reason of the
+ * service's signal; no file remains after a failure.
  */
 export async function saveExport(
   order: ExportOrder,
@@ -48,7 +48,7 @@ export async function saveExport(
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (stats) => stats.isDirectory(),
-    // The file does not exist yet, or is inaccessible: opening it reports the error.
+    // A missing file is normal, and opening an inaccessible file reports the error.
     () => false,
   );
 }

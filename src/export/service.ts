@@ -24,7 +24,7 @@ export interface ServiceOptions {
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Called before each wait. */
   readonly waiting: (why: string, milliseconds: number) => void;
-  /** Aborts everything: pending calls reject with its reason. */
+  /** Aborts all requests; pending calls reject with the signal's reason. */
   readonly signal: AbortSignal;
 }
 
@@ -33,14 +33,14 @@ export type ServiceReply =
   | { readonly kind: 'body'; readonly text: string }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
 
-/** Maximum size of a response: a page of 500 rows with its manifest is far smaller. */
+/** Maximum size of a response in bytes; a page of 500 rows with its manifest is far smaller. */
 const maxBytes = 32 * 1024 * 1024;
 const transient = [429, 502, 503, 504];
 
 /**
- * Requests `/exports`, and retries without a response or while the service is busy, not before the time it states.
- * Rejects with ExportFailure `unreachable` after the time limit, and `damaged` for a response that is not from such a
- * service.
+ * Requests `/exports`. Retries without a response or while the service is busy, at the earliest after the delay in
+ * `Retry-After`. Rejects with ExportFailure `unreachable` after the time limit, and `damaged` for a response that no
+ * account-view service sends.
  */
 export async function askExports(
   query: Readonly<Record<string, string>>,
@@ -79,7 +79,7 @@ async function once(
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
-  // Every such service knows these paths: this is another kind of server, or a wrong base path.
+  // Every account-view service has this path, so the server is of another kind or the base path is wrong.
   if (status === 404) throw noService(`responds with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {
@@ -90,7 +90,7 @@ async function once(
   throw noService(`responds with status ${status}`);
 }
 
-/** Creates the failure for an address that is not an account-view service. */
+/** Returns the failure for an address that is not an account-view service. */
 export function noService(does: string): ExportFailure {
   return new ExportFailure(
     'refused',

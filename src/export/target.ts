@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { ExportFailure } from './failure.ts';
 
-/** A position in the file to which it can be rewound. */
+/** A position in a target to which the target can be rewound. */
 export interface Mark {
   readonly bytes: number;
   readonly hash: Hash;
@@ -12,7 +12,7 @@ export interface Mark {
 
 /**
  * A file that is written atomically: a temporary file in the same directory, fsync, rename, fsync of the directory.
- * Every method rejects with ExportFailure `unwritable` if the disk refuses.
+ * Every method rejects with ExportFailure `unwritable` on a system error.
  */
 export interface Target {
   write(text: string): Promise<void>;
@@ -42,7 +42,7 @@ export async function openTarget(path: string): Promise<Target> {
   return {
     async write(text) {
       const chunk = Buffer.from(text);
-      // At an explicit position: after a rewind, the handle's own position is beyond the end.
+      // Each write has an explicit position, because after a rewind the position of the handle is beyond the end.
       for (let at = 0; at < chunk.length; ) {
         at += (await done(file.write(chunk, at, chunk.length - at, bytes + at))).bytesWritten;
       }
@@ -68,7 +68,7 @@ export async function openTarget(path: string): Promise<Target> {
     },
     async discard() {
       if (state === 'over') return;
-      // Only the first error is reported; these files may not exist.
+      // Errors of the clean-up are ignored: the first error was reported, and the files may not exist.
       if (state === 'open') await file.close().catch(() => undefined);
       state = 'over';
       await unlink(temporary).catch(() => undefined);

@@ -1,34 +1,35 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Requests that a client may send on a connection before it takes the first response. */
+/** Maximum number of pipelined requests on a connection without a complete response. */
 export const maxPipelined = 64;
 
-/** The exchanges of one connection. */
+/** State of the requests and responses of one connection. */
 interface Exchange {
   outstanding: number;
   latest: IncomingMessage;
-  /** True if the response under way is the last one, by the client's or our own header. */
+  /** True if the current response is the last one, by the `Connection` header of the client or of the server. */
   closing: boolean;
-  /** Called when no response is under way any more. */
+  /** Called when no response is pending any more. */
   afterwards: (() => void) | null;
   /** Resolves when every response before the newest one is complete. */
   tail: Promise<void>;
 }
 
-/** Decision on a request: answer it, ignore it after the connection's last one, or reject it as one too many. */
+/** Decision on a request: answer it, ignore it because the connection closes, or reject it as above the limit. */
 export type Admission =
   | { readonly kind: 'answer'; readonly turn: Promise<void> }
   | { readonly kind: 'ignore' }
   | { readonly kind: 'too_many' };
 
-/** Keeps requests and responses of each connection in step. */
+/** Tracks the requests and responses of each connection, and ensures that responses are sent in order. */
 export class Exchanges {
   readonly #exchanges = new WeakMap<object, Exchange>();
 
   /**
-   * Admits a request. A request behind one that closes the connection gets no response (RFC 9112, section 9.6).
-   * `turn` resolves when the responses before it are complete: a client that pipelines is answered one by one.
+   * Admits a request. A request that follows one that closes the connection gets no response (RFC 9112, section 9.6).
+   * `turn` resolves when all earlier responses on the connection are complete, so that pipelined requests are answered one
+   * after the other.
    */
   begin(message: IncomingMessage, response: ServerResponse): Admission {
     const { socket } = message;
@@ -60,7 +61,7 @@ export class Exchanges {
     return { kind: 'answer', turn };
   }
 
-  /** The response to the newest request closes its connection. */
+  /** Marks the response to the newest request as the last one on its connection. */
   close(socket: Duplex): void {
     const exchange = this.#exchanges.get(socket);
     if (exchange) exchange.closing = true;
@@ -76,7 +77,7 @@ export class Exchanges {
     return this.#exchanges.get(socket)?.latest.complete === false;
   }
 
-  /** Acts once every response under way is complete, and lets no further request in. */
+  /** Calls `act` after all pending responses are complete, and accepts no further request. */
   finish(socket: Duplex, act: () => void): void {
     const exchange = this.#exchanges.get(socket);
     if (!exchange || exchange.outstanding === 0) {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FairQueue, type Waiting } from './fair-queue.ts';
 
-/** A queue whose members write their names down. */
+/** Creates a queue whose entries record their names when they are admitted or refused. */
 function queueOf(maxWaiting: number) {
   const queue = new FairQueue({ maxWaiting, monotonic: () => 0, oldestEvery: 4 });
   const refused: string[] = [];
@@ -29,13 +29,13 @@ function queueOf(maxWaiting: number) {
 }
 
 describe('turns', () => {
-  it('go round between clients, in order for each', () => {
+  it('alternate between clients, and keep the order of entries of each client', () => {
     const { add, drain } = queueOf(10);
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) add(name.charAt(0), name);
     expect(drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
-  it('are not given to one that left', () => {
+  it('are not given to a removed entry', () => {
     const { add, remove, drain, queue } = queueOf(10);
     for (const name of ['a1', 'a2', 'b1']) add(name.charAt(0), name);
     remove('a', 'a1');
@@ -47,7 +47,7 @@ describe('turns', () => {
 });
 
 describe('the recent use of clients', () => {
-  it('decides whose turn it is, and clients of about the same use take turns', () => {
+  it('determines the next client, and clients with similar use alternate', () => {
     const { queue, add, drain } = queueOf(20);
     queue.charge('heavy', 100);
     for (const client of ['a', 'b']) queue.charge(client, 5);
@@ -55,7 +55,7 @@ describe('the recent use of clients', () => {
     expect(drain()).toEqual(['new 1', 'a 1', 'b 1', 'heavy 1', 'a 2', 'heavy 2']);
   });
 
-  it('includes what their next turns are expected to cost', () => {
+  it('includes the expected cost of their next turns', () => {
     const { queue, drain, add } = queueOf(20);
     const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 10 };
     const order: string[] = [];
@@ -67,7 +67,7 @@ describe('the recent use of clients', () => {
     expect([order, drain(), order]).toEqual([['costly'], ['a'], ['costly']]);
   });
 
-  it('that is charged while they wait counts at once', () => {
+  it('includes charges during the wait immediately', () => {
     const { queue, add, drain } = queueOf(20);
     for (const name of ['a', 'b', 'c']) add(name, name);
     queue.charge('a', 10);
@@ -75,7 +75,7 @@ describe('the recent use of clients', () => {
     expect(drain()).toEqual(['c', 'a', 'b']);
   });
 
-  it('keeps none waiting for ever: every fourth turn is that of the client that has waited longest', () => {
+  it('blocks no client forever: the client that has waited longest gets every fourth turn', () => {
     const { queue, add } = queueOf(100);
     queue.charge('heavy', 1_000);
     add('heavy', 'heavy');
@@ -88,7 +88,7 @@ describe('the recent use of clients', () => {
     expect(turns).toEqual([false, false, false, true]);
   });
 
-  it('lets the client that has waited longest use one part of four, also with a costly turn', () => {
+  it('leaves a quarter of the total use to the client that has waited longest, even if its turn is costly', () => {
     const { queue, add } = queueOf(100);
     const costly = { admit: () => undefined, refuse: () => undefined, expectedCost: 10 };
     queue.add('costly', costly);
@@ -101,7 +101,7 @@ describe('the recent use of clients', () => {
     expect(turns).toBe(16);
   });
 
-  it('decides who gives way in a full queue', () => {
+  it('determines which client loses an entry in a full queue', () => {
     const { queue, add, refused, drain } = queueOf(3);
     queue.charge('heavy', 100);
     queue.charge('heaviest', 1_000);
@@ -113,7 +113,7 @@ describe('the recent use of clients', () => {
 });
 
 describe('a full queue', () => {
-  it('takes from the client that has most for one that has less, and from no other', () => {
+  it('refuses an entry of the client with the most entries for a client with fewer, and no other entry', () => {
     const { add, refused, drain } = queueOf(3);
     for (const name of ['a1', 'a2', 'a3']) expect(add('a', name)).toBe(true);
     expect(add('a', 'a4')).toBe(false);
@@ -124,7 +124,7 @@ describe('a full queue', () => {
   });
 });
 
-it('every entry that was added is admitted or refused exactly once, and never are there more than the bound', () => {
+it('every added entry is admitted or refused exactly once, and the number of waiting entries never exceeds the limit', () => {
   const names = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean()), { maxLength: 60 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), names, (most, steps) => {

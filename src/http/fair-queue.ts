@@ -1,24 +1,24 @@
 import { RecentUse } from './recent-use.ts';
 
-/** An entry that waits for a turn. */
+/** An entry of the queue, which waits for a turn. */
 export interface Waiting {
-  /** Told that its turn has come. */
+  /** Called when the entry gets its turn. */
   readonly admit: () => void;
-  /** Told that it must give way to another client. */
+  /** Called when the entry is removed in favour of another client. */
   readonly refuse: () => void;
-  /** Returns true if it may have a turn now; absent: it may. */
+  /** Returns true if the entry may have a turn now; if absent, the entry may always have one. */
   readonly mayRun?: () => boolean;
-  /** Use that its turn is expected to add: an entry waits as if its client had used several times that already. */
+  /** Use that the turn is expected to add; an entry with a high expected cost waits longer. */
   readonly expectedCost?: number;
 }
 
 /** Options of a fair queue. */
 export interface FairQueueOptions {
-  /** Entries that wait at once. */
+  /** Maximum number of waiting entries. */
   readonly maxWaiting: number;
-  /** A clock that never steps, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** One part of so many of what turns use goes to the client that has waited longest, whatever it used before. */
+  /** Reciprocal of the share of use for the client that has waited longest, regardless of its recent use. */
   readonly oldestEvery: number;
 }
 
@@ -26,36 +26,36 @@ export interface FairQueueOptions {
 interface WaitingClient {
   readonly client: string;
   readonly entries: Waiting[];
-  /** Index of its recent use: clients of one band are taken for equal. */
+  /** Index of the client's band of recent use; clients in one band are treated as equal. */
   band: number;
 }
 
-/** An entry that may have a turn, and its client. */
+/** An entry that may have a turn now, and its client. */
 interface Runnable {
   readonly own: WaitingClient;
   readonly waiting: Waiting;
 }
 
-/** Weight of what a turn will use, compared with what was used: short turns first serve more clients in the same time. */
+/** Weight of the expected cost of a turn relative to recent use, so that short turns run first. */
 const costWeight = 8;
-/** Two bands for each doubling of recent use; the last one has no upper end. */
+/** Number of bands of recent use: two bands for each doubling of the use; the last band has no upper limit. */
 const bands = 32;
 /**
- * A bounded queue that is fair between clients. A turn goes to the client with the least recent use, so a client that asks
- * seldom is served at once, however many others wait; clients of equal use take turns. Some turns go to the client that has
- * waited longest, so that each is served in the end. In a full queue the last place of the client that has most
- * waiting, else of one with more recent use, goes to another client.
+ * A bounded queue that is fair between clients. The client with the least recent use has the next turn, so a client with
+ * few requests is served immediately even if many others wait; clients with equal use alternate. Some turns go to the
+ * client that has waited longest, so that every client is eventually served. If the queue is full, a new entry replaces
+ * the last entry of the client with the most waiting entries, or of a client with more recent use.
  */
 export class FairQueue {
   readonly #maxWaiting: number;
   readonly #oldestEvery: number;
   readonly #use: RecentUse;
-  /** The clients that wait, those first that have waited longest for their next turn. */
+  /** Waiting clients by name, in the order of their waiting time, the longest first. */
   readonly #clients = new Map<string, WaitingClient>();
-  /** The same clients by their recent use. */
+  /** Waiting clients by name, for each band of recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
-  /** Sum of the use of turns since the client that has waited longest had one; each turn counts one more. */
+  /** Total use since the client that has waited longest last had a turn, plus one per turn. */
   #spent = 0;
 
   constructor({ maxWaiting, monotonic, oldestEvery }: FairQueueOptions) {
@@ -68,17 +68,17 @@ export class FairQueue {
     return this.#size;
   }
 
-  /** Entries of a client that wait. */
+  /** Returns the number of waiting entries of a client. */
   waitingOf(client: string): number {
     return this.#clients.get(client)?.entries.length ?? 0;
   }
 
-  /** Adds an entry; returns false if the queue is full. `cost` counts as use when the client's next turns are decided. */
+  /** Adds an entry; returns false if the queue is full. `cost` is added to the client's recent use. */
   add(client: string, waiting: Waiting, cost = 0): boolean {
     const known = this.#clients.get(client);
     if (this.#size >= this.#maxWaiting && !this.#makeRoom(known?.entries.length ?? 0, this.#bandOf(client, waiting)))
       return false;
-    // Making room may have taken the client's own place.
+    // `makeRoom` may have removed the client's last entry.
     const own = this.#clients.get(client);
     if (own) own.entries.push(waiting);
     else this.#join({ client, entries: [waiting], band: this.#bandOf(client, waiting) });
@@ -87,14 +87,14 @@ export class FairQueue {
     return true;
   }
 
-  /** Adds what a turn of a client used. */
+  /** Records the use of a client's turn. */
   spend(client: string, amount: number): void {
-    // What was used before others waited delayed none of them.
+    // Use that occurs while no entry waits delays no client.
     if (this.#size > 0) this.#spent += amount;
     this.charge(client, amount);
   }
 
-  /** Adds to the recent use of a client, also for what it has waiting. */
+  /** Adds to the recent use of a client, and updates the position of its waiting entries. */
   charge(client: string, amount: number): void {
     this.#use.charge(client, amount);
     const own = this.#clients.get(client);
@@ -106,7 +106,7 @@ export class FairQueue {
     this.#bands[band]?.set(client, own);
   }
 
-  /** Takes whose turn it is, of those that may have one; null where there is none. */
+  /** Removes and returns the entry that has the next turn; null if no entry may have a turn now. */
   take(): Waiting | null {
     const oldest = firstRunnable(this.#clients.values());
     if (!oldest) return null;
@@ -119,7 +119,7 @@ export class FairQueue {
     return this.#taken(firstRunnable(this.#byUse()) ?? oldest);
   }
 
-  /** Takes one out that waits no longer. */
+  /** Removes an entry that no longer waits; without effect for an unknown entry. */
   remove(client: string, waiting: Waiting): void {
     const own = this.#clients.get(client);
     const at = own?.entries.indexOf(waiting) ?? -1;
@@ -156,7 +156,7 @@ export class FairQueue {
     this.#bands[band]?.delete(client);
   }
 
-  /** Takes a place from a client that has more waiting than another, or else from one of a higher band. */
+  /** Refuses an entry of a client with more than `waiting` entries, or of one in a higher band; returns false without one. */
   #makeRoom(waiting: number, band: number): boolean {
     const victim = this.#withMoreWaiting(waiting) ?? this.#withMoreUse(band);
     const last = victim?.entries.pop();
@@ -174,7 +174,7 @@ export class FairQueue {
     return longest;
   }
 
-  /** Finds the last client of those with most recent use, if that is more than the use of a band. */
+  /** Returns the last client in the highest band of use above the band `than`; null if no client is above it. */
   #withMoreUse(than: number): WaitingClient | null {
     for (let band = bands - 1; band > than; band--) {
       const last = [...(this.#bands[band]?.values() ?? [])].at(-1);

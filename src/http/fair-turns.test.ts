@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FairTurns } from './fair-turns.ts';
 
-/** Turns of an event loop that the test runs itself; each piece of work takes `pieceMs`. */
+/** Creates fair turns on an event loop that the test controls; each piece of work takes `pieceMs` milliseconds. */
 function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
   const next: (() => void)[] = [];
   let nowMs = 0;
@@ -21,7 +21,7 @@ function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
         },
         () => refused.push(name),
       ),
-    /** Runs one turn of the loop; returns the work that it began. */
+    /** Runs one turn of the event loop; returns the work that the turn began. */
     turn(): string[] {
       const before = begun.length;
       for (const act of next.splice(0)) act();
@@ -31,7 +31,7 @@ function turnsOf(pieceMs = 0, maxWaiting = 1_000) {
 }
 
 describe('a turn of the event loop', () => {
-  it('begins a few pieces of work, which go round between clients', () => {
+  it('begins a limited number of pieces of work, alternating between clients', () => {
     const { enter, turn } = turnsOf();
     for (let n = 1; n <= 8; n++) enter('a', `a${n}`);
     for (const name of ['b1', 'c1']) enter(name.charAt(0), name);
@@ -39,7 +39,7 @@ describe('a turn of the event loop', () => {
     expect([turn(), turn(), turn()]).toEqual([first, ['a7', 'a8'], []]);
   });
 
-  it('begins the work of clients that began least recently, whatever others withdrew', () => {
+  it('begins the work of the clients that began least recently, even if other clients withdrew work', () => {
     const { enter, turn } = turnsOf();
     for (let n = 0; n < 10; n++) enter('reconnects', 'never')();
     for (const name of ['steady 1', 'steady 2', 'steady 3', 'steady 4']) enter('steady', name);
@@ -54,7 +54,7 @@ describe('a turn of the event loop', () => {
     expect([turn(), turn()]).toEqual([['a1', 'b1'], ['c1']]);
   });
 
-  it('begins nothing where it accepted a connection, unless many turns before it began nothing either', () => {
+  it('begins no work after it accepted a connection, unless many preceding turns began no work', () => {
     const { enter, turn, turns } = turnsOf();
     enter('a', 'a1');
     const began = Array.from({ length: 5 }, () => {
@@ -64,7 +64,7 @@ describe('a turn of the event loop', () => {
     expect(began).toEqual([...Array.from({ length: 4 }, () => []), ['a1']]);
   });
 
-  it('does not begin what was withdrawn', () => {
+  it('does not begin withdrawn work', () => {
     const { enter, turn, turns } = turnsOf();
     const withdraw = enter('a', 'a1');
     enter('b', 'b1');
@@ -73,13 +73,13 @@ describe('a turn of the event loop', () => {
   });
 });
 
-it('refuses work beyond what may wait', () => {
+it('work is refused if the maximum number of pieces waits', () => {
   const { enter, refused } = turnsOf(0, 2);
   for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
   expect(refused).toEqual(['c1']);
 });
 
-it('is crowded by a client with several pieces of work only if much work waits', () => {
+it('a client with several pieces of work counts as crowding only if much work waits', () => {
   const { enter, turns } = turnsOf();
   for (let n = 0; n < 8; n++) enter('a', `a${n}`);
   const alone = turns.isCrowdedBy({ network: 'a', share: 1 });

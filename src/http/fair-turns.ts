@@ -1,36 +1,37 @@
 import type { NetworkTier } from './connections/network-tiers.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** Dependencies of fair turns. */
+/** Dependencies of `FairTurns`. */
 export interface FairTurnsOptions {
-  /** Pieces of work that wait at once. */
+  /** Maximum number of waiting pieces of work. */
   readonly maxWaiting: number;
   /** Calls back in the next turn of the event loop. */
   readonly nextTurn: (act: () => void) => void;
-  /** A clock that never steps, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** A turn of the event loop begins no further piece of work after this time, in milliseconds. */
+/** Time in milliseconds after which a turn of the event loop begins no further piece of work. */
 const sliceMs = 2;
-/** Pieces of work that a turn of the event loop begins at most. */
+/** Maximum number of pieces of work that a turn of the event loop begins. */
 const piecesPerTurn = 8;
-/** Successive turns of the event loop that may only accept connections. */
+/** Maximum number of successive turns of the event loop that only accept connections. */
 const maxAcceptTurns = 4;
 
-/** One piece of work of so many is that of the network that has waited longest. */
+/** Reciprocal of the share of work for the network that has waited longest. */
 const oldestEvery = 16;
-/** Charge for a piece of work, also one that is withdrawn: opening and closing connections uses the event loop too. */
+/** Charge for each piece of work, even if it is withdrawn, because opening and closing a connection also takes time. */
 const pieceCost = 1;
 
-/** With this many pieces of work waiting, a client may have `maxOfClient` of them, a site several times as many. */
+/** Number of waiting pieces of work from which on a client may have at most `maxOfClient` of them. */
 const crowd = 256;
 const maxOfClient = 8;
 
 /**
- * Shares the event loop between clients, by the widest network of each: each turn of the loop begins a few pieces of work,
- * those of networks that began fewest recently. The loop accepts one connection a turn, so a turn that accepted one begins no work, up to a bound: otherwise
- * new clients would wait in the kernel's queue, where no fairness applies, while work is done for those before them.
+ * Shares the event loop fairly between clients, which are identified by their widest network. Each turn of the loop begins
+ * a few pieces of work of the networks with the least recent use. The loop accepts one connection per turn, so a turn that
+ * accepted a connection begins no work, up to `maxAcceptTurns`; otherwise new clients would wait in the kernel's queue,
+ * which is not fair between clients.
  */
 export class FairTurns {
   readonly #nextTurn: FairTurnsOptions['nextTurn'];
@@ -46,27 +47,30 @@ export class FairTurns {
     this.#queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
   }
 
-  /** Pieces of work that wait now. */
+  /** Number of waiting pieces of work. */
   get waiting(): number {
     return this.#queue.size;
   }
 
-  /** Returns true if much work waits, and the network has more of it than its part. */
+  /** Returns true if much work waits and the network has more than its share of it. */
   isCrowdedBy({ network, share }: NetworkTier): boolean {
     return this.#queue.size >= crowd && this.#queue.waitingOf(network) >= maxOfClient * share;
   }
 
-  /** Notes that the event loop accepted and admitted a connection in this turn. */
+  /** Records that the event loop accepted a connection in this turn. */
   accepted(): void {
     this.#accepted = true;
   }
 
-  /** Counts as so many pieces of work that a network had. */
+  /** Charges a network for a number of pieces of work. */
   charge({ network, share }: NetworkTier, pieces: number): void {
     this.#queue.charge(network, (pieces * pieceCost) / share);
   }
 
-  /** Begins a piece of work in the network's turn; calls `refuse` instead if too much waits. Returns a function that withdraws it. */
+  /**
+   * Adds a piece of work that `begin` starts in the network's turn; calls `refuse` if too much work waits. Returns a
+   * function that withdraws the work.
+   */
   enter({ network, share }: NetworkTier, begin: () => void, refuse: () => void): () => void {
     const waiting = { admit: begin, refuse };
     if (!this.#queue.add(network, waiting, pieceCost / share)) refuse();

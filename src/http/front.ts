@@ -10,60 +10,61 @@ import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
 
 /** Dependencies of the admission front. */
 export interface FrontOptions {
-  /** Admits connections before a byte of them is read. */
+  /** Table that admits a connection before any of its bytes is read. */
   readonly table: ConnectionTable;
   readonly turns: FairTurns;
-  /** Trusted proxies in front: turns are shared between the clients that they name. */
+  /** Number of trusted proxies; with any, turns are shared between the clients that the proxies name. */
   readonly proxies: number;
   /** Calls back in the next turn of the event loop. */
   readonly nextTurn: (act: () => void) => void;
-  /** A clock that never steps, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Refuses a connection that has sent nothing before the deadline of its headers. */
+  /** Sends an error on a connection that has sent nothing before the deadline of its headers. */
   readonly refuseSilent: (socket: Socket) => void;
 }
 
-/** Connections before and between their requests. */
+/** The admission front of a server, which controls when the requests of a connection are parsed. */
 export interface Front {
   /** Returns true if a new connection of a peer must be closed at once, and counts it as refused. */
   refuses(address: string): boolean;
-  /** The response of a connection is complete: its next request may be parsed. */
+  /** Allows the next request of a connection to be parsed, after the response to the previous one is complete. */
   next(socket: object): void;
-  /** Parses nothing more of a connection, and discards what it sends. */
+  /** Discards all further bytes of a connection without parsing them. */
   discard(socket: object): void;
   /** Refuses connections that have sent nothing in time. */
   refuseSilent(): void;
-  /** Closes every connection without a request under way, and others after their response. */
+  /** Closes every connection without a pending request, and the others after their response. */
   close(): void;
 }
 
-/** A connection that holds more bytes is read no further until its client had its turn. */
+/** Maximum number of unparsed bytes for which a connection is still read before its client's turn. */
 const maxSmall = httpLimits.maxHeaderBytes;
-/** Bytes that all connections above that hold together. */
+/** Maximum total number of unparsed bytes of all connections above `maxSmall`. */
 const maxHeldBytes = 16 * 1024 * 1024;
-/** Charge for a connection that brings no request, in requests: clients that ask for something are served before. */
+/** Charge for a connection without a complete request, in requests, so that other clients are served first. */
 const uselessCharge = 16;
-/** Pieces of one connection that a turn gives to the parser at most, if none of them completes a request. */
+/** Maximum number of pieces of one connection that a turn passes to the parser without a complete request. */
 const maxPieces = 16;
 
 /** State of all connections of a front. */
 interface Shared extends FrontOptions {
-  /** Gives a connection to the parser. */
+  /** Passes a connection to the HTTP parser. */
   readonly parse: (socket: Socket) => void;
-  /** Names the client of a request behind trusted proxies. */
+  /** Returns the client of a request that trusted proxies forwarded. */
   readonly forwarded: ClientOf;
   readonly connections: Map<object, FrontConnection>;
-  /** Connections that have sent nothing, the oldest first, with their deadlines. */
+  /** Deadlines of the connections that have sent nothing, the oldest connection first. */
   readonly silent: Map<FrontConnection, number>;
-  /** Bytes of connections that hold many. */
+  /** Total number of unparsed bytes of connections above `maxSmall`. */
   heldLarge: number;
   closing: boolean;
 }
 
 /**
- * Puts an admission front before the parser of an HTTP server. Received bytes wait, bounded, for the turn of their
- * client; the parser then gets one request, and the next one after its response. So a connection costs little before its
- * turn, one that its peer has closed meanwhile never reaches the parser, and pipelining gains a client no more than a turn.
+ * Installs an admission front before the parser of an HTTP server. A limited number of received bytes waits for the turn
+ * of the client. The parser then receives one request, and the next one after the response. Therefore a connection costs
+ * little before its turn, a connection that the peer has closed never reaches the parser, and pipelining gives a client no
+ * additional turns.
  */
 export function openFront(server: Server, options: FrontOptions): Front {
   const { table, turns, proxies, monotonic } = options;
@@ -80,7 +81,7 @@ export function openFront(server: Server, options: FrontOptions): Front {
     closing: false,
   };
 
-  /** Refuses another connection of a client that has many waiting; behind a proxy, the peer stands for many clients. */
+  /** Returns true if a client has too many waiting connections; false with trusted proxies, whose peers are many clients. */
   function refuses(client: NetworkTier): boolean {
     if (proxies > 0 || !turns.isCrowdedBy(client)) return false;
     turns.charge(client, 1);
@@ -123,17 +124,17 @@ export function openFront(server: Server, options: FrontOptions): Front {
   };
 }
 
-/** One connection: the bytes that it holds, and its way from its first byte to its last response. */
+/** State of one connection in the front, from its first byte to its last response. */
 class FrontConnection {
   readonly #shared: Shared;
   readonly #socket: Socket;
   readonly #tracked: TrackedConnection;
   #held: Buffer | null = null;
-  /** Gives bytes to the parser; null before the first request. */
+  /** Passes bytes to the parser; null before the first request. */
   #feed: ((bytes: Buffer) => void) | null = null;
   #withdraw: (() => void) | null = null;
   #discards = false;
-  /** Had its turn before it was read: what arrives is parsed without another one. */
+  /** True if the client had its turn before any bytes arrived, so that they need no second turn. */
   #granted = false;
   readonly #onData = (bytes: Buffer): void => this.#arrived(bytes);
 
@@ -144,13 +145,13 @@ class FrontConnection {
     socket.on('data', this.#onData);
     socket.on('error', destroyed);
     socket.once('end', () => {
-      // A client that closes its side before its request was parsed expects no response.
+      // A client that closes its side before its request is parsed expects no response.
       if (this.#held !== null || this.#feed === null) socket.destroy();
     });
     socket.once('close', () => this.#release());
   }
 
-  /** Reads the connection, in the turn of its client if that is known. */
+  /** Starts reading the connection; if the client is known, only in the turn of the client. */
   begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();
@@ -205,7 +206,7 @@ class FrontConnection {
   }
 
   #release(): void {
-    // Its client left while it waited, or before it had its response.
+    // The client is charged if it disconnected while it waited for its turn or its response.
     if (!this.#discards && (this.#withdraw !== null || this.#tracked.outstanding > 0)) this.#charge();
     this.#withdraw?.();
     this.#hold(null);
@@ -230,7 +231,7 @@ class FrontConnection {
     else this.#enter();
   }
 
-  /** Parses what has arrived, unless the loop finds the connection closed by its peer when it next looks. */
+  /** Parses the received bytes after two turns of the event loop, unless the peer closes the connection before. */
   #afterwards(): void {
     this.#granted = false;
     let left = false;
@@ -290,13 +291,13 @@ class FrontConnection {
     this.next();
   }
 
-  /** Gives the connection to the server, but keeps the reading of its bytes. */
+  /** Passes the connection to the server, except that the front still receives its bytes. Returns the parser's listener. */
   #attach(): (bytes: Buffer) => void {
     const socket = this.#socket;
     socket.off('data', this.#onData).off('error', destroyed);
     this.#shared.parse(socket);
     const feed = onlyListener(socket, 'data');
-    // The server bypasses a stream without other listeners, so the front listens again after it.
+    // The parser bypasses listeners if it is the only one, so the front adds its listener after the parser's.
     socket.on('data', this.#onData);
     return feed;
   }
@@ -310,7 +311,7 @@ function destroyed(this: Socket): void {
   this.destroy();
 }
 
-/** Takes the one listener of an event from its emitter. */
+/** Removes and returns the only listener of an event. */
 function onlyListener(
   emitter: Pick<Server | Socket, 'listeners' | 'removeAllListeners'>,
   event: string,

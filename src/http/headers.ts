@@ -1,12 +1,12 @@
-/** Headers that every response of the public servers carries, as flat name and value lists. */
+/** Headers that every response of the public servers contains, as flat lists of names and values. */
 
-/** The methods that a read-only service answers. */
+/** Value of `Allow` for a read-only service. */
 export const allowedMethods = 'GET, HEAD, OPTIONS';
 
-/** A flat list of header names and values, as `ServerResponse.writeHead` takes it. */
+/** A flat list of header names and values, in the format of `ServerResponse.writeHead`. */
 export type HeaderList = readonly string[];
 
-/** On every response, errors and 304 included: open to every origin, without credentials, and whole: no ranges. */
+/** Returns the headers of every response, including errors and 304: CORS for every origin, and no byte ranges. */
 export function commonHeaders(exposed: string): HeaderList {
   return [
     'Access-Control-Allow-Origin',
@@ -20,7 +20,7 @@ export function commonHeaders(exposed: string): HeaderList {
   ];
 }
 
-/** The answer to a preflight; also what OPTIONS says on any path. */
+/** Headers of the response to OPTIONS, which includes CORS preflight requests. */
 export const preflightHeaders: HeaderList = [
   'Allow',
   allowedMethods,
@@ -35,7 +35,7 @@ export const preflightHeaders: HeaderList = [
 let second = Number.NaN;
 let text = '';
 
-/** An HTTP date (RFC 9110, section 5.6.7) of an instant in milliseconds since 1970; kept for its second. */
+/** Formats milliseconds since 1970 as an HTTP date (RFC 9110, section 5.6.7); cached for one second. */
 export function httpDate(milliseconds: number): string {
   const now = Math.floor(milliseconds / 1000);
   if (now !== second) {

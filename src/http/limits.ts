@@ -1,19 +1,19 @@
 import { inputLimits } from '../input/limits.ts';
 import type { ConnectionBounds } from './connections/connection-table.ts';
 
-/** Limits below HTTP; each protects the other readers from one slow or greedy client. */
+/** Limits of the HTTP server on headers and connections, which protect other clients from a slow or greedy one. */
 export const httpLimits = {
-  /** Target and headers together, in bytes. */
+  /** Maximum size of the request target and headers together, in bytes. */
   maxHeaderBytes: inputLimits.httpRequest.bytes,
   maxHeadersCount: inputLimits.httpRequest.fields,
-  /** The headers of a request must have arrived within this, in milliseconds. */
+  /** Maximum time until the headers of a request have arrived, in milliseconds. */
   headersTimeoutMs: 10_000,
-  /** A whole request must have arrived within this. */
+  /** Maximum time until a whole request has arrived, in milliseconds. */
   requestTimeoutMs: 20_000,
-  /** An idle connection is kept for longer than the proxies in front keep theirs. */
+  /** Time for which an idle connection is kept, in milliseconds; longer than the keep-alive time of common proxies. */
   keepAliveTimeoutMs: 75_000,
   checkEveryMs: 1_000,
 } as const;
 
-/** Bounds of the connections of a server that is given no others. */
+/** Default limits on the connections of a server. */
 export const defaultConnectionBounds: ConnectionBounds = { total: 16_384, perClient: null, stallMs: 15_000 };

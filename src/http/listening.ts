@@ -4,37 +4,37 @@ import { systemCode } from '../ops/errors.ts';
 /** The address that a server listens on. */
 export interface ListenAt {
   readonly host: string;
-  /** 0 takes a free port. */
+  /** Port number; 0 selects a free port. */
   readonly port: number;
 }
 
-/** Connections that may wait in the kernel: ten thousand clients may come at once after a restart. */
+/** Maximum number of connections that wait in the kernel; ten thousand clients may reconnect at once after a restart. */
 const maxBacklog = 16_384;
-/** The kernel's own maximum for one socket, on most systems. */
+/** Maximum backlog of one socket that most kernels allow. */
 const maxSocketBacklog = 4_096;
 
-/** A port that is listened on. */
+/** A port on which a server listens. */
 export interface Listening {
   readonly port: number;
-  /** Closes the further sockets; the server closes its own. */
+  /** Closes the additional sockets; the server closes the first one. */
   close(): Promise<void>;
 }
 
-/** Lets a server listen on one socket. Rejects when the port is in use or not permitted. */
+/** Makes a server listen on one socket. Rejects if the port is in use or not permitted. */
 export async function listen(server: Server, at: ListenAt): Promise<Listening> {
   return { port: await bind(server, at, maxSocketBacklog, false), close: () => Promise.resolve() };
 }
 
 /**
- * Lets a server listen on several sockets of one port, where the platform can. Rejects when the port is in use or not
+ * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use or not
  * permitted.
  *
- * The event loop accepts one connection of each listening socket in a turn, so a server with a single socket accepts as
- * many connections a second as it has turns. Under load clients would then wait in the queue of the kernel, behind
- * connections that their clients have abandoned, and no rule of fairness reaches that queue.
+ * The event loop accepts one connection per listening socket in each turn, so under load a server with a single socket
+ * accepts too few connections. Clients would then wait in the kernel's queue after abandoned connections, and that queue is
+ * not fair between clients.
  *
- * `refuses` is asked about the address of each peer that connects to one of the further sockets. A connection that it refuses
- * is closed at half the cost of one that the server gets and closes.
+ * `refuses` is called with the address of each peer that connects to one of the additional sockets. Closing a connection
+ * that `refuses` rejects takes half the time of closing one in the server.
  */
 export async function listenWidely(
   server: Server,
@@ -43,7 +43,7 @@ export async function listenWidely(
   refuses: (address: string) => boolean = () => false,
 ): Promise<Listening> {
   if (sockets <= 1) return listen(server, at);
-  // Sockets that share a port would also share it with those of another program of this user.
+  // A shared port could also be shared with another program of this user, so the port is probed without sharing first.
   const probe = createServer();
   const port = await bind(probe, at, 1, false);
   await closed(probe);
@@ -61,7 +61,7 @@ export async function listenWidely(
         { allowHalfOpen: true, noDelay: true, blockList: new RefusedPeers(refuses) },
         (socket) => server.emit('connection', socket),
       );
-      // Fewer sockets accept fewer connections at once, and serve them all.
+      // A failure is ignored: with fewer sockets the server accepts fewer connections per turn.
       return bind(other, shared, backlog, true).then(
         () => [other],
         () => [],
@@ -76,7 +76,7 @@ export async function listenWidely(
   };
 }
 
-/** Peers that are refused now: the runtime asks before it makes a socket. */
+/** Block list that refuses peers by calling `refuses`; the runtime checks it before it creates a socket. */
 class RefusedPeers extends BlockList {
   readonly #refuses: (address: string) => boolean;
 
@@ -90,7 +90,7 @@ class RefusedPeers extends BlockList {
   }
 }
 
-/** Codes of a platform whose sockets cannot share a port. */
+/** Error codes of platforms on which sockets cannot share a port. */
 const cannotShare = new Set(['ENOTSUP', 'EINVAL']);
 
 function bind(server: Server, { host, port }: ListenAt, backlog: number, reusePort: boolean): Promise<number> {

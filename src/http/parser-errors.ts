@@ -19,7 +19,7 @@ export function codeOfParserError(error: Error): ErrorCode | null {
   return 'bad_request';
 }
 
-/** The parser counts the target and the headers as one; which of them was too long shows in the bytes it held. */
+/** Returns true if the request target, and not a header, exceeded the parser's limit, which applies to both together. */
 function overflowedInTarget(error: Error): boolean {
   if (!('rawPacket' in error) || !Buffer.isBuffer(error.rawPacket)) return false;
   const start = error.rawPacket.subarray(0, 32 * 1024).toString('latin1');
@@ -28,8 +28,8 @@ function overflowedInTarget(error: Error): boolean {
 }
 
 /**
- * Answers on a connection whose request never became one. The connection is read a while longer, so that the
- * reply is not lost to a reset, and then ended.
+ * Sends an error response on a connection whose request could not be parsed. The connection is read for `lingerMs` and
+ * then closed, so that a reset does not discard the response.
  */
 export function answerParserError(error: Error, socket: Duplex, common: HeaderList, now: number): void {
   if (answered.has(socket)) return;
@@ -42,7 +42,7 @@ export function answerParserError(error: Error, socket: Duplex, common: HeaderLi
   answerRaw(socket, code, common, now);
 }
 
-/** Writes an error reply straight to a connection and lets it linger. */
+/** Writes an error response directly to a connection, and closes the connection after `lingerMs`. */
 export function answerRaw(
   socket: Duplex,
   code: ErrorCode,
@@ -57,7 +57,7 @@ export function answerRaw(
   lingerOn(socket);
 }
 
-/** Ends a connection whose last request was answered before its body failed: a second response would be taken for another request's. */
+/** Closes a connection without a response, because the client would assign a second response to another request. */
 export function endQuietly(socket: Duplex): void {
   if (answered.has(socket)) return;
   answered.add(socket);

@@ -8,7 +8,7 @@ import { withBody } from './reply.ts';
 
 const request = Buffer.from('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
 
-/** A lane in front of a parser, and a connection that takes what the test says. */
+/** Creates a fast path before a parser, and a connection whose peer reads as the test determines. */
 function connected({ takes = true } = {}) {
   const parsed: NetSocket[] = [];
   const server = new EventEmitter();
@@ -32,7 +32,7 @@ function connected({ takes = true } = {}) {
   return { socket, written, parsed, table, lane };
 }
 
-test('a client that takes no responses is not asked for more requests until it has taken them', () => {
+test('the fast path reads no further requests of a client until the client has read its responses', () => {
   const { socket, written } = connected({ takes: false });
   socket.emit('data', request);
   expect([written.length, socket.isPaused()]).toEqual([1, true]);
@@ -40,14 +40,14 @@ test('a client that takes no responses is not asked for more requests until it h
   expect(socket.isPaused()).toBe(false);
 });
 
-test('a client that takes its responses is read on', () => {
+test('the fast path continues to read requests of a client that reads its responses', () => {
   const { socket, written } = connected();
   socket.emit('data', request);
   socket.emit('data', request);
   expect([written.length, socket.isPaused()]).toEqual([2, false]);
 });
 
-test('a connection that says nothing is closed at the deadline', () => {
+test('the fast path closes an idle connection at the deadline', () => {
   const { socket, table } = connected();
   expect(socket.timeout).toBe(5_000);
   socket.emit('timeout');
@@ -57,7 +57,7 @@ test('a connection that says nothing is closed at the deadline', () => {
   expect(table.size).toBe(0);
 });
 
-test('a connection that goes to the parser takes its bytes along, and leaves the deadline and all else of the lane', () => {
+test('a connection that is passed to the parser keeps its bytes, and has no deadline or listener of the fast path', () => {
   const { socket, parsed, lane } = connected();
   socket.emit('data', Buffer.from('POST / HTTP/1.1\r\n'));
   expect(parsed).toEqual([socket]);

@@ -1,22 +1,22 @@
 import type { ReadRequest } from './read-request.ts';
 
-/** A longer request is left to the full parser. */
+/** Maximum size of a request for the fast path, in bytes. */
 const longest = 8 * 1024;
 
-/** More fields are the full parser's business: it counts them. */
+/** Maximum number of header fields of a request for the fast path. */
 const maxFields = 100;
 
 const target = /^\/[\x21-\x7e]*$/;
 const headerBlock = /^(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*\r\n)+$/;
 
-/** Fields that change how a message is framed or how long its connection lives: the full parser's business. */
+/** Matches the header fields that affect message framing or the connection, which only the full parser handles. */
 const framing =
   /^(?:connection|content-length|expect|http2-settings|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/;
 
 /**
- * Reads the one shape of request that nearly every reader sends: a whole GET in one piece, HTTP/1.1, one Host, no
- * body and nothing about framing or the connection. Null for anything else, however harmless: the full parser
- * decides about that. Nothing is accepted here that it would refuse.
+ * Parses the most common form of request: a complete HTTP/1.1 GET in one piece, with one Host, without a body and without
+ * header fields about framing or the connection. Returns null for any other request, which the full parser then handles.
+ * The full parser accepts every request that this function accepts.
  */
 export function parsePlainRequest(bytes: Buffer): ReadRequest | null {
   if (bytes.length > longest || bytes[0] !== 0x47) return null;
@@ -49,7 +49,7 @@ function readFields(wanted: string, block: string): ReadRequest | null {
   return hosts === 1 ? { method: 'GET', target: wanted, ifNoneMatch, acceptEncoding } : null;
 }
 
-/** Without the white space of HTTP around it: space and tab alone. */
+/** Removes the white space of HTTP (spaces and tabs) around a field value. */
 function trimmed(value: string): string {
   return value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
 }

@@ -3,17 +3,17 @@ import type { IncomingMessage } from 'node:http';
 /** The parts of a request that a read-only service uses; no other part can change a response. */
 export interface ReadRequest {
   readonly method: string;
-  /** The request target as it came: origin form or absolute form. */
+  /** The unmodified request target, in origin form or absolute form. */
   readonly target: string;
   readonly ifNoneMatch: string | undefined;
   readonly acceptEncoding: string | undefined;
-  /** Address of the client, where the operator asked for it. */
+  /** Address of the client, if the server determines addresses. */
   readonly client?: string;
-  /** Reserves memory for a response before it is made; false where unsent responses hold too much already. */
+  /** Reserves memory for the response before it is built; returns false if unsent responses use too much memory. */
   readonly reserve?: (bytes: number) => boolean;
 }
 
-/** The view of a request that node:http parsed. */
+/** Converts a request that node:http parsed. */
 export function readRequest(message: IncomingMessage): ReadRequest {
   const { method = '', url = '', headers } = message;
   return {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { RecentUse } from './recent-use.ts';
 
-it('halves the use of a client every ten seconds, and keeps clients apart', () => {
+it('the recent use of each client halves every ten seconds', () => {
   let now = 0;
   const use = new RecentUse(() => now);
   use.charge('a', 8);
@@ -12,7 +12,7 @@ it('halves the use of a client every ten seconds, and keeps clients apart', () =
   expect([use.of('a'), use.of('b'), use.of('c')]).toEqual([2.5, 0.25, 0]);
 });
 
-it('forgets clients that used nothing for long', () => {
+it('a client without use is removed after some time', () => {
   let now = 0;
   const use = new RecentUse(() => now);
   for (let n = 0; n < 100; n++) use.charge(`client ${n}`, 1);
@@ -24,7 +24,7 @@ it('forgets clients that used nothing for long', () => {
   expect(use.size).toBe(1);
 });
 
-it('remembers a bounded number of clients, those that were charged last', () => {
+it('the number of remembered clients is limited to those that were charged last', () => {
   const use = new RecentUse(() => 0);
   for (let n = 0; n < 20_000; n++) {
     use.charge(`client ${n}`, 1);

@@ -1,10 +1,10 @@
-/** Time in which remembered use halves, in milliseconds. */
+/** Half-life of recorded use, in milliseconds. */
 const halfLifeMs = 10_000;
-/** Use that is this old is forgotten: less than a thousandth of it is left. */
+/** Age in milliseconds at which use is removed; by then less than a thousandth of it remains. */
 const forgottenMs = 10 * halfLifeMs;
-/** Clients that are remembered; beyond it those that were charged longest ago are forgotten. */
+/** Maximum number of remembered clients; above this limit the least recently charged clients are removed. */
 const maxRemembered = 16_384;
-/** Clients that are kept then: forgetting many at once costs less than one at a time. */
+/** Number of clients that remain after a removal; removing many clients at once costs less than single removals. */
 const kept = 12_288;
 
 interface Use {
@@ -12,30 +12,30 @@ interface Use {
   atMs: number;
 }
 
-/** Recent use of something shared, by client: halved every ten seconds, kept only in memory, and forgotten within two minutes. */
+/** Recent use of a shared resource by each client, which halves every ten seconds and exists only in memory. */
 export class RecentUse {
   readonly #monotonic: () => number;
-  /** In the order in which clients were last charged. */
+  /** Use by client, in the order of the last charge. */
   readonly #uses = new Map<string, Use>();
   #nextLookMs = 0;
 
-  /** `monotonic` is a clock that never steps, in milliseconds. */
+  /** Creates an empty record. `monotonic` is a monotonic clock, in milliseconds. */
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
-  /** Clients that are remembered now. */
+  /** Number of remembered clients. */
   get size(): number {
     return this.#uses.size;
   }
 
-  /** Returns what is left of a client's use. */
+  /** Returns the remaining use of a client. */
   of(client: string): number {
     const use = this.#uses.get(client);
     return use ? remaining(use, this.#monotonic()) : 0;
   }
 
-  /** Adds to a client's use. */
+  /** Adds an amount to a client's use. */
   charge(client: string, amount: number): void {
     const now = this.#monotonic();
     const use = this.#uses.get(client);

@@ -5,28 +5,28 @@ import { type ErrorCode, errorBody, errorTable } from '../contract/errors.ts';
 import type { LabelFreshness } from '../contract/freshness.ts';
 import { allowedMethods, type HeaderList, httpDate, preflightHeaders } from './headers.ts';
 
-/** A whole answer: what is sent for GET; HEAD sends the same without the body. */
+/** A complete response to GET; the response to HEAD is the same without the body. */
 export interface Reply {
   readonly status: number;
-  /** Everything but `Date`. */
+  /** All headers except `Date`. */
   readonly headers: HeaderList;
-  /** Null where the status has no body: 204 and 304. */
+  /** Body of the response; null for the statuses 204 and 304. */
   readonly body: Buffer | null;
 }
 
-/** An answer whose body is made while it is sent: as fast as the client takes it, and no faster. */
+/** A response whose body is produced while it is sent, at the speed of the client. */
 export interface StreamedReply {
   readonly status: number;
-  /** Everything but `Date`. */
+  /** All headers except `Date`. */
   readonly headers: HeaderList;
-  /** Begins to work when it is first asked for a piece, and is ended early when the client leaves. */
+  /** Pieces of the body; iteration starts with the first read and ends early if the client disconnects. */
   readonly stream: AsyncIterable<Uint8Array>;
 }
 
-/** Content type of every JSON answer. */
+/** Content type of every JSON response. */
 export const jsonType = 'application/json; charset=utf-8';
 
-/** Sends a reply whose body is made while it is sent; resolves when it is sent, rejects when it cannot be whole. */
+/** Sends a response whose body is produced while it is sent. Resolves when it is sent; rejects if it is incomplete. */
 export async function sendStreamed(
   request: IncomingMessage,
   response: ServerResponse,
@@ -36,11 +36,11 @@ export async function sendStreamed(
   response.sendDate = false;
   response.writeHead(status, ['Date', httpDate(now), ...headers]);
   if (request.method === 'HEAD') response.end();
-  // A body that fails is cut off, without the end that would make it look whole.
+  // If the body fails, the connection is aborted, so that the client does not take the response for a complete one.
   else await pipeline(Readable.from(inPieces(stream), { objectMode: false, highWaterMark: pieceBytes }), response);
 }
 
-/** Bytes of a body that are handed over at once: also how far a streamed body is made ahead of what the client took. */
+/** Size in bytes of the pieces of a body, and of the part of a streamed body that is produced in advance. */
 const pieceBytes = 64 * 1024;
 
 async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -49,7 +49,7 @@ async function* inPieces(stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint
   }
 }
 
-/** Sends a reply. `now` (milliseconds since 1970) is the request's clock, so that `Date` agrees with what was judged. */
+/** Sends a response. `now` is the time of the request in milliseconds since 1970, which is also the `Date` header. */
 export function send(request: IncomingMessage, response: ServerResponse, reply: Reply, now: number): void {
   response.sendDate = false;
   response.writeHead(reply.status, ['Date', httpDate(now), ...reply.headers]);
@@ -57,7 +57,7 @@ export function send(request: IncomingMessage, response: ServerResponse, reply: 
   else sendPieces(response, reply.body);
 }
 
-/** Sends a body no faster than the client takes it, so that a client which takes nothing differs from a slow one. */
+/** Sends a body at the speed of the client, so that a stalled client can be distinguished from a slow one. */
 function sendPieces(response: ServerResponse, body: Buffer): void {
   let at = 0;
   const more = (): void => {
@@ -77,7 +77,7 @@ function sendPieces(response: ServerResponse, body: Buffer): void {
   more();
 }
 
-/** A reply with a body. */
+/** Creates a response with a body. */
 export function withBody(status: number, contentType: string, body: Buffer, headers: HeaderList): Reply {
   return {
     status,
@@ -86,12 +86,12 @@ export function withBody(status: number, contentType: string, body: Buffer, head
   };
 }
 
-/** A JSON reply. */
+/** Creates a JSON response. */
 export function json(status: number, value: object, headers: HeaderList): Reply {
   return withBody(status, jsonType, Buffer.from(JSON.stringify(value)), headers);
 }
 
-/** The Error object of a code; `common` are the server's headers on every response. */
+/** Creates the error response for a code; `common` are the headers of every response of the server. */
 export function errorReply(
   code: ErrorCode,
   common: HeaderList,
@@ -101,12 +101,12 @@ export function errorReply(
   return json(errorTable[code].status, errorBody(code, freshness), [...common, ...more]);
 }
 
-/** 405, the same on every path. */
+/** Creates the response 405, which is the same on every path. */
 export function methodNotAllowed(common: HeaderList): Reply {
   return errorReply('method_not_allowed', common, ['Allow', allowedMethods]);
 }
 
-/** 204, the same on every path; it has no body and so no Content-Length. */
+/** Creates the response 204 to OPTIONS, which is the same on every path and has no Content-Length. */
 export function preflight(common: HeaderList): Reply {
   return { status: 204, headers: [...common, ...preflightHeaders], body: null };
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
-/** Texts in which line ends of every kind are frequent. */
+/** Arbitrary texts with many line ends of every kind. */
 const anyText = fc
   .array(fc.constantFrom('\r\n', '\n', '\r', 'GET / HTTP/1.1', 'a: b', '\0', ' '), { maxLength: 40 })
   .map((parts) => parts.join(''));
@@ -15,7 +15,7 @@ describe('the end of a head', () => {
     ['GET / HTTP/1.1\nHost: a\n\nGET /\r\n\r\n', 24],
     ['GET / HTTP/1.1\r\nHost: a\r\n', -1],
     ['', -1],
-  ])('of %j', (text, end) => {
+  ])('is found in %j', (text, end) => {
     expect(endOfHead(bytesOf(text))).toBe(end);
   });
 
@@ -36,7 +36,7 @@ describe('the end of a head', () => {
   });
 });
 
-it('counts no more heads than were asked about', () => {
+it('holdsMoreHeads returns true only above the given number of heads', () => {
   const five = bytesOf('GET / HTTP/1.1\r\n\r\n'.repeat(5));
   expect([4, 5].map((most) => holdsMoreHeads(five, most))).toEqual([true, false]);
 });
@@ -47,16 +47,16 @@ describe('the forwarded addresses of a head', () => {
     ['GET / HTTP/1.1\r\nx-forwarded-for:192.0.2.1 \r\nX-FORWARDED-FOR: ::1\r\n\r\n', '192.0.2.1, ::1'],
     ['GET / HTTP/1.1\r\nHost: a\r\n\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n', undefined],
     ['GET / HTTP/1.1\r\nX-Forwarded-For: 192.0.2.1\r\n', undefined],
-  ])('in %j', (text, found) => {
+  ])('are read from %j', (text, found) => {
     expect(forwardedForOf(bytesOf(text))).toBe(found);
   });
 
-  it('are read in time that grows with the length of the head alone', () => {
+  it('are read in linear time', () => {
     const head = bytesOf(`GET / HTTP/1.1\r\nX-Forwarded-For: a${' '.repeat(15_000)}b\r\n\r\n`);
     const before = process.cpuUsage();
     for (let time = 0; time < 100; time++) forwardedForOf(head);
     const { user } = process.cpuUsage(before);
-    // Matching the spaces in quadratic time took 600 ms each.
+    // A pattern with quadratic time took 600 ms for each of these heads.
     expect(user / 1_000).toBeLessThan(1_000);
   });
 });

@@ -18,50 +18,50 @@ import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
-/** Answers one well-formed request; if it throws or rejects, the client gets 500 without detail. */
+/** Function that answers well-formed requests, at once or later. If it throws or rejects, the client gets 500. */
 export type Answering =
   | { readonly answer: (request: ReadRequest, now: number) => Reply }
   | {
-      /** `gone` is aborted when the client leaves before its answer. */
+      /** Returns the response to a request; `gone` is aborted if the client disconnects before the response. */
       readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
-      /** Bounds of the memory for responses that clients have not read yet. */
+      /** Limits on the memory for responses that clients have not read yet. */
       readonly unsent: UnsentBounds;
-      /** The answer where those bounds leave no room for another. */
+      /** Response that is sent if the memory limits allow no other. */
       readonly overloaded: Reply;
     };
 
 /** Options of a public server. */
 export type HttpServerOptions = Answering & {
-  /** Headers that every response carries. */
+  /** Headers of every response. */
   readonly common: HeaderList;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called with an error that clients are not shown. */
+  /** Called with errors whose details clients do not receive. */
   readonly failed: (error: unknown) => void;
-  /** Tells each request's client to the answering side; nothing looks at addresses without it. */
+  /** Returns the client's address for each request; without this function, requests contain no address. */
   readonly clientOf?: ClientOf;
-  /** Trusted proxies in front of the server; without a fast path, turns are shared between the clients that they name. */
+  /** Number of trusted proxies; without a fast path, turns are shared between the clients that the proxies name. */
   readonly proxies?: number;
   readonly connections?: Partial<ConnectionBounds>;
-  /** Told of each connection that the server closed to protect itself and others. */
+  /** Called for each connection that the server closed to protect itself and other clients. */
   readonly onCut?: (reason: CutReason) => void;
 };
 
 /** A public HTTP server that can be started and stopped once. */
 export interface HttpServer {
-  /** Listens; resolves with the port. Rejects when the port is in use or not permitted. */
+  /** Starts listening; resolves with the port. Rejects if the port is in use or not permitted. */
   start(at: { host: string; port: number }): Promise<number>;
-  /** Connections now. */
+  /** Returns the number of current connections. */
   connections(): number;
-  /** Stops accepting, lets what is in flight finish for at most `graceMs`, then cuts the rest. */
+  /** Stops accepting connections, waits at most `graceMs` for pending responses, and closes the remaining connections. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Makes a server; nothing listens before `start`. */
+/** Creates a server, which listens only after `start`. */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { common, clock, failed, clientOf, proxies = 0, onCut = () => undefined } = options;
   const asked = { ...defaultConnectionBounds, ...options.connections };
-  // The fast path does not know clients and does not wait: a server that does takes the full parser for every request.
+  // The fast path supports neither client addresses nor delayed responses, so such a server uses the full parser.
   const hasLane = !clientOf && 'answer' in options;
   const bounds = hasLane ? asked : belowDescriptors(asked);
   const table = new ConnectionTable(bounds, onCut);
@@ -71,7 +71,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestTimeout: httpLimits.requestTimeoutMs,
     keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
     connectionsCheckingInterval: httpLimits.checkEveryMs,
-    // The default answer to a missing Host is not the Error object; the request is refused below instead.
+    // The default response to a missing Host is not an Error object, so `wellFormed` refuses the request instead.
     requireHostHeader: false,
     noDelay: true,
   });
@@ -103,7 +103,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   function onRequest(message: IncomingMessage, response: ServerResponse): void {
     const now = clock();
-    // The parser drops requests pipelined after an ignored upgrade: the client must send them again.
+    // The parser drops requests that are pipelined after an ignored upgrade, so the connection is closed.
     if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const admission = exchanges.begin(message, response);
     const tracked = table.of(message.socket);
@@ -144,7 +144,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       failed(error);
       return internalError;
     });
-    // The client has left: its claim is released, and there is nothing to send.
+    // The client has disconnected and its claim is released, so no response is sent.
     if (response.destroyed) return;
     await sendLater(message, response, claimed(message, reply, claim, options.overloaded), now);
   }
@@ -160,7 +160,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     await sendStreamed(message, response, reply, now).catch((error: unknown) => {
-      // A client that left is no fault of this service.
+      // An error because the client disconnected is not reported.
       if (!disconnectCodes.has(systemCode(error) ?? '')) failed(error);
       response.destroy();
     });
@@ -177,7 +177,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const malformed = errorReply('bad_request', common, ['Connection', 'close']);
   server.on('request', onRequest);
-  // An expectation that is not understood is no reason to refuse a read.
+  // A request with an unknown `Expect` header is answered like any other.
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => {
     front?.discard(socket);
@@ -185,7 +185,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       socket.destroy();
       return;
     }
-    // A second response to a request that has one, or to none at all, would be taken for the next request's.
+    // The client would assign a second response, or one without a request, to its next request.
     const quiet = exchanges.isClosing(socket) || exchanges.isIncomplete(socket);
     exchanges.finish(socket, () => (quiet ? endQuietly(socket) : answerParserError(error, socket, common, clock())));
   });
@@ -205,7 +205,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
   const nextTurn = (act: () => void): void => void setImmediate(act);
   const turns = new FairTurns({ maxWaiting: bounds.total, nextTurn, monotonic });
-  // Answers that are made at once need no turns: a client may close its side before its request is parsed.
+  // Immediate responses need no turns, so a server that answers at once has no admission front.
   const front = answerNow ? null : openFront(server, { table, turns, proxies, nextTurn, monotonic, refuseSilent });
   if (!lane && !front) admitFirst(server, table);
   let sweep: NodeJS.Timeout | undefined;
@@ -229,7 +229,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   };
 }
 
-/** Lets the table of connections admit each new connection before the parser gets it. */
+/** Makes the connection table admit each new connection before the parser receives it. */
 function admitFirst(server: Server, table: ConnectionTable): void {
   const parsers = server.listeners('connection');
   server.removeAllListeners('connection');
@@ -238,40 +238,40 @@ function admitFirst(server: Server, table: ConnectionTable): void {
   });
 }
 
-/** Listening sockets of a server with an admission front: connections that a turn of its event loop accepts. */
+/** Number of listening sockets of a server with an admission front; each accepts one connection per event loop turn. */
 const acceptors = 16;
 
-/** The reply where its bytes may be held until they are sent, else the refusal. */
+/** Returns the response if the memory limits allow it, otherwise the response `overloaded`. */
 function claimed(
   { method }: IncomingMessage,
   reply: Reply | StreamedReply,
   claim: UnsentClaim,
   overloaded: Reply,
 ): Reply | StreamedReply {
-  // A streamed body holds no more than was reserved for its pieces.
+  // A streamed body uses only the memory that was reserved for its pieces.
   if ('stream' in reply) return reply;
   const bytes = method === 'HEAD' ? 0 : (reply.body?.length ?? 0);
-  // A refusal in the place of a reply that is no larger would save nothing.
+  // A response that is not larger than `overloaded` is always sent.
   if (claim.settle(bytes) || bytes <= (overloaded.body?.length ?? 0)) return reply;
   claim.settle(0);
   return overloaded;
 }
 
-/** Reason to give up a response. One error for all: creating one, with its stack, costs more than giving up. */
+/** Abort reason of abandoned responses; a shared instance, because creating an error with its stack is costly. */
 const left = new Error('the client left');
 
-/** Codes of errors that mean that a client left before its response was complete. */
+/** Error codes that indicate that a client disconnected before its response was complete. */
 const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
 
 /** Returns false for requests that the parser accepts but HTTP does not allow. */
 function wellFormed(message: IncomingMessage): boolean {
   const coding = message.headers['transfer-encoding'];
-  // A body without a definite end (RFC 9112, section 6.3), and a request without a version.
+  // A transfer coding other than chunked leaves the end of the body undefined (RFC 9112, section 6.3).
   if (coding !== undefined && !/(?:^|,)[ \t]*chunked$/i.test(coding)) return false;
   return message.httpVersionMajor === 1 && namesHost(message);
 }
 
-/** HTTP/1.1 requires one Host on every request, and no version may have two (RFC 9112, section 3.2). */
+/** Returns true if a request has one Host, or none before HTTP/1.1 (RFC 9112, section 3.2). */
 function namesHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]?.toLowerCase() === 'host') hosts++;

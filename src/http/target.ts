@@ -1,8 +1,8 @@
 const absoluteForm = /^https?:\/\/[^/?#]*/i;
 
 /**
- * The path of a request target: exact, without its query, nothing decoded or tidied. Origin form and absolute
- * form (RFC 9112, section 3.2) are understood.
+ * Returns the path of a request target in origin form or absolute form (RFC 9112, section 3.2), without the query and
+ * without decoding or normalization.
  */
 export function pathOf(target: string): string {
   const query = target.indexOf('?');
@@ -13,7 +13,7 @@ export function pathOf(target: string): string {
   return path.slice(absolute[0].length) || '/';
 }
 
-/** The path inside a namespace, or null when it lies outside it. */
+/** Returns the part of a path after a base path; null if the path is not below the base path. */
 export function below(base: string, path: string): string | null {
   if (base === '') return path;
   return path.startsWith(base) && path[base.length] === '/' ? path.slice(base.length) : null;

@@ -3,10 +3,10 @@ import { httpDate } from './headers.ts';
 import { httpLimits } from './limits.ts';
 import type { Reply } from './reply.ts';
 
-/** Written replies, by reply: a representation is answered many times a second with the very same bytes. */
+/** Cache of the serialized bytes of each response, because the same response is sent many times per second. */
 const written = new WeakMap<Reply, { date: string; bytes: Buffer }>();
 
-/** A reply as the bytes of an HTTP/1.1 message on a connection that stays open. */
+/** Serializes a response as an HTTP/1.1 message for a persistent connection. */
 export function wireBytes(reply: Reply, now: number): Buffer {
   const date = httpDate(now);
   const known = written.get(reply);
@@ -16,7 +16,7 @@ export function wireBytes(reply: Reply, now: number): Buffer {
   return bytes;
 }
 
-/** Headers that node:http sends on a persistent connection: the fast path sends the same. */
+/** Headers of persistent connections, equal to those that node:http sends. */
 const persistence = `Connection: keep-alive\r\nKeep-Alive: timeout=${httpLimits.keepAliveTimeoutMs / 1000}\r\n`;
 
 function write({ status, headers, body }: Reply, date: string): Buffer {

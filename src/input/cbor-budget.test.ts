@@ -83,7 +83,7 @@ describe('scanCbor', () => {
     );
   });
 
-  test('accepts any bytes that the decoder accepts, and never counts fewer items', () => {
+  test('accepts any bytes that the decoder accepts, and never counts fewer items than the decoder returns', () => {
     // First bytes of every kind of item, so that many of the generated inputs are valid.
     const bytes = fc.array(
       fc.oneof(
@@ -146,7 +146,7 @@ describe('scanCbor', () => {
     ['a wide map', Uint8Array.of(0xb9, 0x01, 0x01, ...new Uint8Array(1_000)), { fields: 256 }, 'too_many_fields'],
     ['11.9 MB of empty arrays', emptyArrays(11_900_000), { elements: 100_000 }, 'too_many_elements'],
   ];
-  test.each(frames)('%s', (_what, bytes, limits, fault) => {
+  test.each(frames)('checks %s against the limits', (_what, bytes, limits, fault) => {
     expect(scanCbor(bytes, { ...generous, ...limits }).fault).toBe(fault);
   });
 });
@@ -157,7 +157,7 @@ function emptyArrays(count: number): Uint8Array {
   return bytes;
 }
 
-/** Maps of one key, "1023", seven bytes each. */
+/** Returns an array of maps with the single key "1023", seven bytes each. */
 function indexKeys(count: number): Uint8Array {
   const map = Buffer.concat([Buffer.from([0xa1, 0x64]), Buffer.from('1023'), Buffer.from([0])]);
   return Buffer.concat([Buffer.from([0x99, count >> 8, count & 255]), Buffer.alloc(map.length * count, map)]);

@@ -2,42 +2,41 @@ import type { ShapeFault } from './json-budget.ts';
 
 /** Limits on the shape of consecutive DAG-CBOR items, checked on their bytes. */
 export interface CborLimits {
-  /** Nesting depth of arrays and maps. */
+  /** Maximum nesting depth of arrays and maps. */
   readonly depth: number;
-  /** Total number of data items, including keys. */
+  /** Maximum total number of data items, including keys. */
   readonly elements: number;
-  /** Number of entries of one map. */
+  /** Maximum number of entries of one map. */
   readonly fields: number;
 }
 
-/** Result of scanning items. */
+/** Result of scanning DAG-CBOR items. */
 export interface CborShape {
-  /** Null: the items are complete and within the limits. `malformed`: no DAG-CBOR decoder accepts them. */
+  /** Null if the items are complete and within the limits; `malformed` if no DAG-CBOR decoder accepts the bytes. */
   readonly fault: ShapeFault | 'malformed' | null;
-  /** Number of items up to the fault. */
+  /** Number of data items up to the fault. */
   readonly elements: number;
 }
 
 const maxDepth = 256;
 
 /**
- * Number of items that a key such as "1023" counts as: an engine stores such a field in an array of 1.5 times that
- * length. 15 kB were measured for one key of seven bytes.
+ * Number of items that a key such as "1023" counts as. JavaScript engines store such a field in an array of 1.5 times that
+ * length; one key of seven bytes was measured to use 15 kB.
  */
 export const indexKeyElements = 160;
 
 /**
- * Counts the depth and the items of the first `items` DAG-CBOR items in one pass, and stops at the first limit. It runs
- * before the decoder, so that a frame cannot become millions of objects. It does not check the order of keys, UTF-8 or
- * canonical form; for all bytes that the decoder accepts, the count is never too low. A declared length is compared
- * with the remaining bytes.
+ * Counts the nesting depth and the data items of the first `items` DAG-CBOR items in one pass, and stops at the first
+ * exceeded limit. The scan precedes decoding, so that a frame cannot become millions of objects. The order of keys, UTF-8
+ * and canonical form are not checked. For all bytes that the decoder accepts, the count is never too low.
  */
 export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): CborShape {
   const { length } = bytes;
   const deepest = Math.min(limits.depth, maxDepth);
-  /** Items that each open container still needs. */
+  /** Number of remaining items of each open container. */
   const open = new Float64Array(deepest + 1);
-  /** For each open container: true if it is a map. */
+  /** Type of each open container: 1 for a map, 0 for an array. */
   const maps = new Uint8Array(deepest + 1);
   let depth = 0;
   let left = items;
@@ -71,12 +70,12 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
       at += argument;
       if (at > length) return { fault: 'malformed', elements };
     } else if (type === 6) {
-      // The tagged item follows.
+      // A tag is followed by the tagged item.
       left += 1;
     } else if (type === 4 || type === 5) {
       if (type === 5 && argument > limits.fields) return { fault: 'too_many_fields', elements };
       const needed = type === 5 ? 2 * argument : argument;
-      // Each item takes at least one byte.
+      // Each remaining item needs at least one byte.
       if (needed > length - at) return { fault: 'malformed', elements };
       if (depth >= deepest) return { fault: 'too_deep', elements };
       open[depth] = left;
@@ -89,7 +88,7 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
 
 const emptyText = 0x60;
 
-/** Returns true if a text begins with a digit; objects store keys that look like array indexes differently. */
+/** Returns true if a text begins with a digit, as every key that is stored like an array index does. */
 function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean {
   const text = at + Math.max(0, argumentBytes(first & 0x1f));
   const byte = bytes[text] ?? 0;
@@ -97,8 +96,8 @@ function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean 
 }
 
 /**
- * Returns the number of argument bytes after the first byte; -1 for the indefinite and reserved lengths, which DAG-CBOR
- * does not allow.
+ * Returns the number of argument bytes after the first byte of an item; -1 for indefinite and reserved lengths, which
+ * DAG-CBOR does not allow.
  */
 function argumentBytes(info: number): number {
   if (info < 24) return 0;

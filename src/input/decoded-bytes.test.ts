@@ -70,7 +70,7 @@ describe('createDecodedBytes', () => {
     expect(served).toBeGreaterThan(200);
   });
 
-  test('never makes an account wait that holds memory: two such accounts would deadlock', async () => {
+  test('never makes an account wait that already holds memory, because two such accounts would deadlock', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     expect(await a.take(500, never)).toBe('taken');
@@ -79,7 +79,7 @@ describe('createDecodedBytes', () => {
     expect(await b.take(100, never)).toBe('busy');
   });
 
-  test('grants input larger than the total when nothing else is held', async () => {
+  test('grants input larger than the total if no other memory is held', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     expect(await a.take(5_000, never)).toBe('taken');
@@ -92,7 +92,7 @@ describe('createDecodedBytes', () => {
     expect(order).toEqual(['b taken']);
   });
 
-  test('rejects the largest waiting input when too much waits', async () => {
+  test('rejects the largest waiting input if too much input waits', async () => {
     const memory = createDecodedBytes(limits);
     memory.open().hold(1_000);
     const order: string[] = [];
@@ -157,12 +157,12 @@ describe('createDecodedBytes', () => {
   });
 });
 
-test('limits an account that holds memory to its part of the total, however much is free', () => {
+test('an account that holds memory is limited to its part of the total, even if more memory is free', () => {
   const bytes = createDecodedBytes({ total: 100, reserve: 1, buffered: 0 });
   const account = bytes.open();
   expect([account.tryTake(20), account.tryTake(5), account.tryTake(1)]).toEqual([true, true, false]);
   expect(bytes.open().tryTake(25)).toBe(true);
   account.release();
-  // An account that holds nothing may take more.
+  // An account that holds no memory may take more than its part.
   expect(account.tryTake(60)).toBe(true);
 });

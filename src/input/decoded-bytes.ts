@@ -9,36 +9,36 @@ export interface DecodedBytesLimits {
 }
 
 /**
- * Result of requesting memory. `busy`: the account already holds some, and waiting with it could block the others
- * forever; or too much input waits.
+ * Result of a memory request. `busy` means that the account already holds memory, so that waiting could cause a deadlock, or
+ * that too much input waits.
  */
 export type TakeOutcome = 'taken' | 'busy' | 'aborted';
 
 /** The memory account of one reader. */
 export interface ByteAccount {
   readonly held: number;
-  /** True if it holds more than its share, so that it should pause reading. */
+  /** True if the account holds more than its share, so that its reader should pause. */
   readonly isOver: boolean;
-  /** Takes memory for input that has already arrived. */
+  /** Takes memory without a limit, for input that has already arrived. */
   hold(bytes: number): void;
-  /** Takes memory if it is free and no other account waits, or within the reserve. */
+  /** Takes memory within the reserve, or if memory is free and no other account waits; returns false otherwise. */
   tryTake(bytes: number): boolean;
   /**
-   * Takes memory, and waits for it if the account holds none. `buffered` is the size of the input while it waits. Never
-   * rejects.
+   * Takes memory; waits for free memory if the account holds none. `buffered` is the size of the waiting input, in bytes.
+   * Never rejects.
    */
   take(bytes: number, signal: AbortSignal, buffered?: number): Promise<TakeOutcome>;
-  /** Releases memory; all of it by default. */
+  /** Releases `bytes` of memory; by default, all memory of the account. */
   release(bytes?: number): void;
 }
 
-/** Memory for decoded input, shared fairly. */
+/** Memory for decoded input, which is shared fairly between accounts. */
 export interface DecodedBytes {
   /** Bytes held by all accounts. */
   readonly held: number;
-  /** Number of accounts that wait. */
+  /** Number of accounts that wait for memory. */
   readonly waiting: number;
-  /** Opens an account, which costs nothing while it holds nothing. */
+  /** Opens an account, which needs no clean-up while it holds no memory. */
   open(): ByteAccount;
 }
 
@@ -51,15 +51,15 @@ interface Waiting {
   passedOver: number;
 }
 
-/** Divisor of the total: the maximum part of one account, unless it holds nothing else. */
+/** Divisor of the total for the maximum memory of one account that already holds memory. */
 const accountPart = 4;
 /** Maximum number of later, smaller requests that are served before a large one. */
 const maxPassedOver = 256;
 
 /**
- * Creates the shared memory of a process. Small requests are served before large ones, so that a source with little
- * data does not wait for one with much; a large request is served after a bounded number of smaller ones. A waiting
- * account holds nothing, so the accounts that hold memory always proceed and release it.
+ * Creates the shared memory for decoded input of a process. Small requests are served before large ones, so that a source
+ * with little data does not wait for a source with much; a large request is served after a bounded number of smaller ones.
+ * A waiting account holds no memory, so the accounts that hold memory always proceed and release it.
  */
 export function createDecodedBytes(limits: DecodedBytesLimits): DecodedBytes {
   return new SharedBytes(limits);
@@ -96,7 +96,7 @@ class SharedBytes implements DecodedBytes {
     return this.#held + bytes <= total || this.#held === 0;
   }
 
-  /** Adds the change of an account, negative for a release. */
+  /** Adds the change in an account's memory, in bytes; negative for a release. */
   add(bytes: number): void {
     this.#held += bytes;
   }
@@ -127,7 +127,7 @@ class SharedBytes implements DecodedBytes {
     });
   }
 
-  /** Returns the smallest request, or one that too many others have overtaken. */
+  /** Returns the smallest waiting request, or the first one that `maxPassedOver` later requests have overtaken. */
   #next(): Waiting | null {
     let chosen: Waiting | null = null;
     for (const one of this.#queue) {
@@ -137,7 +137,7 @@ class SharedBytes implements DecodedBytes {
     return chosen;
   }
 
-  /** Rejects the largest input while too much waits. */
+  /** Rejects the largest waiting input until the total is within the limit. */
   #shed(): void {
     while (this.#buffered > this.limits.buffered) {
       let largest: Waiting | null = null;
@@ -172,7 +172,7 @@ class Account implements ByteAccount {
 
   tryTake(bytes: number): boolean {
     const { limits, waiting } = this.#shared;
-    // If others wait, `serve` decides between them and this one.
+    // If other accounts wait, `serve` selects the next request.
     if (this.#held + bytes > limits.reserve && (waiting > 0 || !this.#shared.fits(this, bytes))) return false;
     this.hold(bytes);
     return true;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isNestedDeeper } from './depth.ts';
 
-test('a value is nested deeper than a limit if and only if one of its leaves is inside more containers', () => {
+test('isNestedDeeper returns true if and only if a leaf of the value is inside more containers than the limit', () => {
   const depth = (value: unknown): number =>
     typeof value === 'object' && value !== null ? 1 + Math.max(0, ...Object.values(value).map(depth)) : 0;
   fc.assert(
@@ -12,7 +12,7 @@ test('a value is nested deeper than a limit if and only if one of its leaves is 
   );
 });
 
-test('a million levels do not overflow the stack', () => {
+test('isNestedDeeper does not overflow the stack for a million levels', () => {
   let value: unknown = 1;
   for (let i = 0; i < 1_000_000; i += 1) value = [value];
   expect(isNestedDeeper(value, 32)).toBe(true);

@@ -96,11 +96,11 @@ describe('scanJson', () => {
     ['repeated keys', `{${'"a":1,'.repeat(300)}"a":1}`, { fields: 256 }, 'too_many_fields'],
     ['a number of a million digits', '1'.repeat(1_000_000), {}, 'number_too_long'],
     ['brackets in a string', JSON.stringify('['.repeat(5_000)), { depth: 0, elements: 1 }, null],
-  ])('%s', (_what, text, limits, fault) => {
+  ])('checks %s against the limits', (_what, text, limits, fault) => {
     expect(scan(text, limits).fault).toBe(fault);
   });
 
-  test('stops at the limit, whatever follows', () => {
+  test('stops at the limit, for any following bytes', () => {
     expect(scan(`[${'[],'.repeat(1_000_000)}`, { elements: 1_000 })).toEqual({
       fault: 'too_many_elements',
       elements: 1_001,

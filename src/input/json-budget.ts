@@ -1,30 +1,30 @@
 /** Limits on the shape of one JSON document, checked on its bytes. */
 export interface JsonLimits {
-  /** Nesting depth of arrays and objects. */
+  /** Maximum nesting depth of arrays and objects. */
   readonly depth: number;
-  /** Total number of values and keys: arrays, objects, strings, numbers, literals, and the names of fields. */
+  /** Maximum total number of values and keys. */
   readonly elements: number;
-  /** Number of fields of one object. */
+  /** Maximum number of fields of one object. */
   readonly fields: number;
-  /** Length of one number in bytes; a parser takes time for each digit. */
+  /** Maximum length of one number in bytes; parsing time depends on the number of digits. */
   readonly numberBytes?: number;
 }
 
 /** Reasons to refuse a document before it is parsed. */
 export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 'number_too_long';
 
-/** Result of a scan. */
+/** Result of scanning a JSON document. */
 export interface Shape {
-  /** Null: the document is within the limits, which does not mean that it is valid. */
+  /** First exceeded limit; null if the document is within the limits, even if it is invalid. */
   readonly fault: ShapeFault | null;
   /** Number of values and keys up to the fault. */
   readonly elements: number;
 }
 
-/** Default maximum length of a number in bytes; an exact double needs at most 1,075 digits. */
+/** Default maximum length of a number in bytes; the exact decimal form of a double has at most 1,075 digits. */
 const defaultNumberBytes = 1_100;
 
-/** Length of the array in which a scanner counts its levels. */
+/** Maximum supported value of the depth limit. */
 const maxDepth = 256;
 
 const quote = 0x22;
@@ -37,15 +37,16 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Counts the depth and the elements of a JSON document in one pass over its bytes, and stops at the first limit. It
- * runs before `JSON.parse`, so that a small document cannot become millions of objects. It does not validate: for every
- * document that `JSON.parse` accepts, and for every prefix that it reads before it fails, the count is never too low.
+ * Counts the nesting depth and the elements of a JSON document in one pass over its bytes, and stops at the first exceeded
+ * limit. The scan precedes `JSON.parse`, so that a small document cannot become millions of objects, and does not validate
+ * the syntax. For every document that `JSON.parse` accepts, and for every prefix that it parses, the count is never too
+ * low.
  */
 export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   const { length } = bytes;
   const deepest = Math.min(limits.depth, maxDepth);
   const numberBytes = limits.numberBytes ?? defaultNumberBytes;
-  /** Number of fields so far of each open container. */
+  /** Number of fields of each open container up to the current position. */
   const fields = new Uint32Array(deepest + 1);
   let depth = 0;
   let elements = 0;

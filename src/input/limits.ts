@@ -3,13 +3,13 @@ import type { JsonLimits } from './json-budget.ts';
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** Processor time that one input may take: a fixed part and a part per byte. */
+/** Maximum processor time for one input: a fixed part, and a part per byte. */
 export interface CpuBudget {
   readonly fixedMicroseconds: number;
   readonly nanosecondsPerByte: number;
 }
 
-/** The limits of one entry point for foreign bytes. Null if the kind of input has no such dimension. */
+/** Limits of one entry point for foreign bytes. A limit is null if it does not apply to the kind of input. */
 export interface InputLimit {
   readonly input: string;
   /** The party that controls the bytes. */
@@ -26,7 +26,7 @@ export interface InputLimit {
   readonly code: string;
 }
 
-/** An entry point for JSON or DAG-CBOR, whose shape is limited too. */
+/** Limits of an entry point for JSON or DAG-CBOR, including limits on the shape. */
 interface ShapedInput extends InputLimit, JsonLimits {
   readonly depth: number;
   readonly elements: number;
@@ -37,18 +37,18 @@ const shaped = (input: ShapedInput): ShapedInput => input;
 const flat = <const T extends InputLimit>(input: T): T => input;
 
 /**
- * All entry points for foreign bytes, with their limits. Code reads its limits here, the resource fuzzer tests each
- * entry against them, and `docs/input-limits.md` is generated from this table.
+ * Limits of all entry points for foreign bytes. The code takes its limits from this table, the resource fuzzer tests every
+ * entry, and `docs/input-limits.md` is generated from the table.
  */
 export const inputLimits = {
   labelFrame: shaped({
     input: 'label frame (`subscribeLabels`)',
     author: 'a labeler',
-    // A label of 10 MB is read so that it can be refused and counted.
+    // The limit allows labels of 10 MB, so that they are refused and counted as labels.
     bytes: 12 * mib,
     decodedBytes: null,
     depth: 32,
-    // 10,000 labels with every field of the lexicon have 190,000.
+    // A frame of 10,000 labels with every field of the lexicon has 190,000 elements.
     elements: 262_144,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 120 },
@@ -60,7 +60,7 @@ export const inputLimits = {
     bytes: 2 * mib,
     decodedBytes: 2 * mib,
     depth: 32,
-    // 1,000 labels with every field have 19,000.
+    // A page of 1,000 labels with every field of the lexicon has 19,000 elements.
     elements: 65_536,
     fields: 256,
     cpu: { fixedMicroseconds: 6_000, nanosecondsPerByte: 200 },
@@ -102,7 +102,7 @@ export const inputLimits = {
   auditLog: shaped({
     input: 'audit log of a DID (`/log/audit`)',
     author: 'the holder of a DID, through the directory',
-    // An operation takes about 1.2 KB; the directory limits how many a DID may have.
+    // An operation has about 1.2 KB, and the directory limits the number of operations of a DID.
     bytes: mib,
     decodedBytes: mib,
     depth: 16,
@@ -126,7 +126,7 @@ export const inputLimits = {
   directoryExport: flat({
     input: 'page of operations of the did:plc directory (`/export`), each within the limits of one operation',
     author: 'the holders of DIDs, through the directory',
-    // 1,000 operations take about 1.2 MB; the page after a larger one has fewer.
+    // A page of 1,000 operations has about 1.2 MB; the page size is reduced after a larger page.
     bytes: 4 * mib,
     decodedBytes: 4 * mib,
     depth: null,
@@ -141,7 +141,7 @@ export const inputLimits = {
     bytes: mib,
     decodedBytes: mib,
     depth: 16,
-    // A page of 1,000 accounts has 3,000.
+    // A page of 1,000 accounts has 3,000 elements.
     elements: 32_768,
     fields: 256,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
@@ -167,7 +167,7 @@ export const inputLimits = {
     depth: null,
     elements: null,
     fields: null,
-    // A few hundred bytes of zstd may expand to 1 MiB, and each byte beyond 16 KiB to 64 bytes.
+    // A few hundred bytes of zstd may expand to 1 MiB, and each byte after the first 16 KiB may expand to 64 bytes.
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 700 },
     code: 'src/weather/classify/classify.ts',
   }),
@@ -193,7 +193,7 @@ export const inputLimits = {
     depth: null,
     elements: null,
     fields: null,
-    // Its tables are built for each frame that uses it.
+    // The decoder builds the tables of the dictionary for each frame.
     cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 60 },
     code: 'src/weather/stream/dictionary.ts',
   }),
@@ -280,20 +280,20 @@ export const inputLimits = {
 /** Name of an entry point. */
 export type InputName = keyof typeof inputLimits;
 
-/** Decoded bytes that a body may always have, regardless of its length. */
+/** Decoded size in bytes that is allowed for a body of any length. */
 const alwaysDecoded = mib;
-/** Maximum ratio beyond that; JSON of real labels compresses to a tenth. */
+/** Maximum ratio of decoded to received bytes for larger bodies; JSON of real labels has a ratio of about ten. */
 const maxRatio = 64;
 
-/** Returns the maximum decoded size of a body: small bodies that expand a thousandfold are decompression bombs. */
+/** Returns the maximum decoded size of a body in bytes, which excludes decompression bombs. */
 export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }
 
-/** Maximum heap bytes of one decoded element, averaged over an input; measured with objects of unique fields. */
+/** Maximum heap size of one decoded element in bytes, as an average over an input of objects with unique fields. */
 const bytesPerElement = 128;
 
-/** Returns an upper estimate of a decoded input's memory: text may take two bytes per character. */
+/** Returns an upper estimate of a decoded input's memory in bytes; a character of text may use two bytes. */
 export function decodedCost(bytes: number, elements: number): number {
   return 2 * bytes + bytesPerElement * elements;
 }

@@ -3,7 +3,7 @@ import { bareHost, httpSchemes, parseUrl, publicUrl, socketSchemes } from './url
 
 const rules = { schemes: httpSchemes };
 
-it('admits a URL of an admitted scheme', () => {
+it('parseUrl admits a URL with an admitted scheme', () => {
   expect(parseUrl('https://host.example:8443/a?b', rules)).toEqual({
     kind: 'url',
     url: new URL('https://host.example:8443/a?b'),
@@ -22,21 +22,21 @@ it.each([
   ['https://a.example/x', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
   ['https://a.example/?', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
   ['https://a.example/#', { ...rules, isOrigin: true }, 'path', 'it has a path or a query'],
-])('refuses %s', (text, given, rule, why) => {
+])('parseUrl refuses %s', (text, given, rule, why) => {
   const url = rule === 'length' ? null : URL.parse(text);
   expect(parseUrl(text, given)).toEqual({ kind: 'refused', rule, why, url });
 });
 
-it('admits credentials and a fragment if the kind of URL allows them', () => {
+it('parseUrl admits credentials and a fragment if the rules allow them', () => {
   const text = 'wss://user:secret@a.example/x#part';
   expect(parseUrl(text, { schemes: socketSchemes, admits: ['credentials', 'fragment'] }).kind).toBe('url');
 });
 
-it('formats a URL without the parts that may contain a secret', () => {
+it('publicUrl formats a URL without the parts that may contain a secret', () => {
   expect(publicUrl(new URL('wss://user:secret@a.example:8443/x?token=secret#secret'))).toBe('wss://a.example:8443/x');
 });
 
-it('returns the host as an address without brackets', () => {
+it('bareHost returns an IPv6 address without brackets', () => {
   expect([new URL('https://[2001:db8::1]:1/'), new URL('https://0x7f.1/')].map(bareHost)).toEqual([
     '2001:db8::1',
     '127.0.0.1',

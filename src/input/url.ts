@@ -1,27 +1,27 @@
 /**
- * The rules by which the service admits a URL that another party or the operator wrote. Every other file that decides
- * this uses them; `src/network/guard/outbound-url.ts` adds the address policy for URLs that others choose.
+ * Rules for admitting URLs from other parties and from the operator. `src/network/guard/outbound-url.ts` adds the address
+ * policy for URLs that other parties choose.
  */
 
-/** Schemes of a request, the encrypted one first. */
+/** Schemes of HTTP URLs, the encrypted one first. */
 export const httpSchemes = ['https:', 'http:'] as const;
 
-/** Schemes of a websocket, the encrypted one first. */
+/** Schemes of WebSocket URLs, the encrypted one first. */
 export const socketSchemes = ['wss:', 'ws:'] as const;
 
-/** Maximum length of a URL, in characters; servers refuse longer ones. */
+/** Maximum length of a URL, in characters; many servers reject longer URLs. */
 export const maxUrlLength = 8192;
 
-/** The rule that a text does not satisfy. */
+/** Name of a rule for URLs. */
 export type UrlRule = 'length' | 'syntax' | 'scheme' | 'credentials' | 'fragment' | 'path';
 
-/** A text that is not an admitted URL. */
+/** Result for a text that is not an admitted URL. */
 export interface RefusedUrl {
   readonly kind: 'refused';
   readonly rule: UrlRule;
   /** Reason, without any part of the text except its scheme: other parts may contain a secret. */
   readonly why: string;
-  /** Null if the text does not parse. */
+  /** Parsed URL; null if the text is not a URL. */
   readonly url: URL | null;
 }
 
@@ -32,7 +32,7 @@ export type UrlVerdict = { readonly kind: 'url'; readonly url: URL } | RefusedUr
 export interface UrlRules {
   /** Admitted schemes. The first one is named in the reason of a refusal. */
   readonly schemes: readonly string[];
-  /** Default: `maxUrlLength`, in characters. */
+  /** Maximum length in characters; `maxUrlLength` by default. */
   readonly maxLength?: number;
   /** Parts that are admitted although they are refused by default. */
   readonly admits?: readonly ('credentials' | 'fragment')[];
@@ -53,7 +53,7 @@ export function parseUrl(text: string, rules: UrlRules): UrlVerdict {
   if ((url.username !== '' || url.password !== '') && !admits.includes('credentials')) {
     return refused('credentials', 'it contains credentials', url);
   }
-  // An empty fragment or query leaves only its delimiter in `href`.
+  // The delimiter of an empty fragment or query is present only in `href`.
   if (url.hash !== '' && !admits.includes('fragment')) return refused('fragment', 'it has a fragment', url);
   if (isOrigin && url.href !== `${url.origin}/`) return refused('path', 'it has a path or a query', url);
   return { kind: 'url', url };

@@ -1,4 +1,4 @@
-/** A bar of a share from 0 to 1; the number is next to it as text, so the bar is hidden from screen readers. */
+/** Shows a share from 0 to 1 as a bar, hidden from screen readers because the number is next to the bar as text. */
 export function Bar({ share }: { share: number }) {
   return (
     <svg class="bar" aria-hidden="true" focusable="false">

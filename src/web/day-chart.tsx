@@ -3,7 +3,7 @@ import { Hatch } from './hatch.tsx';
 
 /** One bar of a chart: a part of the interval with its counts. */
 export interface ChartBar {
-  /** Position in the interval, as fractions. */
+  /** Start of the bar, as a fraction of the interval. */
   readonly from: number;
   readonly to: number;
   /** Counts drawn upwards and downwards; null if not counted, which is drawn as such and never as zero. */
@@ -29,12 +29,12 @@ export interface DayChartProps {
   readonly id?: string;
 }
 
-/** Positions and sizes are per cent of the picture, so that nothing is distorted when it is resized. */
+/** Chart of days. Positions and sizes are in per cent of the picture, so that resizing causes no distortion. */
 
-/** Height of the strip at the bottom that shows which time was observed for every source. */
+/** Height of the strip at the bottom that shows which time was observed for every source, in per cent. */
 const strip = 7;
 const middle = (100 - strip - 3) / 2;
-/** Minimum height of a bar that is not zero, so that it is visible next to high ones. */
+/** Minimum height of a bar that is not zero, in per cent, so that a small bar is visible next to large ones. */
 const least = 2;
 
 /**
@@ -101,7 +101,7 @@ function Uncounted({ bar }: { readonly bar: ChartBar }) {
   return <rect class="chart-uncounted" y={percent(middle - 4)} height="8%" {...placed(bar)} />;
 }
 
-/** Returns a position along the interval, with a small margin at both sides. */
+/** Returns the horizontal position and width of a part, in per cent, with a small margin on both sides. */
 function placed({ from, to }: { readonly from: number; readonly to: number }, room = 0.12) {
   const all = (to - from) * 100;
   return { x: percent(from * 100 + all * room), width: percent(Math.max(0.1, all * (1 - 2 * room))) };

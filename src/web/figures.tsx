@@ -1,11 +1,11 @@
 import { countText, instantText, percentText, rateText, spanText } from './format.ts';
 
 /**
- * Numbers on a page. Each has its source in `at` (the fact and the JSON pointer into it), so that a reader, or a test,
+ * Source of a number on a page. Every number has its source in `at` (the fact and a JSON pointer), so that readers and tests
  * can find the same number in the JSON.
  */
 interface Figure {
-  /** For example `labels/facts/counts/events_24h`; absent if no document contains the number. */
+  /** Name of the fact and JSON pointer, for example `labels/facts/counts/events_24h`; absent for a computed number. */
   readonly at?: string;
 }
 

@@ -11,16 +11,16 @@ describe('a foreign text on a page', () => {
     );
   });
 
-  it('loses control characters and marks that change the direction of the surrounding text', () => {
+  it('contains no control characters and no marks that change the direction of the surrounding text', () => {
     expect(visible('a\u202Eb\u2066c\u0000d', 10)).toEqual({ text: 'a\uFFFDb\uFFFDc\uFFFDd', cut: false });
   });
 
-  it('keeps an emoji whole when it is truncated', () => {
+  it('is never truncated within an emoji', () => {
     expect(visible('🧪🧪🧪', 2)).toEqual({ text: '🧪🧪', cut: true });
     expect(visible('🧪🧪🧪', 3)).toEqual({ text: '🧪🧪🧪', cut: false });
   });
 
-  it('shows at most the maximum, and shows that it was truncated', () => {
+  it('has at most the maximum length, and is marked if it was truncated', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), fc.integer({ min: 0, max: 20 }), (text, max) => {
         const shown = visible(text, max);
@@ -56,7 +56,7 @@ describe('a page', () => {
     );
   });
 
-  it('keeps every other text', () => {
+  it('preserves every other text', () => {
     expect(withoutControls('a\tb\nc 🧪 \u202E')).toBe('a\tb\nc 🧪 \u202E');
   });
 });
@@ -69,6 +69,6 @@ it.each([
   ['a\u2028b', false],
   ['a\u0000', false],
   ['\uD800', false],
-])('%j can be shown unchanged: %s', (text, plain) => {
+])('isPlain for the text %j returns %s', (text, plain) => {
   expect(isPlain(text)).toBe(plain);
 });

@@ -1,9 +1,9 @@
-/** Maximum characters of a foreign text on a page; the export contains the whole text. */
+/** Maximum length of a foreign text on a page, in characters; the export contains the whole text. */
 export const maxShownCharacters = 500;
 
 /**
- * Shows a foreign text (a label's value, a definition, a handle): isolated, so that its direction marks end with it;
- * without control characters; truncated at `max` characters, with a sign of that.
+ * Shows a foreign text (a label's value, a definition, a handle) without control characters and isolated from the direction
+ * of the surrounding text. A text that is truncated at `max` characters is marked.
  */
 export function Foreign({ text, max = maxShownCharacters }: { text: string; max?: number }) {
   const shown = visible(text, max);
@@ -16,7 +16,7 @@ export function Foreign({ text, max = maxShownCharacters }: { text: string; max?
 }
 
 /**
- * Returns the visible form of a text: controls and direction overrides replaced by U+FFFD, at most `max` code points.
+ * Returns the visible form of a text of at most `max` code points, with controls and direction overrides replaced by U+FFFD.
  */
 export function visible(text: string, max: number): { text: string; cut: boolean } {
   const points = [...text.slice(0, max * 2 + 2)];
@@ -32,16 +32,16 @@ export function isPlain(text: string): boolean {
 }
 
 /**
- * Controls except line feed and tab, marks that change the direction of the following text, and separators that break
- * lines.
+ * Matches controls except line feed and tab, marks that change the direction of the following text, and separators that
+ * break lines.
  */
 const hidden =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is looked for.
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u2028-\u202E\u2066-\u206F\uFFF9-\uFFFB\u{E0001}]/gu;
 
 /**
- * Removes raw controls and lone surrogates from a page, whatever their source: none has a meaning in HTML, and some
- * programs confuse a few of them with others. The last step before a page is sent.
+ * Removes raw controls and lone surrogates from a rendered page. Such characters have no meaning in HTML, and some programs
+ * misinterpret them.
  */
 export function withoutControls(html: string): string {
   const clean = controls.test(html) ? html.replace(allControls, '\uFFFD') : html;

@@ -43,11 +43,11 @@ describe('a number on a page', () => {
     [instantText('2026-11-20T12:00:05.9999999+00:00', 'second'), '20 Nov 2026, 12:00:05 UTC'],
     [dateText('2026-11-20T23:59:59.999Z'), '20 Nov 2026'],
     [instantText('0001-01-01T00:00:00Z'), '1 Jan 0001, 00:00 UTC'],
-  ])('%s', (text, expected) => {
+  ])('is formatted as %s', (text, expected) => {
     expect(text.replaceAll('\u00a0', ' ')).toBe(expected);
   });
 
-  it('never shows a part as the whole, nor something as nothing', () => {
+  it('never shows a part as 100 %, nor a positive number as zero', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true, minExcluded: true, maxExcluded: true }), (share) => {
         expect(percentText(share)).not.toMatch(/^100\s%|^0\s%/);

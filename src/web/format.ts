@@ -1,20 +1,20 @@
 import { parseTimestamp } from '../contract/timestamp.ts';
 
-/** Prefixes of the titles of pages that are not live: such a page is recognizable in a browser tab. */
+/** Title prefixes of pages with data that is not live, so that such a page is recognizable in a browser tab. */
 export const originTitles = { simulated: '[simulated] ', sample: '[sample] ' } as const;
 
 /** Non-breaking space between a number and its unit. */
 const space = '\u00a0';
 
 /**
- * Number formats for people. No format overstates its number: shares and durations are rounded down (except missed
- * time, for which a smaller value would overstate knowledge), a share below the whole never reads as 100 %, and
- * something never reads as nothing.
+ * Number formats for pages. No format overstates its number: shares and durations are rounded down, a share below one is
+ * never shown as 100 %, and a positive number is never shown as zero. Missed time is rounded up, because a smaller value
+ * would overstate what was observed.
  */
 
 const formats = new Map<number, Intl.NumberFormat>();
 
-/** Cached per number of digits: creating a format takes longer than formatting a hundred numbers. */
+/** Returns a number format from a cache, because creating a format takes longer than formatting a hundred numbers. */
 function withDigits(maximumFractionDigits: number): Intl.NumberFormat {
   let format = formats.get(maximumFractionDigits);
   if (!format) {
@@ -29,7 +29,7 @@ export function countText(count: number): string {
   return withDigits(0).format(count);
 }
 
-/** Formats events per second with three significant digits; never zero for a positive rate. */
+/** Formats events per second with three significant digits; a positive rate is never shown as zero. */
 export function rateText(perSecond: number): string {
   if (perSecond === 0) return '0';
   if (perSecond < 0.001) return `<${space}0.001`;
@@ -42,7 +42,7 @@ export function rateText(perSecond: number): string {
 export function percentText(share: number): string {
   if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
   if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;
-  // The decimal digits are truncated: a product of binary fractions may be on the wrong side of them.
+  // `toFixed` corrects the binary rounding error of the product before the digits are truncated.
   const cut = Math.floor(Number((share * 10_000).toFixed(6))) / 100;
   const shown = share < 1 ? Math.min(cut, 99.99) : cut;
   return `${withDigits(2).format(shown)}${space}%`;
@@ -55,10 +55,10 @@ const units = [
   { name: 's', seconds: 1 },
 ] as const;
 
-/** Duration in seconds from which on days are shown instead of hours. */
+/** Minimum duration in seconds that is shown in days instead of hours. */
 const daysFrom = 72 * 3_600;
 
-/** Formats a duration (not negative) in its two largest units; finer ones are truncated. */
+/** Formats a duration (in seconds, not negative) in its two largest units; smaller units are truncated. */
 export function spanText(seconds: number): string {
   if (seconds > 0 && seconds < 1) return `<${space}1${space}s`;
   if (seconds >= 1e12) return `${seconds.toExponential(2)}${space}s`;
@@ -69,11 +69,11 @@ export function spanText(seconds: number): string {
   return small && rest > 0 ? `${head}${space}${rest}${space}${small.name}` : head;
 }
 
-/** Formats the duration of missed time, rounded up: a smaller value would overstate what was observed. */
+/** Formats a duration of missed time in seconds, rounded up, because a smaller value would overstate what was observed. */
 export function missedText(seconds: number): string {
   const { large, small } = unitsOf(seconds);
   const finest = (small ?? large)?.seconds;
-  // Rounding up may lead to a larger unit.
+  // The rounded duration may have larger units than the exact one.
   return spanText(finest === undefined ? seconds : Math.ceil(seconds / finest) * finest);
 }
 
@@ -86,7 +86,7 @@ function unitsOf(seconds: number) {
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'] as const;
 
-/** Formats an instant of the contract in UTC, to the minute or the second; finer digits are truncated. */
+/** Formats a timestamp of the contract in UTC, truncated to the minute or the second. */
 export function instantText(timestamp: string, precision: 'minute' | 'second' = 'minute'): string {
   const date = dateOf(timestamp);
   if (date === null) return timestamp;
@@ -94,12 +94,12 @@ export function instantText(timestamp: string, precision: 'minute' | 'second' = 
   return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
-/** Returns the word that agrees with a number: `is` for one, `are` for none and for several. */
+/** Returns the word that agrees with a number: `one` for 1, otherwise `several`. */
 export function agreeing(n: number, one: string, several: string): string {
   return n === 1 ? one : several;
 }
 
-/** Formats the UTC day of an instant of the contract. */
+/** Formats the UTC day of a timestamp of the contract. */
 export function dateText(timestamp: string): string {
   const date = dateOf(timestamp);
   if (date === null) return timestamp;

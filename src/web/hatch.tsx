@@ -1,4 +1,4 @@
-/** The pattern of unobserved time, for the `defs` of a drawing; the same in every picture. */
+/** Defines the hatching pattern for unobserved time, for the `defs` element of an SVG image. */
 export function Hatch({ id }: { id: string }) {
   return (
     <pattern id={id} width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">

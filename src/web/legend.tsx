@@ -1,10 +1,10 @@
-/** Signs in pictures; the style sheet defines their look (classes `key …`). */
+/** Signs in charts; the style sheet defines their appearance (classes `key …`). */
 export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'uncounted';
 
-/** Texts with the same meaning in every picture. */
+/** Legend texts that all charts share. */
 export const signText = { unseen: 'not observed', part: 'not all observed' } as const;
 
-/** Shows the legend of a picture: its signs with their texts. */
+/** Shows the legend of a chart: signs with their texts. */
 export function Legend({ signs }: { signs: readonly (readonly [Sign, string])[] }) {
   return (
     <ul class="legend">

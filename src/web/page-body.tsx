@@ -1,12 +1,12 @@
 import type { ComponentChildren } from 'preact';
 
-/** Parts of a page of either server. */
+/** Content of an HTML page of the facts server or the account server. */
 export interface PageParts {
   /** Title of the browser tab and of the history entry; plain text. */
   readonly title: string;
   /** One sentence about the page, for search results; absent on pages that must not be indexed. */
   readonly description?: string;
-  /** Prefix of this server's links: the base path, without a trailing slash. */
+  /** Base path of the server, without a trailing slash, which is the prefix of all links. */
   readonly base: string;
   /** True if search engines may index the page; an account's page never allows it. */
   readonly indexed: boolean;
@@ -14,9 +14,9 @@ export interface PageParts {
   readonly scripts?: readonly string[];
   /** Additional style sheets of this page. */
   readonly styles?: readonly string[];
-  /** Links on every page of the server. */
+  /** Links in the navigation of every page. */
   readonly navigation: readonly { readonly href: string; readonly text: string }[];
-  /** A line above everything else: marks simulated or sample facts on every page. */
+  /** Line at the top of the page that marks simulated or sample data. */
   readonly banner?: string;
   readonly children: ComponentChildren;
 }

@@ -6,11 +6,11 @@ const day = 86_400_000;
 const window = { start: 0, end: 30 * day };
 
 describe('layTimeline', () => {
-  it('draws one piece without interruptions', () => {
+  it('draws a single piece for a window without interruptions', () => {
     expect(layTimeline(window, [])).toEqual({ parts: [], rest: [{ kind: 'rest', from: 0, to: timelineWidth }] });
   });
 
-  it('is interrupted by a gap', () => {
+  it('interrupts the drawing at a gap', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: 6 * day, end: 9 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 200, to: 300 }],
       rest: [
@@ -20,7 +20,7 @@ describe('layTimeline', () => {
     });
   });
 
-  it('has no rest if one gap covers it', () => {
+  it('draws no rest if one gap covers the window', () => {
     expect(layTimeline(window, [{ kind: 'gap', start: -day, end: 31 * day }])).toEqual({
       parts: [{ kind: 'gap', from: 0, to: 1000 }],
       rest: [],

@@ -4,23 +4,23 @@ export interface Stretch {
   readonly end: number;
 }
 
-/** A drawn part of a timeline: from and to in units of the drawing. */
+/** A drawn part of a timeline, with its position in units of the drawing. */
 export interface Drawn<K extends string> {
   readonly kind: K;
   readonly from: number;
   readonly to: number;
 }
 
-/** Width of a timeline's drawing, in its own units. */
+/** Width of the drawing of a timeline, in units of the drawing. */
 export const timelineWidth = 1000;
 
-/** Minimum width of a part, to keep narrow ones visible. */
+/** Minimum width of a part, in units of the drawing, to keep narrow parts visible. */
 const minWidth = 6;
 
 /**
- * Arranges a window and its parts for drawing. Time that no part covers is `rest`, and the rest is never drawn over a
- * part: a narrow part is widened at the cost of the rest, so that a gap is overstated and never hidden. A part of no
- * length is omitted; parts may overlap.
+ * Arranges a window and its parts for drawing. Time that no part covers is drawn as `rest`, never over a part: a narrow
+ * part is widened into the rest, so that a gap may be overstated but is never hidden. Parts without length are omitted;
+ * parts may overlap.
  */
 export function layTimeline<K extends string>(
   window: Stretch,

@@ -7,7 +7,7 @@ import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 
 /** Renders the page of labels with this text in every foreign field. */
 async function pageOf(text: string): Promise<string> {
-  // A slash in a uri would change the kind of the subject.
+  // A slash in the URI would change the kind of the subject, so it is replaced.
   const part = `r${text.replaceAll('/', '∕')}`;
   const label = { val: `v${text}`, cts: text, exp: text, cid: text };
   const view = await viewOf({
@@ -30,8 +30,7 @@ async function pageOf(text: string): Promise<string> {
 function shape(page: Page, html: string): Promise<{ elements: string; taken: number; proposed: string[] }> {
   const script = (source: string) => {
     const parsed = new DOMParser().parseFromString(`<!doctype html><main>${source}</main>`, 'text/html');
-    // A value with invisible or direction-changing marks is not suggested: its option is missing, and is checked
-    // separately.
+    // Options are compared separately, because a value with invisible or direction-changing marks is not suggested.
     const all = [...parsed.querySelectorAll('*')].filter((one) => !one.matches('.cut, .mono, datalist option'));
     return {
       elements: all.map((one) => `${one.localName}[${one.getAttributeNames().join()}]`).join('\n'),

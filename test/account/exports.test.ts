@@ -25,7 +25,7 @@ import { micros } from '../../src/store/time.ts';
 
 const dayMicros = 86_400_000_000;
 
-/** Creates a store with rows of two accounts, and starts the surface over it. */
+/** Creates a store with rows of two accounts, and starts the account surface with that store. */
 async function observed(count: number, args: readonly string[] = []) {
   const folder = folderInTest();
   const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
@@ -36,7 +36,7 @@ async function observed(count: number, args: readonly string[] = []) {
   return { folder, store, program, url };
 }
 
-/** Returns the rows of labels number `from` to `to`, without our acceptance time. */
+/** Returns the expected rows of the first `count` labels that match `wanted`, without the acceptance time. */
 function expectedRows(count: number, wanted: (n: number) => boolean = () => true) {
   return Array.from({ length: count }, (_, n) => n)
     .filter(wanted)
@@ -60,7 +60,7 @@ function withoutClock<T extends { readonly observed_at: string }>(rows: readonly
 }
 
 describe('an export', () => {
-  it('contains every observation of the account in order of acceptance, matches the OpenAPI document, and verifies', async () => {
+  it('contains every observation in order of acceptance, matches the OpenAPI document, and has a valid digest', async () => {
     const { url } = await observed(1_234);
     const created = await create(url, { days: '7' });
     expect(accountOpenApi.faults('get', '/exports', 200, created)).toEqual([]);
@@ -86,7 +86,7 @@ describe('an export', () => {
     expect(digest).toBe(digestOf(created.manifest, rows));
   });
 
-  it('does not cover the time after the last accepted page, and export, download and page agree', async () => {
+  it('does not cover the time after the last accepted page, in agreement with the download and the page', async () => {
     const folder = folderInTest();
     const [began, last] = [Date.now() - 8 * 3_600_000, Date.now() - 6 * 3_600_000];
     const store = writerInTest(folder, began * 1000);
@@ -111,7 +111,7 @@ describe('an export', () => {
     expect([download.status, download.body.manifest.coverage.status]).toEqual([200, 'unknown']);
   });
 
-  it('does not verify after one byte was changed', async () => {
+  it('has an invalid digest after one byte was changed', async () => {
     const { url } = await observed(20);
     const created = await create(url);
     const { rows, digest } = await follow(url, created);
@@ -124,7 +124,7 @@ describe('an export', () => {
     expect(digestOf(created.manifest, rows.slice(1))).not.toBe(digest);
   });
 
-  it('of an account without observations is a terminal page without rows', async () => {
+  it('consists of a terminal page without rows for an account without observations', async () => {
     const { url } = await observed(3);
     const created = await create(url, { did: 'did:web:nobody.example.com' });
     expect(created.manifest.count_bound).toBe(0);
@@ -140,7 +140,7 @@ describe('an export', () => {
     [{ target_kind: 'account' }, (n: number) => n % 3 === 0],
     [{ target_kind: 'post', action: 'application_observed' }, (n: number) => n % 3 === 1 && n % 4 !== 0],
     [{ target_kind: 'record', labeler: labelers[0], value: 'value-2' }, (n: number) => n === 2],
-  ] as const)('with the filters %o contains the rows that match them', async (filters, wanted) => {
+  ] as const)('contains exactly the rows that match the filters %o', async (filters, wanted) => {
     const { url } = await observed(600, ['--page-rows', '50']);
     const created = await create(url, filters);
     expect(created.manifest.filters).toEqual(filters);
@@ -161,7 +161,7 @@ describe('an export', () => {
     const { url, store } = await observed(30, ['--page-rows', '10']);
     const created = await create(url);
     const first = await page(url, created.cursor);
-    // Accepted after the frontier, but stamped before the end of the interval: only the frontier excludes them.
+    // These rows are accepted after the frontier with times before the end of the interval, so only the frontier excludes them.
     await fill(store, 40, { from: 100, at: (Date.now() - 20_000) * 1000 });
     const rest = first.next_cursor === null ? null : await follow(url, { cursor: first.next_cursor });
     const rows = [...first.rows, ...(rest?.rows ?? [])];
@@ -187,7 +187,7 @@ describe('an export', () => {
     expect(other).toEqual(one);
   });
 
-  it('survives a restart, and is the same for any page size', async () => {
+  it('continues after a restart, and has the same content for any page size', async () => {
     const { folder, program, url } = await observed(300, ['--page-rows', '40']);
     const created = await create(url);
     const whole = await follow(url, created);
@@ -223,8 +223,8 @@ describe('an export', () => {
   });
 });
 
-describe('beyond the bound', () => {
-  it('an export is refused with intervals that each fit, are adjacent and together cover the requested one', async () => {
+describe('an export of many rows', () => {
+  it('above the limit is refused with intervals that each fit, are adjacent and together cover the requested one', async () => {
     const { url, store } = await observed(95, ['--max-export-rows', '30']);
     const { status, body } = await ask(`${url}/exports`, { did: account });
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'export_too_large' });
@@ -236,7 +236,7 @@ describe('beyond the bound', () => {
     expect(Number(end) - Number(start)).toBe(30 * dayMicros);
     const parts = [];
     for (const { start, end } of intervals) parts.push(await create(url, { start, end }));
-    // Unobserved time of the requested interval is in the part that contains it.
+    // The first part contains the requested time before the start of the store.
     const { startedAt } = await store.epoch();
     expect(parts.map(({ manifest }) => manifest.clipped)).toEqual([true, false, false, false, false]);
     expect(parts.map(({ manifest }) => parseTimestamp(manifest.coverage.warmup?.end))).toEqual([
@@ -249,9 +249,9 @@ describe('beyond the bound', () => {
     expect(withoutClock(rows)).toEqual(expectedRows(95));
   });
 
-  it('an export that ends in the future is refused with intervals up to its end, of which the last is clipped', async () => {
+  it('with an end in the future is refused with intervals up to its end, of which the last is clipped', async () => {
     const { url, store } = await observed(95, ['--max-export-rows', '50']);
-    // Between the start of the store and its first row, however long the surface took to start.
+    // The interval starts between the start of the store and its first row.
     const began = Math.ceil((await store.epoch()).startedAt / 1000) + 15_000;
     const [start, end] = [began, Date.now() + 3_600_000].map((at) => `${new Date(at).toISOString().slice(0, -1)}000Z`);
     const { body } = await ask(`${url}/exports`, { did: account, start: String(start), end: String(end) });
@@ -262,22 +262,22 @@ describe('beyond the bound', () => {
     expect(parts.map(({ manifest }) => manifest.clipped)).toEqual([false, false, true]);
   });
 
-  it('an export of exactly the limit is created', async () => {
+  it('of exactly the limit is created', async () => {
     const { url } = await observed(30, ['--max-export-rows', '30']);
     expect((await follow(url, await create(url))).count).toBe(30);
   });
 });
 
 describe('a download', () => {
-  /** Returns the snapshot cursor that an account page would contain, of the same instant as an export. */
+  /** Returns the snapshot cursor that an account page at the same instant as an export would contain. */
   function snapshotOf(folder: string, { cursor }: ExportCreated): string {
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const opened = cursors.open(cursor);
-    if (opened === null) throw new Error('not our cursor');
+    if (opened === null) throw new Error('the cursor cannot be opened');
     return cursors.seal({ kind: 'snapshot', snapshot: opened.snapshot });
   }
 
-  it('is the export of the same instant as one document: same manifest, rows and digest', async () => {
+  it('contains the same manifest, rows and digest as the export of the same instant, in one document', async () => {
     const { folder, url } = await observed(1_700);
     const created = await create(url);
     const exported = await follow(url, created);
@@ -295,7 +295,7 @@ describe('a download', () => {
     });
   });
 
-  it('beyond the limit is refused with intervals, like an export', async () => {
+  it('with more rows than the limit is refused with intervals, like an export', async () => {
     const { folder, url } = await observed(50);
     const created = await create(url);
     const cursor = snapshotOf(folder, created);
@@ -315,7 +315,7 @@ describe('a download', () => {
     return (await Promise.all(documents)).map(({ manifest }) => manifest);
   }
 
-  it('in parts marks only the part with a clipped end as clipped', async () => {
+  it('marks only the part with a clipped end as clipped if it consists of several parts', async () => {
     const folder = folderInTest();
     const now = Date.now() * 1000;
     const store = writerInTest(folder, now - 9 * dayMicros);
@@ -333,7 +333,7 @@ describe('a download', () => {
     }
   });
 
-  it('refuses a cursor of an export, and an export refuses one of a download', async () => {
+  it('rejects the cursor of an export, and an export rejects the cursor of a download', async () => {
     const { folder, url } = await observed(3);
     const created = await create(url);
     const refused = { status: 409, code: 'invalid_cursor' };
@@ -365,19 +365,22 @@ describe('a download', () => {
 
 describe('a cursor', () => {
   it.each([
-    ['altered', (cursor: string) => `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`],
-    ['cut short', (cursor: string) => cursor.slice(0, -4)],
-    ['of another make', () => 'bm90IGEgY3Vyc29y'],
-    ['too long', (cursor: string) => cursor.repeat(8)],
-    ['given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
-  ])('with %s is refused', async (_what, change) => {
+    [
+      'that is altered',
+      (cursor: string) => `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`,
+    ],
+    ['that is truncated', (cursor: string) => cursor.slice(0, -4)],
+    ['with foreign text', () => 'bm90IGEgY3Vyc29y'],
+    ['that is too long', (cursor: string) => cursor.repeat(8)],
+    ['that is given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
+  ])('%s is refused', async (_what, change) => {
     const { url } = await observed(1);
     const { cursor } = await create(url);
     const { status, body } = await ask(`${url}/exports`, `cursor=${change(cursor)}`);
     expect({ status, code: body.error.code }).toEqual({ status: 409, code: 'invalid_cursor' });
   });
 
-  it('made with another secret is refused; one made with the previous secret is accepted', async () => {
+  it('with another secret is refused, and a cursor with the previous secret is accepted', async () => {
     const { folder, url } = await observed(12, ['--page-rows', '5']);
     const { cursor } = await create(url);
     const foreign = await startAccount(folder, ['--secret-file', join(folder, 'other')]).listening();
@@ -402,7 +405,7 @@ describe('a cursor', () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);
-    if (made?.kind !== 'export') throw new Error('not our cursor');
+    if (made?.kind !== 'export') throw new Error('the cursor is not the cursor of an export');
     const changes = [{ expiresAt: Date.now() }, { generation: markOf({ generationId: 'another', revision: 0 }) }];
     for (const kind of ['export', 'snapshot'] as const) {
       for (const change of changes) {
@@ -417,7 +420,7 @@ describe('a cursor', () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);
-    if (made?.kind !== 'export') throw new Error('not our cursor');
+    if (made?.kind !== 'export') throw new Error('the cursor is not the cursor of an export');
     const start = micros(made.snapshot.start - 40 * dayMicros);
     const cursor = cursors.seal({ ...made, snapshot: { ...made.snapshot, start } });
     const { status, body } = await ask(`${url}/exports`, { cursor });

@@ -12,11 +12,11 @@ import { accountPages } from '../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../src/account/reading/reading-pool.ts';
 import type { ExportCreated } from '../../src/contract/account.ts';
 
-/** Number of requests for JSON, and for pages. */
+/** Number of fuzzed requests: for JSON in `runs`, and for pages in `pageRuns`. */
 const runs = 50_000;
 const pageRuns = 5_000;
 
-/** Starts the application over a real store and real reading processes, without a socket. */
+/** Creates the account application with a real store and real reading processes, without a socket. */
 async function surface() {
   const folder = folderInTest();
   const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
@@ -58,7 +58,7 @@ async function surface() {
   return { folder, cursors, alarms, get };
 }
 
-/** Query strings, from random text to well-formed ones. */
+/** Returns arbitrary query strings, from random text to valid queries. */
 function queries(cursors: ReturnType<typeof createCursors>, real: string): fc.Arbitrary<string> {
   const names = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind', 'cursor', 'before', 'Did'];
   const instants = fc
@@ -106,10 +106,10 @@ function insidesOf(folder: string): readonly string[] {
   return [folder, 'sqlite', 'SQLITE', 'better-', 'node_modules', '.ts:', '.js:', 'observation(', 'SELECT', '    at '];
 }
 
-it('any query string and any cursor gets a documented response without a server error or internals', async () => {
+it('the account application answers any query string and any cursor with a documented response without internals', async () => {
   const { folder, cursors, alarms, get } = await surface();
   const made = await get(`/exports?did=${account}&value=spam&days=7&end=`);
-  // Beyond the limit: cursors are taken from an account with fewer rows.
+  // This account has more rows than an export may have, so the cursors come from another account.
   expect(made.status).toBe(409);
   const { cursor } = JSON.parse((await get('/exports?did=did:web:nobody.example.com')).text) as ExportCreated;
   const paths = fc.constantFrom('/exports', '/exports', '/download');
@@ -144,7 +144,7 @@ it('any query string and any cursor gets a documented response without a server 
   ]);
 }, 240_000);
 
-it('any query string of a page gets a documented page or redirect without a server error or internals', async () => {
+it('the account application answers any query string of a page with a documented page or redirect without internals', async () => {
   const { folder, cursors, alarms, get } = await surface();
   const pasted = fc.constantFrom(` ${account} `, `at://${account}/x/y`, account.toUpperCase(), 'alice.example', '@');
   const named = fc

@@ -84,13 +84,13 @@ describe('a handle in place of a DID', () => {
     ['days=7&days=30', 'invalid_interval'],
     ['days=9', 'unsupported_interval'],
     ['days=7&color=red', 'unknown_parameter'],
-  ])('is not resolved for a query that is refused anyway: %s', async (rest, code) => {
+  ])('is not resolved if another parameter is invalid: %s', async (rest, code) => {
     const { status, lines } = await ask(`did=alice.example.com&${rest}`, () => Promise.reject(new Error('looked up')));
     expect(status).toBe(409);
     expect(lines).toContain(code);
   });
 
-  it('that does not resolve is refused with advice', async () => {
+  it('is refused with advice if it does not resolve', async () => {
     const { status, lines } = await ask('did=alice.example.com', () => Promise.resolve({ kind: 'not_found' }));
     expect(status).toBe(409);
     expect(lines).toContain(
@@ -98,7 +98,7 @@ describe('a handle in place of a DID', () => {
     );
   });
 
-  it('is not resolved if that is switched off, and the form reports it', async () => {
+  it('is not resolved if the resolution of handles is disabled, and the form states that', async () => {
     const { status, lines } = await ask('did=alice.example.com', null);
     expect(status).toBe(409);
     expect(lines).toContain('DID of an account');
@@ -112,7 +112,7 @@ describe('a handle in place of a DID', () => {
   });
 });
 
-describe('a DID as people paste it', () => {
+describe('a DID in a pasted form', () => {
   const never: FindHandle = () => Promise.reject(new Error('looked up'));
 
   it.each([never, null])('redirects to the canonical DID and keeps all other parameters', async (findHandle) => {
@@ -141,7 +141,7 @@ describe('a DID as people paste it', () => {
     expect(lines).toContain(code);
   });
 
-  it('in canonical form needs no redirect', async () => {
+  it('causes no redirect in canonical form', async () => {
     const { status, lines } = await ask(`did=${did}`, never);
     expect(status).toBe(503);
     expect(lines).toContain('store_busy');
@@ -162,33 +162,36 @@ describe('an invalid interval', () => {
     });
   }
 
-  it.each(['2026-11-10', '2026-11-10T00:00Z', '10.11.2026 <b'])('is shown again as it was typed: %s', async (start) => {
-    const { status, html, lines } = await ask(query({ start, ...filters }), null);
-    expect(status).toBe(409);
-    expect(lines).toContain('invalid_interval');
-    expect(fields(html)).toEqual([
-      `did unseen: ${did}`,
-      'labeler unseen: did:web:a.example',
-      'value unseen: a &quot;b&quot; ',
-      'action unseen: removal_observed',
-      'target_kind unseen: post',
-      `start: ${start.replace('<', '&lt;')}`,
-      'end: 2026-11-11T00:00:00Z',
-    ]);
-    // The message uses the form's labels, with an example that each field references.
-    expect(lines.join(' ')).toContain('Give From and To together');
-    const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
-    expect(parseInstant(example ?? '')).not.toBeNull();
-    expect(html.match(/aria-describedby="interval-hint"/g)).toHaveLength(2);
-    expect(html.match(/id="interval-hint"/g)).toHaveLength(1);
-  });
+  it.each(['2026-11-10', '2026-11-10T00:00Z', '10.11.2026 <b'])(
+    'is repeated in the form as it was typed: %s',
+    async (start) => {
+      const { status, html, lines } = await ask(query({ start, ...filters }), null);
+      expect(status).toBe(409);
+      expect(lines).toContain('invalid_interval');
+      expect(fields(html)).toEqual([
+        `did unseen: ${did}`,
+        'labeler unseen: did:web:a.example',
+        'value unseen: a &quot;b&quot; ',
+        'action unseen: removal_observed',
+        'target_kind unseen: post',
+        `start: ${start.replace('<', '&lt;')}`,
+        'end: 2026-11-11T00:00:00Z',
+      ]);
+      // The message uses the form's labels, with an example that each field references.
+      expect(lines.join(' ')).toContain('Give From and To together');
+      const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
+      expect(parseInstant(example ?? '')).not.toBeNull();
+      expect(html.match(/aria-describedby="interval-hint"/g)).toHaveLength(2);
+      expect(html.match(/id="interval-hint"/g)).toHaveLength(1);
+    },
+  );
 
-  it('is not shown again if it is too long for a field or was given twice', async () => {
+  it('is not repeated in the form if it is too long for a field or was given twice', async () => {
     const { html } = await ask(`${query({ end: 'x'.repeat(301) })}&start=1&days=7&value=a&value=b&before=1`, null);
     expect(fields(html)).toEqual(['did unseen: '.concat(did), 'start: ', 'end: ']);
   });
 
-  it('has input fields only on the page of an account', async () => {
+  it('can be corrected in the form only on the page of an account', async () => {
     for (const change of [{ action: 'seen' }, { color: 'red' }, { did: 'alice' }]) {
       const { status, html } = await ask(query(change), null);
       expect([status, fields(html)]).toEqual([409, []]);
@@ -205,7 +208,7 @@ describe('an invalid interval', () => {
 });
 
 describe('a busy store', () => {
-  it('answers with a page that says when to retry', async () => {
+  it('causes an error page that states when to retry', async () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
     expect(lines).toEqual(
@@ -213,7 +216,7 @@ describe('a busy store', () => {
     );
   });
 
-  it("whose oldest day expires meanwhile answers with a page's error, not an export's", async () => {
+  it("whose oldest day expires during the request causes the page's error message, not the export's", async () => {
     const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
     expect(status).toBe(410);
     expect(lines.join(' ')).toContain('left the window while the page was rendered');

@@ -22,8 +22,8 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
   stage.station = started;
   const { startedAt } = await started.store.epoch();
   const truth = () => made.labelers.truth.expected({ epochUs: startedAt, which: 'served' });
-  await until('all are read', async () => (await started.overview()).coverage.sources.established === 6);
-  // All labelers publish their definitions again: the Jetstream was not followed when they first did.
+  await until('all labelers to be read', async () => (await started.overview()).coverage.sources.established === 6);
+  // All labelers publish their definitions again, because the Jetstream was not followed at the first publication.
   for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
   for (const { faults } of made.labelers.list) faults.emit(70);
   await until('some labels', () => truth().accepted > 400 && allGiven(made));
@@ -31,8 +31,8 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
     const counts = await started.store.countsByLabeler({ start: startedAt, end: micros(startedAt + day) });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   };
-  await until('all of them stored', async () => (await stored()) === truth().accepted, 50_000);
-  await until('what their values mean', async () => {
+  await until('all labels to be stored', async () => (await stored()) === truth().accepted, 50_000);
+  await until('the definitions of the label values', async () => {
     const reported = await Promise.all(made.labelers.list.map(({ did }) => started.store.definitions(did)));
     return reported.every((revisions) => revisions.length > 0);
   });
@@ -56,6 +56,6 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
     /^(\d+) applied and (\d+) removed$/.exec(lines.find((line) => / applied and /.test(line)) ?? '') ?? [];
   expect(Number(applied) + Number(removed)).toBe(rows);
   expect(lines.some((line) => /^Marked as .* by this labeler\.$/.test(line))).toBe(true);
-  // The epoch has just begun: nearly all of the 30 days are shown as unobserved.
+  // Observation has just begun, so nearly all of the 30 days are shown as unobserved.
   expect(lines.join(' ')).toMatch(/Observation began on .*: nothing was observed in the 30 d before\./);
 });

@@ -9,10 +9,7 @@ import { accountPrograms } from '../../harness/model/account/account-programs.ts
 import { writeWorld } from '../../harness/model/account/account-world.ts';
 import { enoughCases, modelRun } from '../../harness/model/run.ts';
 
-/**
- * Compares the account view over real stores with a model over plain arrays: intervals, filters, pages, digests,
- * coverage.
- */
+/** Compares the account view on real stores with a model on plain arrays: intervals, filters, pages, digests, coverage. */
 
 const minute = 60_000_000;
 /** Stores of different ages, with different times between the last accepted page and the requests. */
@@ -48,7 +45,7 @@ it('the account view answers as the contract specifies, for any stored data and 
   expect(places.flatMap(({ alarms }) => alarms)).toEqual([]);
   expect(counts.get('requests')).toBeGreaterThan(1.5 * run.numRuns);
   if (run.numRuns < enoughCases) return;
-  // A run without some kind of response would not test that kind.
+  // Every kind of response must occur, because a run without one would not test it.
   const kinds = [
     ...[
       '/exports 200 ',

@@ -55,7 +55,9 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     const rows = await page.locator('figure + details tbody tr').allInnerTexts();
     expect(rows.filter((row) => /not observed\tall of it$/.test(row)).length).toBeGreaterThanOrEqual(24);
     expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
-    expect(await textOf(page.locator('section[aria-labelledby=coverage]'))).toMatch(/We were interrupted \d+ times/);
+    expect(await textOf(page.locator('section[aria-labelledby=coverage]'))).toMatch(
+      /Almanac was interrupted \d+ times/,
+    );
   });
 
   it('count 165,000 rows of a continuously labeled account, show the newest, and offer all of them in parts', async () => {
@@ -64,7 +66,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     const counts = headings.slice(1, 4).map((text) => Number(/\(([\d,]+)\)/.exec(text)?.[1]?.replaceAll(',', '')));
     expect(counts).toEqual([hotRows / 40, hotRows * 0.95, hotRows / 40]);
     expect(await page.locator('.row').count()).toBe(75);
-    // The parts are within one day: the export returns the intervals that fit.
+    // The parts are shorter than one day, so the export returns the intervals that fit.
     const href = (await page.locator('section[aria-labelledby=whole] a').first().getAttribute('href')) ?? '';
     const refused = await fetch(new URL(href, old.url));
     const { error } = (await refused.json()) as {
@@ -94,7 +96,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     expect(await warm.page.locator('.row').count()).toBe(1);
   });
 
-  it('show hostile values and definitions as text, whatever their content', async () => {
+  it('show hostile values and definitions of any content as text', async () => {
     const { page, complaints, asked } = await open(account('hostile'), { javaScriptEnabled: true });
     expect(await page.locator('.row').count()).toBe(2 * hostileTexts.length);
     expect(await page.locator('.row blockquote.definition').count()).toBe(hostileTexts.length);
@@ -107,7 +109,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
     expect(asked.every((url) => url.startsWith(`${old.url}/`) || url === 'data:,')).toBe(true);
   });
 
-  it('are operable by keyboard alone, from the form to the table after the picture', async () => {
+  it('can be operated with the keyboard alone, from the form to the table after the chart', async () => {
     const { page } = await open('/');
     await page.getByLabel('Handle or DID of an account').focus();
     await page.keyboard.type(accounts.plain);
@@ -127,10 +129,10 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
   ])('on %s', (_, options: BrowserContextOptions) => {
     it.each([
       ['a plain account with gaps', account('plain')],
-      ['a busy account', account('busy')],
-      ['one with no observation', account('none')],
+      ['a hot account', account('busy')],
+      ['an account without observations', account('none')],
       ['hostile texts', account('hostile')],
-      ['one in warm-up', `young ${account('plain')}`],
+      ['an account whose observation has just begun', `young ${account('plain')}`],
     ])('the page of %s fits the width, and axe finds no violation', async (_name, path) => {
       const program = path.startsWith('young ') ? young : old;
       const scripts = { ...options, javaScriptEnabled: true, bypassCSP: true };

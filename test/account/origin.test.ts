@@ -34,7 +34,7 @@ describe('pages over a store', () => {
     rmSync(folder, { recursive: true });
   });
 
-  /** Sets the origin of an empty store, which is known before its history begins. */
+  /** Sets the origin of an empty store. */
   async function claim(store: string, origin: Origin): Promise<void> {
     const writer = openSqliteWriter({ folder: store, at: micros(Date.now() * 1000 - 3 * day) });
     await claimOrigin(writer, origin);
@@ -47,14 +47,14 @@ describe('pages over a store', () => {
     return Promise.all(paths.map(async (path) => bannerOf(await (await fetch(`${url}${path}`)).text())));
   };
 
-  it('of a simulated network have a banner above everything else, also on the form and on refusals', async () => {
+  it('of a simulated network have a banner at the top of every page, including the form and error pages', async () => {
     const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
-    // The form is requested first: it reads the store's origin itself.
+    // The form is requested first, because it must also read the store's origin.
     expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
     expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
   });
 
-  it('have the origin in their titles, also a refusal that is requested first', async () => {
+  it('have the origin in their titles, even if the first requested page is an error page', async () => {
     const titles = async (origin: Origin) =>
       Promise.all(
         [...paths, `/account?did=${accounts.plain}&days=9`].map(async (path) => {

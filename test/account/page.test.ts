@@ -19,7 +19,7 @@ const hotRows = 165_000;
 describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pages-'));
   let browser: Browser;
-  /** Over a store of 33 days with gaps, and over one of three days. */
+  /** Servers with a store of 33 days with gaps, and with a store of three days. */
   let old: Server;
   let young: Server;
 
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   const particulars = (page: Page, nth: number): Promise<string[]> =>
     page.locator('.row').nth(nth).locator('dl > div').allInnerTexts();
 
-  it('shows an ordinary account in its three parts, with both times and the labeler’s own definition', async () => {
+  it('show an ordinary account in three parts, with both times and the labeler’s definition', async () => {
     const { page, asked, complaints, headers } = await open(account('plain'));
     expect(await page.locator('h2').allInnerTexts()).toEqual([
       'By day',
@@ -83,7 +83,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     );
     const [subject, observed, authored, expires, signature] = await particulars(page, 0);
     expect(subject).toBe('Subject\nThe account itself');
-    expect(observed).toMatch(/^Observed \(our clock\)\n\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d UTC$/);
+    expect(observed).toMatch(/^Observed \(Almanac’s clock\)\n\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d:\d\d UTC$/);
     expect(authored).toMatch(/^Authored \(as the labeler wrote it\)\n\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(expires).toBe('Expires (as the labeler wrote it)\n2027-01-01T00:00:00Z');
     expect(signature).toBe('Signature\nNot checked: no key was found');
@@ -99,14 +99,16 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(await page.locator('script, [style], style').count()).toBe(0);
   });
 
-  it('shows an account without observations as unknown, together with the coverage', async () => {
+  it('show an account without observations as unknown, together with the coverage', async () => {
     const { page } = await open(account('none'));
     expect(await textOf(page.locator('.none-observed'))).toContain('does not mean that no labels exist');
     expect(await page.locator('.row').count()).toBe(0);
-    expect(await textOf(page.locator('section[aria-labelledby=coverage]'))).toContain('We were interrupted 2 times');
+    expect(await textOf(page.locator('section[aria-labelledby=coverage]'))).toContain(
+      'Almanac was interrupted 2 times',
+    );
   });
 
-  it('shows unobserved time as unobserved, in picture and table', async () => {
+  it('show unobserved time as unobserved, in the chart and in the table', async () => {
     const { page } = await open(account('plain'));
     expect(await page.locator('.chart-unseen').count()).toBe(2);
     expect(await page.locator('.chart-part').count()).toBe(1);
@@ -116,7 +118,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(rows.filter((row) => /not observed\tall of it/.test(row)).length).toBeGreaterThanOrEqual(1);
   });
 
-  it('shows the time before observation began as unobserved, with an explanation', async () => {
+  it('show the time before observation began as unobserved, with an explanation', async () => {
     const { page } = await open(account('plain'), {}, young);
     expect(await textOf(page.locator('main'))).toContain('Observation began on');
     expect(await textOf(page.locator('.panel.warn'))).toContain('You requested more than was observed');
@@ -126,7 +128,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(rows.join('\n')).not.toMatch(/\t0\t0\tall of it/);
   });
 
-  it('shows the newest of 165,000 rows, counts all of them, and offers them in parts that fit', async () => {
+  it('show the newest of 165,000 rows, count all of them, and offer them in parts that fit', async () => {
     const { page } = await open(account('busy', '&days=30'));
     const headings = await page.locator('h2').allInnerTexts();
     expect(headings.slice(1, 4)).toEqual([
@@ -150,7 +152,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect([download.count, download.rows.length]).toEqual([rows[0], rows[0]]);
   });
 
-  it('pages through a list of one kind without losing or repeating a row, with the filters kept', async () => {
+  it('continue a list of one kind without losing or repeating a row, with unchanged filters', async () => {
     const { page } = await open(
       account('busy', `&days=7&value=spam&action=removal_observed&labeler=${labelers.careful}`),
     );
@@ -172,7 +174,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(seen).toEqual([...new Set(seen)].sort().reverse());
   });
 
-  it('keeps filters in every link and form, and offers to remove each', async () => {
+  it('keep filters in every link and form, and offer to remove each filter', async () => {
     const { page } = await open(account('plain'));
     await page.getByText('Filter', { exact: true }).first().click();
     await page.getByLabel('Value', { exact: true }).fill('rude');
@@ -195,7 +197,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(await textOf(page.locator('h1'))).toBe('No data is available for this interval');
   });
 
-  it('shows hostile values and definitions as text, whatever their content', async () => {
+  it('show hostile values and definitions of any content as text', async () => {
     const { page, complaints, asked } = await open(account('hostile'), { javaScriptEnabled: true });
     expect(await page.title()).toBe(`Labels observed on ${accounts.hostile} · Almanac`);
     expect(await page.locator('main script, main img, main style, main a[href^=javascript]').count()).toBe(0);
@@ -219,7 +221,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     [`/account?did=${accounts.plain}&target_kind=post&before=then`, 409, 'invalid_cursor'],
     [`/account?did=${accounts.plain}&before=2026-01-01T00:00:00Z`, 409, 'invalid_cursor'],
     ['/account?did=alice.test', 409, 'invalid_account'],
-  ])('answers %s with %i, as a page with the code and the form', async (path, status, code) => {
+  ])('include an error page for %s with the status %i, the code and the form', async (path, status, code) => {
     const opened = await open(path);
     expect(opened.status).toBe(status);
     expect(opened.headers['cache-control']).toBe('no-store');
@@ -229,7 +231,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(await opened.page.getByRole('button', { name: 'Show observations' }).count()).toBe(1);
   });
 
-  it('is operable by keyboard alone, from the form to the filters', async () => {
+  it('can be operated with the keyboard alone, from the form to the filters', async () => {
     const { page } = await open('/');
     await page.keyboard.press('Tab');
     expect(await textOf(page.locator(':focus'))).toBe('Skip to the content');
@@ -244,7 +246,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     expect(await page.getByLabel('From (UTC, included)').isVisible()).toBe(true);
   });
 
-  it('never states that a label is in effect', async () => {
+  it('never state that a label is in effect', async () => {
     for (const path of ['/', account('plain'), account('none'), account('busy')]) {
       const { page } = await open(path);
       expect(await textOf(page.locator('main'))).not.toMatch(/\b(?:active|current|currently|in effect)\b/i);
@@ -255,14 +257,14 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   it.each([
     ['the first page', '/'],
     ['a plain account', account('plain')],
-    ['one with a filter', account('plain', '&value=rude&days=7')],
-    ['a busy account', account('busy')],
-    ['one with no observation', account('none')],
+    ['an account with a filter', account('plain', '&value=rude&days=7')],
+    ['a hot account', account('busy')],
+    ['an account without observations', account('none')],
     ['hostile texts', account('hostile')],
     ['a refusal', '/account?did=alice'],
-    ['a refusal of an interval', account('plain', '&start=2026-11-10&end=2026-11-11&value=rude')],
-    ['one in warm-up', `young ${account('plain')}`],
-  ])('%s fits a phone and a dark desktop, without an accessibility violation', async (_name, path) => {
+    ['an error page for an interval', account('plain', '&start=2026-11-10&end=2026-11-11&value=rude')],
+    ['an account whose observation has just begun', `young ${account('plain')}`],
+  ])('fit a phone and a dark desktop without an accessibility violation: %s', async (_name, path) => {
     const program = path.startsWith('young ') ? young : old;
     const phone = { viewport: { width: 320, height: 700 }, javaScriptEnabled: true, bypassCSP: true };
     const { page } = await open(path.replace('young ', ''), phone, program);

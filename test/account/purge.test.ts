@@ -15,7 +15,7 @@ import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import type { ExportManifest, ExportPage } from '../../src/contract/account.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Starts the account view over a store whose operator removes a labeler's rows meanwhile. */
+/** Tests the account view while the operator removes a labeler's rows from the store. */
 
 async function observed(rows: number) {
   const folder = folderInTest();
@@ -41,7 +41,7 @@ function downloadOf(html: string): string {
 const today = () => new Date().toISOString().slice(0, 10);
 
 describe('after a labeler’s rows were purged', () => {
-  it('cursors from before answer 410, those of started exports and those of downloads on a page', async () => {
+  it('earlier cursors answer 410, both of started exports and of downloads on a page', async () => {
     const { url, purge } = await observed(1_234);
     const created = await create(url, { days: '7' });
     const page = await fetch(`${url}/exports?cursor=${created.cursor}`);
@@ -61,7 +61,7 @@ describe('after a labeler’s rows were purged', () => {
     }
   });
 
-  it('later exports contain none of the rows, verify, and state that rows were removed and when', async () => {
+  it('later exports contain no purged row, have a valid digest, and state when rows were removed', async () => {
     const { url, purge } = await observed(60);
     expect((await create(url, { days: '7' })).manifest.caveats).toBeUndefined();
     expect(await pageOf(url)).not.toContain('removed on the operator');
@@ -80,7 +80,7 @@ describe('after a labeler’s rows were purged', () => {
     await expect.poll(() => pageOf(url), { timeout: 20_000 }).toContain(sentence);
   });
 
-  it('the purged time is a gap of that labeler', async () => {
+  it('the purged time is recorded as a gap of the labeler', async () => {
     const { url, store, purge } = await observed(60);
     const { startedAt } = await store.epoch();
     await purge(labelers[0]);

@@ -9,12 +9,12 @@ import { writeProxyConfig } from '../../harness/net/proxy-config.ts';
 import { lacks } from '../../harness/process/tools.ts';
 import { until } from '../../harness/process/until.ts';
 
-/** Tests the account surface under hostile clients, behind the configurations of `deploy/`. */
+/** Tests the account surface with hostile clients, through proxies with the configurations of `deploy/`. */
 
-/** Memory of its processes together, in MB; the unit allows twice that. */
+/** Maximum total memory of the service's processes, in MB; the systemd unit allows twice as much. */
 const maxMb = 500;
 
-/** Starts a proxy in front of an account surface; resolves with its port once it takes connections. */
+/** Starts a proxy in front of an account surface; resolves with the proxy's port when the proxy accepts connections. */
 async function proxied(proxy: 'nginx' | 'caddy', account: number) {
   const listen = await freePort();
   const ports = { listen, unused: [await freePort(), await freePort()] as const, account };
@@ -38,9 +38,9 @@ async function proxied(proxy: 'nginx' | 'caddy', account: number) {
   return { kind: 'proxied', port: listen, host, tls } as const;
 }
 
-describe.each(['nginx', 'caddy'] as const)('behind %s', (proxy) => {
+describe.each(['nginx', 'caddy'] as const)('with the proxy %s', (proxy) => {
   it.skipIf(lacks(proxy))(
-    'honest readers among hostile clients are all answered, as documented, and memory stays bounded',
+    'the service answers all honest readers among hostile clients as documented, with bounded memory',
     async () => {
       const folder = folderInTest();
       await writeSiegeStore(folder, 20_000);

@@ -8,11 +8,11 @@ import { besiege, type HonestAnswer, hostileKinds, unitEnvironment } from '../..
 import { siegeTargets, writeSiegeStore } from '../../harness/accounts/account-siege-store.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 
-/** Tests the account surface under hostile clients of every kind, with honest readers among them. */
+/** Tests the account surface with hostile clients of every kind and honest clients. */
 
 const hostile = 196;
 const honest = 20;
-/** Memory of its processes together, in MB; the unit allows twice that. */
+/** Maximum total memory of the service's processes, in MB; the systemd unit allows twice as much. */
 const maxMb = 500;
 const siegeMs = 20_000;
 
@@ -32,9 +32,9 @@ function residentMb(pid: number): number {
 describe('honest readers among hostile clients', () => {
   it.each([
     ['that come from many addresses', 'direct', '0'],
-    ['behind a proxy that forwards their addresses', 'forwarded', '1'],
+    ['whose addresses a proxy forwards', 'forwarded', '1'],
   ] as const)(
-    '%s are all answered, as documented, and memory stays bounded',
+    '%s are all answered as documented, with bounded memory',
     async (_who, kind, proxies) => {
       expect(hostile % Object.keys(hostileKinds).length).toBe(0);
       const { port, pid, program } = await besieged(['--trust-proxy', proxies]);
@@ -54,7 +54,7 @@ describe('honest readers among hostile clients', () => {
       // The number of responses that ask a client to wait depends on the machine; scripts/siege-account.ts measures it.
       expect(answers.filter(({ status }) => status === 200)).not.toEqual([]);
       expect(peakMb).toBeLessThan(maxMb);
-      // Under all of it, it is told to stop.
+      // The service gets SIGTERM during the siege.
       program.child.kill('SIGTERM');
       expect(await program.ended()).toBe(0);
     },
@@ -82,7 +82,7 @@ it('SIGTERM ends the service within 10 s during the siege', async () => {
 }, 60_000);
 
 describe('labels of maximum size', () => {
-  it('do not fill the memory when a client requests their page repeatedly and never reads a response', async () => {
+  it('do not exhaust the memory if a client requests their page repeatedly and never reads a response', async () => {
     const { port, url, pid } = await besieged([]);
     const { cursor } = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
     const before = residentMb(pid);
@@ -91,7 +91,7 @@ describe('labels of maximum size', () => {
     while (idle.length < 40 && refused < 20) {
       const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
       socket.write(`GET /exports?cursor=${cursor} HTTP/1.1\r\nHost: a\r\n\r\n`);
-      // Waits for the first bytes only: nothing is read.
+      // The client waits for the first bytes of the response without reading them.
       await Promise.race([once(socket, 'readable'), once(socket, 'close')]);
       if (String(socket.read(12)) === 'HTTP/1.1 200') idle.push(socket);
       else {
@@ -105,7 +105,7 @@ describe('labels of maximum size', () => {
     expect(grown).toBeLessThan(200);
   }, 240_000);
 
-  it('make pages shorter: a page is limited in bytes too, and an export contains every row', async () => {
+  it('make export pages shorter, because a page is also limited in bytes, and the export still contains every row', async () => {
     const { url } = await besieged([]);
     const created = (await (await fetch(`${url}/exports?did=${siegeTargets.large}`)).json()) as { cursor: string };
     const sizes: number[] = [];

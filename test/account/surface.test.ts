@@ -18,7 +18,7 @@ import type { Program } from '../../harness/process/program.ts';
 import { until } from '../../harness/process/until.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 
-/** Creates a store with a few rows, and starts the surface over it. */
+/** Creates a store with a few rows, and starts the account surface with that store. */
 async function observed(args: readonly string[] = [], count = 12) {
   const folder = folderInTest();
   const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
@@ -32,7 +32,7 @@ function instant(agoMs: number): string {
   return new Date(Date.now() - agoMs).toISOString();
 }
 
-/** Returns the metrics; their port is in the log, which is on another stream than the address. */
+/** Returns the metrics of a program, whose port is in its log. */
 async function metricsOf(program: Program): Promise<string> {
   const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
   await until('the port of the metrics', () => announcedPort() !== undefined);
@@ -53,7 +53,7 @@ const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 describe('a refused request', () => {
-  it('answers 409 with its own code, its message and nothing of the query', async () => {
+  it('gets 409 with its error code and message, and without any part of the query', async () => {
     const { url } = await observed();
     const hour = 3_600_000;
     const refusals: readonly (readonly [keyof typeof accountErrorTable, Readonly<Record<string, string>>])[] = [
@@ -81,7 +81,7 @@ describe('a refused request', () => {
     }
   });
 
-  it('an interval that overlaps the window is clipped and marked as such, instead of being refused', async () => {
+  it('is not the result of an interval that overlaps the window, which is clipped and marked as clipped', async () => {
     const { url, store } = await observed();
     const { startedAt } = await store.epoch();
     const { manifest } = await create(url, { start: '1999-01-01T00:00:00Z', end: instant(-60_000) });
@@ -96,7 +96,7 @@ describe('a refused request', () => {
 });
 
 describe('the routes', () => {
-  it('answer each method like the facts API, without allowing storage', async () => {
+  it('answer each method like the facts API, with headers that forbid storage', async () => {
     const { url } = await observed(['--base-path', '/people']);
     const cases = [
       ['GET', `${url}/health`, 200],
@@ -219,16 +219,16 @@ function targetOf(link: string): string[] {
   }
 }
 
-describe('a busy store', () => {
-  it('answers 503 with Retry-After when the queue is full or a deadline passed; the slot is free once the process has exited', async () => {
+describe('the account surface with a busy store', () => {
+  it('answers 503 with Retry-After if the queue is full or a deadline passed, and frees the slot when the process has exited', async () => {
     const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000'];
     const { url, program } = await observed([...tight, '--metrics-port', '0']);
     await create(url);
     const [reader] = childrenOf(program.child.pid ?? 0);
     if (reader === undefined) throw new Error('no reading process');
-    // A stopped process simulates a read that never ends, as on a failing disk.
+    // A stopped process simulates a read that never ends, for example on a failing disk.
     process.kill(reader, 'SIGSTOP');
-    // In any order of arrival: one uses the reader, one waits for it, and one is refused.
+    // For any order of arrival, one request uses the reader, one waits for it, and one is refused.
     const three = await Promise.all([1, 2, 3].map(() => ask(`${url}/exports`, { did: account })));
     const refused = three.filter(({ status }) => status !== 200);
     expect(refused).toHaveLength(2);
@@ -247,7 +247,7 @@ describe('a busy store', () => {
     expect(now).toHaveLength(1);
   });
 
-  it('a reading process that dies is replaced', async () => {
+  it('replaces a reading process that has exited', async () => {
     const { url, program } = await observed(['--readers', '1']);
     const created = await create(url);
     const [reader] = childrenOf(program.child.pid ?? 0);
@@ -257,7 +257,7 @@ describe('a busy store', () => {
     expect((await follow(url, created)).count).toBe(12);
   });
 
-  it('a store that does not exist yet is reported as busy, and is read once it exists', async () => {
+  it('reports a store that does not exist yet as busy, and reads the store after its creation', async () => {
     const folder = folderInTest();
     mkdirSync(folder, { recursive: true });
     const { url } = await startAccount(folder).listening();
@@ -271,7 +271,7 @@ describe('a busy store', () => {
     expect((await follow(url, await create(url))).count).toBe(3);
   });
 
-  it('a client that leaves while it waits for a download causes no error, and its place is free', async () => {
+  it('frees the place of a client that disconnects while it waits for a download, without an error', async () => {
     const { url, program } = await observed(['--readers', '1', '--log-level', 'debug']);
     const html = await (await fetch(`${url}/account?did=${account}`)).text();
     const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
@@ -280,13 +280,13 @@ describe('a busy store', () => {
     process.kill(reader, 'SIGSTOP');
     const two = [new AbortController(), new AbortController()] as const;
     const asked = two.map(({ signal }) => fetch(url + href, { signal }));
-    // One of them uses the reader, and the other is refused.
+    // One of the two downloads uses the reader, and the other one is refused.
     const first = await Promise.race(asked.map(async (answer, i) => ({ i, status: (await answer).status })));
     expect(first.status).toBe(503);
     two[1 - first.i]?.abort();
     await expect(asked[1 - first.i]).rejects.toThrow('aborted');
     process.kill(reader, 'SIGCONT');
-    // Once the reader has finished the read in which it was stopped.
+    // The read in which the reader was stopped may still be in progress, so the request is repeated.
     let whole = await fetch(url + href);
     await until('its place', async () => {
       if (whole.status !== 200) whole = await fetch(url + href);
@@ -296,7 +296,7 @@ describe('a busy store', () => {
     expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('SIGTERM ends the program and all its processes', async () => {
+  it('ends with all its processes on SIGTERM', async () => {
     const { url, program } = await observed();
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);
@@ -306,14 +306,14 @@ describe('a busy store', () => {
     expect(readers.filter(isAlive)).toEqual([]);
   });
 
-  it('SIGTERM ends it in time, even if a client does not read its download', async () => {
+  it('ends in time on SIGTERM, even if a client does not read its download', async () => {
     const { url, port, program } = await observed([], 20_000);
     const html = await (await fetch(`${url}/account?did=${account}`)).text();
     const href = /href="(\/download\?cursor=[\w-]+)"/.exec(html)?.[1] ?? '';
     const socket = await opened(port);
     onTestFinished(() => void socket.destroy());
     socket.write(`GET ${href} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    // The response has begun, and the client reads no further.
+    // The response has begun, and the client does not read it.
     await once(socket, 'readable');
     const readers = childrenOf(program.child.pid ?? 0);
     program.child.kill('SIGTERM');
@@ -321,7 +321,7 @@ describe('a busy store', () => {
     expect(readers.filter(isAlive)).toEqual([]);
   });
 
-  it('when the program is killed, its reading processes exit', async () => {
+  it('leaves no reading process after it was killed', async () => {
     const { url, program } = await observed();
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);
@@ -370,7 +370,7 @@ describe('privacy of requests', () => {
     await until('the access log', () => program.log().filter(({ msg }) => msg === 'answered').length >= 5);
     await fetch(`${url}/account?did=${account}`);
     await fetch(`${url}/account?did=did:web:secret.example.com&value=secret.example`);
-    // One reading process dies during a request, and one is killed at the deadline.
+    // One reading process is killed during a request, and one at its deadline.
     for (const signal of ['SIGKILL', 'SIGSTOP'] as const) {
       await until('a reading process', async () => (await fetch(`${url}/account?did=${account}`)).status === 200);
       for (const reader of childrenOf(program.child.pid ?? 0)) process.kill(reader, signal);

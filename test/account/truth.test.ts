@@ -10,7 +10,7 @@ import type { AccountRow } from '../../src/contract/account.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Tests the surface over a store that the label instrument filled from the simulated network. */
+/** Tests the account surface with a store that the label instrument filled from the simulated network. */
 
 /** Returns a label as one line: all fields of the labeler that a row contains. */
 function line(...said: readonly unknown[]): string {
@@ -50,13 +50,13 @@ test('an export contains what labelers sent about the account, row for row, and 
   const truth = () => sim.labelers.truth.expected({ epochUs: startedAt });
   await until('some traffic', () => truth().accepted > 800);
   for (const { faults } of sim.labelers.list) faults.setRate(0);
-  await until('all is given', () => allGiven(sim));
+  await until('all labels to be sent', () => allGiven(sim));
   const stored = async (): Promise<number> => {
     const end = micros(Date.now() * 1000 + 60_000_000);
     const counts = await station.store.countsByLabeler({ start: startedAt, end });
     return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   };
-  await until('all is stored', async () => (await stored()) === truth().accepted);
+  await until('all labels to be stored', async () => (await stored()) === truth().accepted);
 
   const { url } = await startProgramInTest([
     'account',
@@ -71,15 +71,18 @@ test('an export contains what labelers sent about the account, row for row, and 
     '--queue-ms',
     '20000',
   ]).listening();
-  // Rows of one instant may be stamped slightly ahead of the clock: the interval must end after them.
+  // Rows of one instant may have times slightly ahead of the clock, and the interval must end after them.
   const { end } = await station.store.frontier();
-  await until('the clock has passed the last row', () => Date.now() * 1000 > end);
+  await until('the clock to pass the last row', () => Date.now() * 1000 > end);
 
   const sent = sentByAccount(sim, startedAt);
   const accounts = [...truth().byAccount].filter(([did]) => /^did:(plc|web):/.test(did)).slice(0, 60);
   expect(accounts.length).toBeGreaterThan(20);
   const roster = async () => (await station.store.roster()).filter((row) => row.enrolled).map(({ did }) => did);
-  await until('all are kept as enrolled', async () => (await roster()).length === sim.labelers.list.length);
+  await until(
+    'all labelers to be stored as enrolled',
+    async () => (await roster()).length === sim.labelers.list.length,
+  );
   const enrolled = await roster();
   for (const [did, count] of accounts) {
     const created = await create(url, { did });

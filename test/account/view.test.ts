@@ -17,7 +17,7 @@ const profile = `at://${account}/app.bsky.actor.profile/self`;
 const spam = ['spam', { name: 'Spam', description: 'Unwanted advertising.', lang: 'en' }] as const;
 
 describe('the page of an account', () => {
-  it('shows the account itself first, then posts, then other records with their collection', async () => {
+  it('shows labels on the account itself first, then on posts, then on other records with their collection', async () => {
     const labels = [{ uri: profile }, { uri: post, cid: 'bafyrei' }, {}];
     expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What was not observed')).toEqual([
       'On the account itself',
@@ -39,10 +39,10 @@ describe('the page of an account', () => {
       'odd',
       'by labeler',
       labelers[1],
-      'We have seen no definition of this value from the labeler.',
+      'No definition of this value by the labeler was observed.',
       'Subject',
       'The account itself',
-      'Observed (our clock)',
+      'Observed (Almanac’s clock)',
       '20 Nov 2026, 11:00:00 UTC',
       'Authored (as the labeler wrote it)',
       'yesterday',
@@ -63,12 +63,12 @@ describe('the page of an account', () => {
     const said = linesOf(bodyOf(await viewOf({ labels, change: { network: { ...network, names } } }))).join(' ');
     expect(said).toContain(`by labeler moderation.example.com ${labelers[0]}`);
     expect(said).toContain(`by labeler bsky.app (claimed, not confirmed) ${labelers[1]}`);
-    // The list of labelers too.
+    // The list of labelers shows the name a second time.
     expect(said.split(`moderation.example.com ${labelers[0]}`)).toHaveLength(3);
     expect(said.split(`bsky.app (claimed, not confirmed) ${labelers[1]}`)).toHaveLength(3);
   });
 
-  it('without observations states that labels may exist, together with the unobserved time', async () => {
+  it('states that labels may exist if there are no observations, together with the unobserved time', async () => {
     const all = linesOf(bodyOf(await viewOf({}))).join('\n');
     expect(all).toContain('No observations in this interval.');
     expect(all).toContain('That does not mean that no labels exist');
@@ -101,14 +101,14 @@ describe('the page of an account', () => {
       'What was not observed',
       'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 d before.',
       'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
-      'We were interrupted once in this interval, for 1 h in total: nothing was observed then.',
-      '1 of 2 labelers that we follow was being read when we last received anything, each from our last position on. The others were not, so their labels are missing here: 1 did not answer. 3 known labelers were not read at all.',
+      'Almanac was interrupted once in this interval, for 1 h in total: nothing was observed then.',
+      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not answer. 3 known labelers were not read at all.',
       'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
-      'Our own interruptions',
+      'Interruptions of Almanac',
       '20 Nov 2026, 09:00:00 UTC',
       'to',
       '20 Nov 2026, 10:00:00 UTC',
-      '(1 h): our own interruption',
+      '(1 h): interruption of Almanac',
     ]);
   });
 
@@ -126,14 +126,14 @@ describe('the page of an account', () => {
     };
     const present = await said(10 * minute);
     expect(present).toContain(
-      '2 of 3 labelers that we follow are being read, each from our last position on. The others are not, so their labels are missing here: 1 does not answer. 1 known labeler is not read at all.',
+      '2 of 3 labelers that Almanac follows are being read, each from the last stored position on. The others are not, so their labels are missing here: 1 does not answer. 1 known labeler is not read at all.',
     );
-    expect(present).toContain('State: being read, from our last position on.');
+    expect(present).toContain('State: being read, from the last stored position on.');
     const past = await said(10 * minute + 1);
     expect(past).toContain(
-      '2 of 3 labelers that we follow were being read when we last received anything, each from our last position on. The others were not, so their labels are missing here: 1 did not answer. 1 known labeler was not read at all.',
+      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not answer. 1 known labeler was not read at all.',
     );
-    expect(past).toContain('State when we last received anything: being read, from our last position on.');
+    expect(past).toContain('State when Almanac last received anything: being read, from the last stored position on.');
     expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
   });
 
@@ -147,17 +147,17 @@ describe('the page of an account', () => {
     ).toEqual([
       'Labelers of these observations',
       labelers[0],
-      '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from our last position on. Last read successfully on',
+      '1 applied, 0 removed in this interval, regardless of the filters. State: being read, from the last stored position on. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval. This does not prove that there was none.',
       labelers[1],
-      '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from our last position on. Last read successfully on',
+      '0 applied, 1 removed in this interval, regardless of the filters. State: being read, from the last stored position on. Last read successfully on',
       '20 Nov 2026, 11:59:30 UTC',
       '. No gap of its own is recorded in this interval. This does not prove that there was none.',
     ]);
   });
 
-  it('repeats the picture as a table, with unobserved days marked', async () => {
+  it('repeats the chart as a table with marked unobserved days', async () => {
     const gap = {
       source: null,
       reason: 'ingest_paused' as const,
@@ -167,11 +167,11 @@ describe('the page of an account', () => {
     expect(
       await lines(
         { labels: [{}, { neg: true }], ownGaps: [gap] },
-        '1 applied and 1 removed, by UTC day of our clock',
+        '1 applied and 1 removed, by UTC day of Almanac’s clock',
         'On the account itself',
       ),
     ).toEqual([
-      '1 applied and 1 removed, by UTC day of our clock',
+      '1 applied and 1 removed, by UTC day of Almanac’s clock',
       ...['Day', 'Applied', 'Removed', 'Not observed'],
       ...['13 Nov 2026', ', from 12:00', '0', '0'],
       ...['14 Nov 2026', '0', '0'],
@@ -184,7 +184,7 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('rounds missed time up, wherever it is shown', async () => {
+  it('rounds missed time up in every place', async () => {
     const start = micros(now - 6 * day - 23 * hour);
     const gap = { source: null, reason: 'ingest_paused' as const, start, end: micros(start + 3 * day + 90 * minute) };
     const view = await viewOf({ labels: [{}], ownGaps: [gap] });
@@ -192,15 +192,15 @@ describe('the page of an account', () => {
     const missed = { labelers: 1, longest: 3 * day + minute };
     const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
     expect(said).toContain('3 d 2 h of it was not observed');
-    expect(said).toContain('We were interrupted once in this interval, for 3 d 2 h in total');
+    expect(said).toContain('Almanac was interrupted once in this interval, for 3 d 2 h in total');
     expect(said).toContain('1 gap of its own, 3 d 2 h in total.');
-    expect(said).toContain('(3 d 2 h): our own interruption');
+    expect(said).toContain('(3 d 2 h): interruption of Almanac');
     expect(said).toContain(
       '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in total: labels that it applied or removed then are unknown. The export lists it.',
     );
   });
 
-  it('never presents part of a day as the whole day, in the picture and in the table', async () => {
+  it('never presents part of a day as the whole day, neither in the chart nor in the table', async () => {
     const html = bodyOf(await viewOf({ labels: [{}, { neg: true }] }));
     const titles = [...html.matchAll(/<title>([^<]*)<\/title>/g)].map(([, title]) => title);
     expect([titles[0], titles[1], titles.at(-1)]).toEqual([
@@ -213,7 +213,7 @@ describe('the page of an account', () => {
     expect(describePart({ start: micros(now - 12 * hour), end: micros(now + 12 * hour) })).toBe('');
   });
 
-  it('shows the beginning of a long list as such, with links to the rest and to the whole', async () => {
+  it('marks a long list as incomplete, with links to the rest and to the downloads', async () => {
     const view = await viewOf({ labels: [{}, {}] });
     const parts = view.parts.map((part) =>
       part.target === 'account' ? { ...part, total: 165_000, next: micros(now - 2 * hour) } : part,
@@ -231,7 +231,7 @@ describe('the page of an account', () => {
     const days = view.timeline.days.map((day, i) => (i === 2 ? { ...day, counts: null } : day));
     const said = linesOf(bodyOf({ ...view, timeline: { ...view.timeline, days, uncounted: 1 } }));
     const sum = 'At least 1 applied and 1 removed (1 day not counted)';
-    expect(said).toEqual(expect.arrayContaining([sum, `${sum}, by UTC day of our clock`]));
+    expect(said).toEqual(expect.arrayContaining([sum, `${sum}, by UTC day of Almanac’s clock`]));
     expect(said.join(' ')).toContain('At least 1 applied, 1 removed in this interval, regardless of the filters.');
   });
 
@@ -244,7 +244,7 @@ describe('the page of an account', () => {
     );
   });
 
-  it('states on the last page of a list only that there are no earlier rows', async () => {
+  it('states at the end of a list only that there are no earlier rows', async () => {
     const view = await viewOf({ labels: [{}] });
     const parts = view.parts.map((part) => (part.target === 'account' ? { ...part, rows: [] } : part));
     const said = linesOf(bodyOf({ ...view, parts, before: micros(now - 2 * hour) }));
@@ -262,7 +262,7 @@ describe('the page of an account', () => {
     for (const field of fields) expect(off.filter((attribute) => !field.includes(attribute))).toEqual([]);
   });
 
-  it('never states that a label is in effect: its texts contain no such words', async () => {
+  it('never states that a label is in effect', async () => {
     const gap = {
       source: null,
       reason: 'ingest_paused' as const,
@@ -287,7 +287,7 @@ function observation(observed: string, subject: readonly string[]): string[] {
     'Spam',
     'Unwanted advertising.',
     ...subject,
-    'Observed (our clock)',
+    'Observed (Almanac’s clock)',
     observed,
     'Authored (as the labeler wrote it)',
     '2026-11-20T08:00:00Z',
@@ -296,7 +296,7 @@ function observation(observed: string, subject: readonly string[]): string[] {
   ];
 }
 
-describe('suggestions of the filter', () => {
+describe('suggestions of the value filter', () => {
   it('contain no value with invisible or direction-changing characters, and none longer than a filter may be', async () => {
     const view = await viewOf({});
     const values = ['spam', 'a\u202Eb', 'a\u2066b', 'a\u0007b', 'x'.repeat(129), 'rude'].map((value) => ({

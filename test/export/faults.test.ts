@@ -18,7 +18,7 @@ import { runProgram, startProgramInTest } from '../../harness/process/program-in
 import { until } from '../../harness/process/until.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
 
-/** Tests failures between the command and its file. The service is real; a proxy causes the failures of a network. */
+/** Tests failures of the export command with a real service; a proxy simulates the failures of a network. */
 
 const run = promisify(execFile);
 
@@ -42,9 +42,9 @@ const incomplete = 'almanac: export incomplete, nothing was written: ';
 describe('data altered in transit', () => {
   it.each<[string, (passing: Passing) => string, string]>([
     ['a byte of a row in the middle', ({ body }) => body.replace('"spam"', '"spAm"'), 'does not have the digest'],
-    ['a row that is gone', (passing) => withRows(passing, (rows) => rows.slice(1)), 'rows where the service counted'],
-    ['two rows that changed places', (passing) => withRows(passing, (rows) => rows.reverse()), 'out of order'],
-    ['a row twice', (passing) => withRows(passing, ([first, ...rows]) => [first, first, ...rows]), 'out of order'],
+    ['a missing row', (passing) => withRows(passing, (rows) => rows.slice(1)), 'rows where the service counted'],
+    ['two swapped rows', (passing) => withRows(passing, (rows) => rows.reverse()), 'out of order'],
+    ['a duplicated row', (passing) => withRows(passing, ([first, ...rows]) => [first, first, ...rows]), 'out of order'],
     ['a byte of the syntax', ({ body }) => body.replace('"rows":[', '"rows":{'), 'not one JSON object'],
     [
       'rows of another account',
@@ -64,7 +64,7 @@ describe('data altered in transit', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('is also detected in the manifest', async () => {
+  it('is detected in the manifest', async () => {
     const { url, folder, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.creates) passing.body = passing.body.replace('"status":"', '"status":"x');
@@ -80,7 +80,7 @@ function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): st
 }
 
 describe('a service that becomes unreachable', () => {
-  it('and returns: the export continues with its cursor and is complete', async () => {
+  it('and returns does not interrupt the export, which continues with its cursor and is complete', async () => {
     const { store, url, program, data, rows, file } = await station(400);
     let next = '';
     const proxy = await startProxy(url, async (passing) => {
@@ -97,7 +97,7 @@ describe('a service that becomes unreachable', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('and returns with another secret: the export starts again and is complete', async () => {
+  it('and returns with another secret makes the export restart and complete', async () => {
     const { store, url, rows, file } = await station(400);
     const other = await startAccount(store);
     const proxy = await startProxy(url, (passing) => {
@@ -111,7 +111,7 @@ describe('a service that becomes unreachable', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('during a response: the request is repeated', async () => {
+  it('during a response makes the command repeat the request', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, ({ nth, response, body }) => {
       if (nth !== 3) return;
@@ -123,7 +123,7 @@ describe('a service that becomes unreachable', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('permanently: the command gives up with a specific exit code', async () => {
+  it('permanently makes the command fail with a specific exit code', async () => {
     const { url, program, folder, file } = await station(40);
     program.child.kill('SIGKILL');
     await program.ended();
@@ -145,7 +145,7 @@ describe('a busy service', () => {
     });
   };
 
-  it('is retried at the time that it states', async () => {
+  it('is retried after the delay in its Retry-After header', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 1 || passing.nth === 3) busy(passing, '2');
@@ -156,7 +156,7 @@ describe('a busy service', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('is not waited for longer than the command line allows', async () => {
+  it('makes the command fail if its delay exceeds the limit on the command line', async () => {
     const { url, folder, file } = await station(40);
     const proxy = await startProxy(url, (passing) => busy(passing, '900'));
     const { code, stderr } = await runProgram(exporting(proxy.url, file));
@@ -168,7 +168,7 @@ describe('a busy service', () => {
   });
 });
 
-describe('an export that expires during the download', () => {
+describe('an export that expires during its download', () => {
   const late = async ({ creates, body }: Passing, state: { expiresAt: number }): Promise<void> => {
     if (creates)
       state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
@@ -181,7 +181,7 @@ describe('an export that expires during the download', () => {
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
       await late(passing, state);
-      // Delayed until the service's own clock has passed the expiry.
+      // The page is delayed until the service's clock has passed the expiry.
       if (passing.nth !== 3) return;
       await until('the expiry', () => Date.now() > state.expiresAt);
       proxy.state.upstream = lasting.url;
@@ -194,7 +194,7 @@ describe('an export that expires during the download', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('repeatedly makes the command give up with a specific exit code', async () => {
+  it('repeatedly makes the command fail with a specific exit code', async () => {
     const { url, folder, file } = await station(200, ['--export-ttl-seconds', '1']);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
@@ -210,7 +210,11 @@ describe('an export that expires during the download', () => {
 describe('a refusal', () => {
   it.each<[string, readonly string[], string]>([
     ['an interval', ['--days', '12'], '409 unsupported_interval'],
-    ['a time that is gone', ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'], '409 out_of_window'],
+    [
+      'an interval outside the window',
+      ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'],
+      '409 out_of_window',
+    ],
   ])('by the service is reported with a specific exit code: %s', async (_what, flags, said) => {
     const { url, folder, file } = await station(40);
     const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
@@ -238,7 +242,7 @@ describe('a refusal', () => {
     ['a web page', 200, '<!doctype html><title>Welcome</title>', 'does not respond with an export'],
     ['other JSON', 200, '{"status":"ok"}', 'does not respond with an export'],
     ['a list', 200, '[]', 'does not respond with an export'],
-    ['a wall', 403, 'Forbidden', 'responds with status 403'],
+    ['an access control page', 403, 'Forbidden', 'responds with status 403'],
   ])('by a server that responds with %s is reported as a wrong address', async (_what, status, body, does) => {
     const folder = folderInTest();
     const server = createServer((_request, response) => response.writeHead(status).end(body));
@@ -247,7 +251,7 @@ describe('a refusal', () => {
     expect([code, stderr, readdirSync(folder)]).toEqual([2, [wrong(does)], []]);
   });
 
-  it('is not assumed if the first response of the right service is truncated', async () => {
+  it('is not reported as a wrong address if the first response of the service is truncated', async () => {
     const { url, file } = await station(40);
     const proxy = await startProxy(url, (passing) => {
       passing.body = passing.body.slice(0, -20);
@@ -259,9 +263,9 @@ describe('a refusal', () => {
 
 describe('a file that cannot be written', () => {
   it.each<[string, (folder: string) => string, string]>([
-    ['in no folder', (folder) => join(folder, 'none', 'rows.json'), 'its directory does not exist'],
-    ['over a folder', (folder) => join(folder, 'folder'), 'it is a directory'],
-    ['in a file', (folder) => join(folder, 'file', 'rows.json'), 'its parent is not a directory'],
+    ['in a missing directory', (folder) => join(folder, 'none', 'rows.json'), 'its directory does not exist'],
+    ['in place of a directory', (folder) => join(folder, 'folder'), 'it is a directory'],
+    ['below a file', (folder) => join(folder, 'file', 'rows.json'), 'its parent is not a directory'],
   ])('is reported in one line: %s', async (_what, place, said) => {
     const { url, folder } = await station(40);
     mkdirSync(join(folder, 'folder'));
@@ -274,7 +278,7 @@ describe('a file that cannot be written', () => {
   });
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-  it.skipIf(!canMount)('on a full disk is reported in one line, and the disk is left unchanged', async () => {
+  it.skipIf(!canMount)('because the disk is full is reported in one line, and no file remains', async () => {
     const { url, folder } = await station(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
@@ -295,7 +299,7 @@ describe('an interrupt', () => {
       await new Promise((resolve) => response.once('close', resolve));
     });
     const program = startProgramInTest(exporting(proxy.url, file, ['--format', 'csv']));
-    await until('the page that is held back', () => held);
+    await until('the delayed page', () => held);
     expect(readdirSync(folder).length).toBeGreaterThan(0);
     program.child.kill(signal);
     expect(await program.ended()).toBe(130);

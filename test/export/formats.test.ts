@@ -6,7 +6,7 @@ import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
 
-/** Runs the command against the running service and a real store; each file is parsed by other code than its writer. */
+/** Tests the export command with the running service and a real store; independent code parses the files. */
 
 interface ReadPart {
   manifest: {
@@ -39,7 +39,7 @@ function readNdjson(file: string): ReadPart[] {
       digest = createHash('sha256').update(line).digest();
     } else if ('content_sha256' in value && part) {
       Object.assign(part, value);
-      // The lines are canonical: the digest can be verified without a parser.
+      // The lines are canonical JSON, so that the digest can be verified without a parser.
       expect(value.content_sha256).toBe(digest.toString('hex'));
     } else {
       part?.rows.push(value as Record<string, string>);
@@ -118,7 +118,7 @@ describe('almanac export', () => {
     expect([code, stderr.filter((line) => line.includes('incomplete'))]).toEqual([0, []]);
     const parts = readers[format](file);
     expect(parts.length).toBeGreaterThan(5);
-    // Together they cover the requested interval, and each begins where the previous one ends.
+    // The parts together cover the requested interval, and each begins at the end of the previous one.
     expect(parts.slice(1).map(({ manifest }) => manifest.interval.start)).toEqual(
       parts.slice(0, -1).map(({ manifest }) => manifest.interval.end),
     );
@@ -131,13 +131,13 @@ describe('almanac export', () => {
     expect(stdout[0]).toBe(`${file}: ${wanted.length} rows in ${parts.length} parts, verified`);
   });
 
-  it('reports the same coverage for parts as for one export', async () => {
+  it('reports the same coverage for several parts as for one export', async () => {
     const { url: store, rows } = await filledStore(400);
     const reported = [];
     for (const args of [[], ['--max-export-rows', '60']]) {
       const { url } = await startAccount(store, args);
       const file = join(folderInTest(), 'rows.json');
-      // Begins before the store, and ends in the future.
+      // The interval begins before the store and ends in the future.
       const [start, end] = [-20, 1].map((days) => new Date(Date.now() + days * 86_400_000).toISOString());
       const interval = ['--start', String(start), '--end', String(end)];
       const { code, stdout } = await runProgram(['export', account, '--from', url, ...interval, '--out', file]);
@@ -152,7 +152,7 @@ describe('almanac export', () => {
     expect(parts).toEqual(whole);
   });
 
-  it('applies its filters', async () => {
+  it('applies the filters of the command line', async () => {
     const { url: store, rows } = await filledStore(400);
     const { url } = await startAccount(store);
     const file = join(folderInTest(), 'rows.ndjson');
@@ -205,17 +205,17 @@ describe('almanac export', () => {
     ]);
   });
 
-  it('buffers no rows: its memory is that of one page', async () => {
+  it('buffers no rows and needs memory for only one page', async () => {
     const { url: store, rows } = await filledStore(50_000);
     const { url } = await startAccount(store, ['--page-rows', '500']);
     const file = join(folderInTest(), 'rows.json');
-    // A heap that is large enough for the program, but not for all rows.
+    // The heap is large enough for the program, but not for all rows.
     const options = { env: { NODE_OPTIONS: '--max-old-space-size=24' } };
     const { code } = await runProgram(['export', account, '--from', url, '--days', '7', '--out', file], options);
     expect([code, readJson(file)[0]?.count]).toEqual([0, rows.length]);
   });
 
-  it('explains that an account without observations proves nothing', async () => {
+  it('states that no observations of an account does not mean that no labels exist', async () => {
     const { url: store } = await filledStore(40);
     const { url } = await startAccount(store);
     const file = join(folderInTest(), 'rows.csv');

@@ -5,7 +5,7 @@ import type { CutReason } from '../../src/http/connections/connection-table.ts';
 import { withBody } from '../../src/http/reply.ts';
 import { type Answering, createHttpServer, type HttpServerOptions } from '../../src/http/server.ts';
 
-/** Tests the server that both surfaces use, with limits that are small enough for a test. */
+/** Tests the limits of the HTTP server that both surfaces use, with small values. */
 
 const common = ['X-Common', 'yes'];
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
@@ -64,13 +64,13 @@ describe.each([
     expect(answersIn(await exchange(port, [bytes], false)).map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('answers pipelined requests in order, and then reports invalid input after them', async () => {
+  it('answers pipelined requests in order, and reports subsequent invalid input after them', async () => {
     const { port } = await serving(answering);
     const answers = answersIn(await exchange(port, [`${get('/1')}${get('/2')}${get('/3')}NOISE\r\n\r\n`], false));
     expect(answers.map(({ status, body }) => (status === 200 ? body : status))).toEqual(['/1', '/2', '/3', 400]);
   });
 
-  it('closes a connection with more pipelined requests than allowed', async () => {
+  it('closes a connection with too many pipelined requests', async () => {
     const { port, cuts } = await serving(answering);
     const socket = await opened(port);
     socket.on('error', () => undefined).resume();
@@ -80,7 +80,7 @@ describe.each([
     socket.destroy();
   });
 
-  it('accepts no more connections of a client than allowed', async () => {
+  it('limits the connections of a client', async () => {
     const { port, cuts, server } = await serving(answering, { connections: { perClient: 2 } });
     const sockets = await Promise.all([1, 2, 3].map(() => opened(port)));
     for (const socket of sockets) socket.on('error', () => undefined).resume();
@@ -90,7 +90,7 @@ describe.each([
   });
 });
 
-describe('a client that does not take its response', () => {
+describe('a client that does not read its response', () => {
   it('is disconnected, and its reserved memory is released', async () => {
     const { port, cuts, failures } = await serving(later, { connections: { stallMs: 200 } });
     const socket = await opened(port);
@@ -101,7 +101,7 @@ describe('a client that does not take its response', () => {
     socket.destroy();
   });
 
-  it('gets no further response beyond its share, while other clients are answered', async () => {
+  it('gets no response above its share of the memory, while other clients are answered', async () => {
     const clientOf: HttpServerOptions['clientOf'] = ({ headers }) => String(headers['x-client']);
     const bounds = { unsent: { perClient: 40 * 1024 * 1024, total: 256 * 1024 * 1024 } };
     const { port } = await serving({ ...later, ...bounds } as Answering, { clientOf });

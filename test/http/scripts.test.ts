@@ -22,7 +22,7 @@ interface Answer {
 }
 
 /** The fast path answers a plain GET that arrives in one piece; a Connection header selects the full parser. */
-const lanes = { 'the plain lane': {}, 'the full parser': { Connection: 'keep-alive, x-full' } };
+const lanes = { 'the fast path': {}, 'the full parser': { Connection: 'keep-alive, x-full' } };
 
 describe.each(scripts)('%s', (name) => {
   const script = readHttpScript(join(folder, name));
@@ -81,7 +81,7 @@ describe.each(scripts)('%s', (name) => {
       else expect(got, header).toBe(wanted.replace('$etag', etag));
     }
 
-    /** Independently of the script, the OpenAPI file must describe the response. */
+    /** Checks that the OpenAPI document describes a response, independently of the script. */
     function checkDescribed(step: RequestStep, status: number, received: IncomingHttpHeaders, bytes: Buffer): void {
       const inside = base !== undefined && step.target.startsWith(base) ? step.target.slice(base.length) : step.target;
       const path = inside.split('?')[0] ?? '';
@@ -94,7 +94,7 @@ describe.each(scripts)('%s', (name) => {
       expect(promised.filter((header) => received[header] === undefined)).toEqual([]);
     }
 
-    it('answers as the script expects', async () => {
+    it('the service answers as the script expects', async () => {
       for (const step of script.steps) {
         if (step.kind === 'artifact') put(step);
         else

@@ -21,16 +21,16 @@ test('the fuzzer covers every entry point in the table of limits', () => {
   expect(Object.keys(fuzzEntries)).toEqual(Object.keys(inputLimits));
 });
 
-test('an input depends only on its number', () => {
+test('a fuzzer input depends only on its number', () => {
   expect(inputAt('labelFrame', 17)).toEqual(inputAt('labelFrame', 17));
   expect(inputAt('labelPage', 17)).not.toEqual(inputAt('labelPage', 18));
 });
 
-test('the corpus and generated inputs of every kind stay within their budgets in a small heap', async () => {
+test('the corpus and generated inputs of every entry point stay within their budgets in a small heap', async () => {
   expect(await fuzz('--inputs', '600')).toMatchObject({ code: 0, errors: '' });
 }, 300_000);
 
-test('a run continues where the last one ended, and completes the inputs of all runs', async () => {
+test('a fuzzer run continues at the input where the previous run ended, and completes the inputs of all runs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-fuzz-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const state = join(folder, 'state.json');
@@ -42,7 +42,7 @@ test('a run continues where the last one ended, and completes the inputs of all 
   expect((await fuzz(...words, '30', '--until', '60')).out).toContain('| cursor | 60 |');
 });
 
-test('the fuzzer reports a cost beyond its budget', () => {
+test('the fuzzer reports a cost that exceeds its budget', () => {
   const cost = { bytes: 1_000, microseconds: 10, heap: 1_000 };
   expect(excess('cursor', cost)).toBeNull();
   expect(excess('cursor', { ...cost, microseconds: 1_000_000 })).toContain('processor time');

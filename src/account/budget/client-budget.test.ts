@@ -3,7 +3,7 @@ import { createClientBudget } from './client-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it('a client may ask for so many distinct accounts a day, and again for each of them', () => {
+it('a client may look up a limited number of distinct accounts per day, and repeat each look-up', () => {
   const budget = createClientBudget(2);
   expect([budget.waitFor('a', 'x', noon), budget.waitFor('a', 'y', noon), budget.waitFor('a', 'x', noon)]).toEqual([
     null,
@@ -23,15 +23,15 @@ it('the budget of a client is renewed each day', () => {
   expect(budget.waitFor('a', 'y', midnight)).toBeNull();
 });
 
-it('may be without a bound', () => {
+it('a client budget may be unlimited', () => {
   const budget = createClientBudget(null);
   for (let n = 0; n < 1_000; n++) expect(budget.waitFor('a', String(n), noon)).toBeNull();
 });
 
-it('adds up the accounts of all clients of an IPv6 site, against four times the allowance of one', () => {
+it('the clients of one IPv6 site share a limit of four times the limit of one client', () => {
   const budget = createClientBudget(10);
   let granted = 0;
-  // Every network of 64 bits of one site, a new account each.
+  // Each request comes from another /64 network of one site and looks up a new account.
   for (let n = 0; n < 256; n++) {
     const client = `2001:db8:1:${n.toString(16)}00::1`;
     if (budget.waitFor(client, `account ${n}`, noon) === null) granted += 1;
@@ -40,7 +40,7 @@ it('adds up the accounts of all clients of an IPv6 site, against four times the 
   expect(budget.waitFor('2001:db8:2::1', 'account 300', noon)).toBeNull();
 });
 
-it('adds up those of a network of 56 bits too, against twice the allowance', () => {
+it('the clients of one IPv6 /56 network share a limit of twice the limit of one client', () => {
   const budget = createClientBudget(10);
   let granted = 0;
   for (let n = 0; n < 256; n++) {

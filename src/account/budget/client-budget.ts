@@ -1,26 +1,29 @@
 import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
-/** Most accounts of all clients that are remembered at once; beyond it the clients seen first are forgotten. */
+/** Maximum number of remembered accounts of all clients; above this limit the oldest clients are removed. */
 const maxRemembered = 1_000_000;
 
-/** Networks whose sums are remembered at once; beyond it those seen first are forgotten. */
+/** Maximum number of networks with a remembered sum; above this limit the oldest networks are removed. */
 const maxNetworks = 100_000;
 
 const dayMs = 86_400_000;
 
 /**
- * Limits the distinct accounts that a client may look up in a UTC day. Kept only in memory, as numbers under a salt
- * that is discarded with the day: which client looked up which account is never written and cannot be recovered.
+ * A limit on the distinct accounts that a client may look up per UTC day. Look-ups are kept only in memory, as hashes with
+ * a salt that is discarded at the end of the day: which client looked up which account cannot be recovered.
  */
 export interface ClientBudget {
-  /** Seconds until the client may ask for this account, or null: it may now. `now` in milliseconds since 1970. */
+  /**
+   * Returns the seconds until the client may look up the account. Null if the client may now; the look-up is then
+   * counted. `now` is in milliseconds since 1970.
+   */
   waitFor(client: string, account: string, now: number): number | null;
 }
 
 /**
- * A budget of `accounts` a day; null where there is no bound. The accounts of all clients of an IPv6 site are added up
- * too, against a larger allowance: a site has up to 65,536 networks of 64 bits.
+ * Creates a budget of `accounts` distinct accounts per day for each client; null for no limit. All clients of an IPv6 site
+ * also share a larger limit, because a site has up to 65,536 networks of 64 bits.
  */
 export function createClientBudget(accounts: number | null): ClientBudget {
   let today = Number.NaN;

@@ -3,7 +3,7 @@ import { createCostBudget } from './cost-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it('a client may use five minutes of its allowance at once, and then as much as refills', () => {
+it('a client may use five minutes of its allowance at once, and then only the refilled part', () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { readMs: 29_999 }, noon);
   expect(budget.waitFor('192.0.2.1', noon)).toBeNull();
@@ -14,19 +14,19 @@ it('a client may use five minutes of its allowance at once, and then as much as 
   expect(budget.waitFor('192.0.2.1', noon + 11_000)).toBeNull();
 });
 
-it('a clock that is set back takes nothing from an allowance', () => {
+it('a clock that steps back does not reduce an allowance', () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { readMs: 1 }, noon);
   expect(budget.waitFor('192.0.2.1', noon - 3_600_000)).toBeNull();
 });
 
-it('what is sent costs too', () => {
+it('sent bytes reduce the allowance of a client', () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { bytes: 1_500_000_000 }, noon);
   expect(budget.waitFor('192.0.2.1', noon)).toBe(1);
 });
 
-it('an IPv6 site has four times the allowance of a client, whatever its networks', () => {
+it('an IPv6 site has four times the allowance of one client, for any number of networks', () => {
   const budget = createCostBudget(6_000);
   let charged = 0;
   for (let n = 0; n < 64; n++) {
@@ -39,7 +39,7 @@ it('an IPv6 site has four times the allowance of a client, whatever its networks
   expect(budget.waitFor('2001:db8:2::1', noon)).toBeNull();
 });
 
-it('begins again with each day, and may be without a bound', () => {
+it('a cost budget is renewed each day, and may be unlimited', () => {
   const budget = createCostBudget(1);
   const midnight = Date.UTC(2026, 10, 21);
   budget.charge('192.0.2.1', { readMs: 1_000_000 }, midnight - 1);

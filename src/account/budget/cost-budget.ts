@@ -1,23 +1,23 @@
 import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
-/** Minutes of its allowance that a client may use at once. */
+/** Size of a client's allowance, in minutes of its refill rate: the maximum that the client may use at once. */
 const burstMinutes = 5;
-/** Bytes sent that count as a millisecond of reading. */
+/** Number of sent bytes that cost as much as one millisecond of reading. */
 const bytesPerMs = 50_000;
-/** Networks that are remembered; beyond it those with most left are forgotten first. */
+/** Maximum number of remembered networks; above this limit full allowances and then the oldest are removed. */
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
- * Limits the cost of a client: milliseconds of reading processes, and bytes sent. Each of its networks has an
- * allowance that refills. Kept only in memory, under a salt that changes every day.
+ * A limit on the cost of a client: milliseconds of reading processes, and sent bytes. Each network of the client has an
+ * allowance that refills. Allowances are kept only in memory, with names hashed with a salt that changes every day.
  */
 export interface CostBudget {
-  /** Seconds until the client may ask again, or null: it may now. `now` in milliseconds since 1970. */
+  /** Returns the seconds until the client may send a request; null if it may now. `now` is in milliseconds since 1970. */
   waitFor(client: string, now: number): number | null;
-  /** Charges what was spent for a client. */
+  /** Subtracts a cost from the client's allowance. */
   charge(client: string, cost: { readonly readMs?: number; readonly bytes?: number }, now: number): void;
 }
 
@@ -27,7 +27,7 @@ interface Bucket {
   readonly share: number;
 }
 
-/** A budget of `msPerMinute` milliseconds for a client in each minute; null where there is no bound. */
+/** Creates a budget of `msPerMinute` milliseconds per minute for each client; null for no limit. */
 export function createCostBudget(msPerMinute: number | null): CostBudget {
   if (msPerMinute === null) return { waitFor: () => null, charge: () => undefined };
   const perMs = msPerMinute / minuteMs;
@@ -51,7 +51,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /** A full bucket is that of a client which is not known: it need not be remembered. */
+  /** Removes full allowances, which equal those of unknown clients, and then the oldest ones above the limit. */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {
@@ -89,7 +89,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
   };
 }
 
-/** The client has used its allowance. */
+/** Thrown if the client has used its allowance. */
 export class BudgetSpent extends Error {
   readonly retryAfterSeconds: number;
 

@@ -1,12 +1,12 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** Characters of a mark: 72 bits, so that two of a million names almost never have the same mark. */
+/** Length of a mark in characters: 72 bits, so that a collision among a million names is improbable. */
 const markCharacters = 12;
 
 /**
- * Returns a function that replaces names (of clients, of accounts) by salted hashes. Only the function has the salt, so the
- * names cannot be recovered without it. The salt is secret and of fixed length, and marks are never published, so a plain
- * hash suffices; a keyed one (HMAC) costs several times as much, and a flood of requests needs many.
+ * Returns a function that replaces names of clients or accounts by salted hashes. Only the function holds the salt, so
+ * the names cannot be recovered without the function. A plain hash suffices, because the salt is secret and has a fixed
+ * length, and marks are never published; an HMAC would take several times the processor time.
  */
 export function saltedMark(): (name: string) => string {
   const salt = randomBytes(32).toString('base64');

@@ -4,8 +4,8 @@ import type { AccountFilters } from '../query/row.ts';
 import type { Cursor, GenerationMark, Progress, Snapshot } from '../query/snapshot.ts';
 
 /**
- * Binary encoding of a cursor. It must fit into 1 KiB of text with two DIDs and a value of maximum length. Integers are
- * big-endian; instants are 7 bytes of microseconds.
+ * Binary encoding of a cursor. The text of a cursor must fit into 1 KiB even with two DIDs and a label value of maximum
+ * length. Integers are big-endian; instants are 7 bytes of microseconds.
  */
 
 const kinds = ['export', 'snapshot'] as const;
@@ -14,10 +14,10 @@ const labelerFlag = 2;
 const valueFlag = 4;
 const prefixes = ['did:plc:', 'did:web:'] as const;
 const digestBytes = 32;
-/** Encodes "nothing was read yet": later than every instant. */
+/** Encoding of the position of an export before its first row. */
 const noPosition = 0;
 
-/** Encodes a cursor. */
+/** Encodes a cursor as bytes. */
 export function cursorBytes(cursor: Cursor): Buffer {
   const { snapshot } = cursor;
   const { filters } = snapshot;
@@ -119,7 +119,7 @@ function did(text: string): Buffer {
 function reader(bytes: Buffer) {
   let at = 0;
   function take(size: number): Buffer {
-    if (at + size > bytes.length) throw new RangeError('a cursor that ends too early');
+    if (at + size > bytes.length) throw new RangeError('the cursor is truncated');
     at += size;
     return bytes.subarray(at - size, at);
   }

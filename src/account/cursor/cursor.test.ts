@@ -5,7 +5,7 @@ import type { Cursor } from '../query/snapshot.ts';
 import { createCursors, markOf, maxCursorLength } from './cursor.ts';
 
 const [first, second, third] = [1, 2, 3].map((fill) => Buffer.alloc(32, fill)) as [Buffer, Buffer, Buffer];
-const ours = createCursors([first]);
+const cursors = createCursors([first]);
 
 function flipped(text: string, bit: number): string {
   const bytes = Buffer.from(text, 'base64url');
@@ -15,12 +15,12 @@ function flipped(text: string, bit: number): string {
 }
 
 describe('a cursor', () => {
-  it('opens to what was sealed, and sealing is deterministic', () => {
+  it('opens to the sealed content, and sealing is deterministic', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
-        const text = ours.seal(cursor);
-        expect(ours.open(text)).toEqual(cursor);
-        expect(ours.seal(cursor)).toBe(text);
+        const text = cursors.seal(cursor);
+        expect(cursors.open(text)).toEqual(cursor);
+        expect(cursors.seal(cursor)).toBe(text);
         expect(text).toMatch(/^[A-Za-z0-9_-]+$/);
       }),
     );
@@ -39,13 +39,13 @@ describe('a cursor', () => {
       target_kind: 'record',
     } as const;
     const longest: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, account: maxLengthDidWeb, filters } };
-    const text = ours.seal(longest);
+    const text = cursors.seal(longest);
     expect(text.length).toBeLessThanOrEqual(maxCursorLength);
-    expect(ours.open(text)).toEqual(longest);
+    expect(cursors.open(text)).toEqual(longest);
   });
 
   it('shares its nonce with no other cursor', () => {
-    const nonceOf = (cursor: Cursor): string => Buffer.from(ours.seal(cursor), 'base64url').toString('hex', 0, 12);
+    const nonceOf = (cursor: Cursor): string => Buffer.from(cursors.seal(cursor), 'base64url').toString('hex', 0, 12);
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const other: Cursor = { ...cursor, snapshot: { ...cursor.snapshot, createdAt: cursor.snapshot.createdAt + 1 } };
@@ -57,7 +57,7 @@ describe('a cursor', () => {
   it('contains no part of a DID', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
-        const bytes = Buffer.from(ours.seal(cursor), 'base64url');
+        const bytes = Buffer.from(cursors.seal(cursor), 'base64url');
         expect(bytes.includes(cursor.snapshot.account.slice(8))).toBe(false);
       }),
     );
@@ -66,11 +66,11 @@ describe('a cursor', () => {
   it('is refused with any bit flipped, truncated, or encoded differently', () => {
     fc.assert(
       fc.property(arbitraryCursors, fc.nat(), (cursor, bit) => {
-        const text = ours.seal(cursor);
-        expect(ours.open(flipped(text, bit))).toBeNull();
-        expect(ours.open(text.slice(0, bit % text.length))).toBeNull();
-        expect(ours.open(`${text}=`)).toBeNull();
-        expect(ours.open(` ${text}`)).toBeNull();
+        const text = cursors.seal(cursor);
+        expect(cursors.open(flipped(text, bit))).toBeNull();
+        expect(cursors.open(text.slice(0, bit % text.length))).toBeNull();
+        expect(cursors.open(`${text}=`)).toBeNull();
+        expect(cursors.open(` ${text}`)).toBeNull();
       }),
       { numRuns: 300 },
     );
@@ -79,13 +79,13 @@ describe('a cursor', () => {
   it('is refused with a non-canonical last character', () => {
     const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
     for (const cursor of fc.sample(arbitraryCursors, 6)) {
-      const text = ours.seal(cursor);
+      const text = cursors.seal(cursor);
       const others = [...alphabet].filter((last) => last !== text.at(-1)).map((last) => text.slice(0, -1) + last);
-      expect(others.filter((other) => ours.open(other) !== null)).toEqual([]);
+      expect(others.filter((other) => cursors.open(other) !== null)).toEqual([]);
     }
   });
 
-  it('is null for foreign text, without an exception', () => {
+  it('opens to null for any other text, without an exception', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -94,16 +94,16 @@ describe('a cursor', () => {
           fc.uint8Array().map((b) => Buffer.from(b).toString('base64url')),
         ),
         (text) => {
-          expect(ours.open(text)).toBeNull();
+          expect(cursors.open(text)).toBeNull();
         },
       ),
     );
   });
 
-  it('survives one change of the secret, but not two', () => {
+  it('remains valid after one change of the secret, but not after two', () => {
     const [cursor] = fc.sample(arbitraryCursors, 1);
     if (!cursor) throw new Error('no sample');
-    const text = ours.seal(cursor);
+    const text = cursors.seal(cursor);
     expect(createCursors([second, first]).open(text)).toEqual(cursor);
     expect(createCursors([second, first]).seal(cursor)).toBe(createCursors([second]).seal(cursor));
     expect(createCursors([third, second]).open(text)).toBeNull();

@@ -11,11 +11,11 @@ const cipher = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Creates and opens cursors; any process with the same secrets opens the cursors of another. */
+/** Encrypts and decrypts cursors. Any process with the same secrets can open the cursors of another process. */
 export interface Cursors {
   /** Returns the text of a cursor; deterministic. */
   seal(cursor: Cursor): string;
-  /** Decodes a cursor; null unless one of our secrets sealed exactly this text. */
+  /** Decodes a cursor; null unless exactly this text was sealed with one of the secrets. */
   open(text: string): Cursor | null;
 }
 
@@ -24,7 +24,7 @@ interface Keys {
   readonly nonce: Buffer;
 }
 
-/** Creates cursors with secrets of 32 bytes each: the first seals, every one opens. */
+/** Creates a `Cursors` with secrets of 32 bytes each: the first secret seals, and every secret opens. */
 export function createCursors(secrets: readonly [Buffer, ...Buffer[]]): Cursors {
   const [current, ...others] = secrets.map(keysOf) as [Keys, ...Keys[]];
   return {
@@ -32,7 +32,7 @@ export function createCursors(secrets: readonly [Buffer, ...Buffer[]]): Cursors 
     open(text) {
       if (text.length > maxCursorLength) return null;
       const bytes = Buffer.from(text, 'base64url');
-      // A different encoding of the same bytes was not issued by us.
+      // Another base64 encoding of the same bytes was not issued by this service.
       if (bytes.length <= nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null;
       for (const keys of [current, ...others]) {
         const plain = unseal(keys, bytes);
@@ -50,8 +50,8 @@ function keysOf(secret: Buffer): Keys {
 }
 
 /**
- * The nonce is derived from the content: a page that is requested twice has the same bytes, and two different cursors
- * never share a nonce.
+ * Encrypts a cursor with a nonce derived from its content: equal cursors have equal text, and two different cursors never
+ * share a nonce.
  */
 function seal(keys: Keys, plain: Buffer): Buffer {
   const nonce = createHmac('sha256', keys.nonce).update(plain).digest().subarray(0, nonceBytes);
@@ -66,7 +66,7 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
   try {
     return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]);
   } catch {
-    // Altered, or sealed with another secret: the two cases are indistinguishable.
+    // The text was altered or sealed with another secret; the two cases are indistinguishable.
     return null;
   }
 }
@@ -75,7 +75,7 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
  * Returns the mark of a store's generation and revision in a cursor: a cursor with another mark cannot be continued.
  */
 export function markOf({ generationId, revision }: Pick<Frontier, 'generationId' | 'revision'>): GenerationMark {
-  // Revision 0 is omitted, for cursors from before revisions existed.
+  // The mark omits revision 0, so that it equals the mark in cursors that have no revision.
   const text = revision === 0 ? generationId : `${generationId} ${revision}`;
   return createHash('sha256').update(text).digest('hex').slice(0, 16) as GenerationMark;
 }

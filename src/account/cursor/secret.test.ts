@@ -10,7 +10,7 @@ function folder(): string {
   return made;
 }
 
-it('a missing secret file is created, readable by its owner only, and then kept', () => {
+it('a missing secret file is created, readable only by its owner, and later reused', () => {
   const path = join(folder(), 'data', 'account-secret');
   const made = readSecrets(path);
   expect(statSync(path).mode & 0o777).toBe(0o600);
@@ -39,7 +39,7 @@ it.each([
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-it.skipIf(process.getuid?.() === 0)('reports a file without read permission', () => {
+it.skipIf(process.getuid?.() === 0)('a secret file without read permission is reported', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);

@@ -12,7 +12,7 @@ const maxSecrets = 2;
 
 /**
  * Reads the secrets in a file: 64 hex digits per line, the current secret first. A missing file is created with a new
- * secret, readable by its owner only; if two processes create it at once, one wins and both use it. Throws an
+ * secret, readable by its owner only; if two processes create it concurrently, both use the same one. Throws an
  * OperatorError if the file cannot be read or created, or has other content.
  */
 export function readSecrets(path: string): Secrets {
@@ -34,13 +34,13 @@ function readOrMake(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** Written completely before it gets its name, so that no process reads a partial file. */
+/** Creates a secret file atomically, under a temporary name first, so that no process reads a partial file. */
 function make(path: string): void {
   makeFolder(dirname(path));
   const growing = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   const file = openSync(growing, 'wx', 0o600);
   try {
-    // The umask may have removed permissions from the mode above; this one is exact.
+    // The umask may have removed permissions on creation, so the mode is set again.
     chmodSync(growing, 0o600);
     writeSync(file, `${randomBytes(32).toString('hex')}\n`);
     fsyncSync(file);

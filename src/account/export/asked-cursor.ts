@@ -2,13 +2,13 @@ import type { Cursors } from '../cursor/cursor.ts';
 import { parseParameters } from '../query/parameters.ts';
 import type { Cursor } from '../query/snapshot.ts';
 
-/** A valid cursor of the kind that the path accepts. */
+/** A decoded cursor of the kind that the route accepts. */
 export interface AskedCursor<K extends Cursor['kind']> {
   readonly kind: 'cursor';
   readonly cursor: Extract<Cursor, { kind: K }>;
 }
 
-/** Refusal of a query with an invalid cursor, with advice if the code alone does not say enough. */
+/** Refusal of a query with an invalid cursor, with a more specific message for some causes. */
 export interface CursorRefusal {
   readonly kind: 'refused';
   readonly code: 'invalid_cursor' | 'unknown_parameter';
@@ -33,7 +33,7 @@ export function askedCursor<K extends Cursor['kind']>(
 
 const carriesItsQuery = 'A cursor contains its whole query: send it as the only parameter, or omit it for a new query.';
 
-/** Advice for a cursor of the other path. */
+/** Messages for a cursor that belongs to the other route. */
 const elsewhere = {
   export:
     'This cursor belongs to an export, whose pages are at /exports. /download accepts only the cursor of an account page.',

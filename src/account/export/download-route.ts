@@ -10,7 +10,7 @@ import { begin, readOnWhole, tooLarge, whyGone } from './exports.ts';
 import { refusal, turnsOf } from './exports-route.ts';
 import type { WrittenManifest } from './manifest.ts';
 
-/** `GET /download`: the rows of an account page as one document, chunk by chunk at the client's speed. */
+/** Creates the route `GET /download`, which streams the rows of an account page as one document. */
 export function downloadRoute(services: AccountServices): AccountRoute {
   return async (request) => {
     const asked = askedCursor(request.search, 'snapshot', services.cursors);
@@ -57,11 +57,11 @@ async function* documentOf(
   for (let terminal = false; !terminal; ) {
     const before = progress.count;
     const from = progress;
-    // Each turn reads one chunk: a slow client occupies no part of the store between two turns.
+    // Each turn reads one chunk, so a slow client does not occupy a reading process between two turns.
     const turn = () =>
       services.read(request, snapshot.account, (store) => readOnWhole(store, snapshot, from, maxChunkRows));
     const read = await patiently(turn, request.gone);
-    // Headers and rows are already sent: only aborting the document shows that it is incomplete.
+    // The headers have been sent, so only an aborted response shows the client that the document is incomplete.
     if (read.kind === 'refused') throw new SnapshotGone();
     ({ progress, terminal } = read);
     if (read.rows.length > 0) {

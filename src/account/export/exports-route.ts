@@ -9,7 +9,7 @@ import type { AskedCursor } from './asked-cursor.ts';
 import { askedCursor } from './asked-cursor.ts';
 import { createExport, type ExportRefusal, readOnWhole, whyGone } from './exports.ts';
 
-/** `GET /exports`: creates an export, or opens a page of one. */
+/** Creates the route `GET /exports`, which creates an export or returns a page of one. */
 export function exportsRoute(services: AccountServices): AccountRoute {
   return (request) => {
     const asked = askedCursor(request.search, 'export', services.cursors);
@@ -50,11 +50,11 @@ async function page(
   const end: PageEnd = terminal
     ? { next_cursor: null, terminal, count: progress.count, content_sha256: progress.digest.toString('hex') }
     : { next_cursor: cursors.seal({ kind: 'export', snapshot, progress }), terminal };
-  // Rows are serialized once, exactly as the digest includes them.
+  // The response contains the same serialized rows that the digest covers.
   return written(`{"manifest":${manifest.text},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`);
 }
 
-/** Returns the turns of one request: the first is refused if the store is busy, later ones wait. */
+/** Returns a function that runs the turns of one request: the first fails if the store is busy, later turns wait. */
 export function turnsOf({ read }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;
   return (work) => {
@@ -72,7 +72,7 @@ function written(text: string): AccountReply {
 /** Fields of a page after its rows. */
 type PageEnd = Omit<ExportNextPage, 'manifest' | 'rows'> | Omit<ExportLastPage, 'manifest' | 'rows'>;
 
-/** Returns the response for a refusal. */
+/** Returns the error response for a refused export. */
 export function refusal({ code, intervals }: ExportRefusal): AccountReply {
   return accountError(code, intervals ? { intervals } : {});
 }

@@ -59,7 +59,7 @@ test('an export excludes rows accepted after its creation', async () => {
   expect(read).toMatchObject({ kind: 'read', terminal: true, progress: { count: rows } });
 });
 
-test('an export is gone from its expiry on', async () => {
+test('an export cannot be continued after its expiry', async () => {
   const { store, snapshot } = await snapshotWith();
   expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs - 1)).toBeNull();
   expect(await whyGone(store, snapshot, createdAt + bounds.ttlMs)).toEqual({
@@ -68,7 +68,7 @@ test('an export is gone from its expiry on', async () => {
   });
 });
 
-test('a page that was read during a purge is refused', async () => {
+test('an export page is refused if rows were purged while it was read', async () => {
   const { store, snapshot } = await snapshotWith();
   const [source] = [labelNo(0).src];
   const removing = {

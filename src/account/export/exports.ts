@@ -21,23 +21,23 @@ export interface ExportBounds {
   readonly ttlMs: number;
 }
 
-/** Rows read per row of a page's capacity: with restrictive filters a page is short. */
+/** Maximum rows read per row of a page's capacity; with restrictive filters a page may therefore be short. */
 const passedPerRow = 16;
-/** Reason why no rows are returned, with the parts of the interval that would fit. */
+/** Reason for refusing an export, with the intervals that would fit into one export each. */
 export interface ExportRefusal {
   readonly kind: 'refused';
   readonly code: Extract<AccountErrorCode, 'out_of_window' | 'export_too_large' | 'snapshot_expired'>;
   readonly intervals?: readonly AccountInterval[];
 }
 
-/** A snapshot, and its interval in parts that each fit into an export: a single part if all rows fit. */
+/** A snapshot, and its interval divided into parts that each fit into an export; one part if all rows fit. */
 export interface TakenSnapshot {
   readonly kind: 'taken';
   readonly snapshot: Snapshot;
   readonly parts: readonly AccountInterval[];
 }
 
-/** The account has too many rows in the interval to count them in one turn. */
+/** Result of a snapshot whose rows are too many to count in one turn. */
 export interface ManyRows {
   readonly kind: 'many';
   readonly interval: Interval;
@@ -51,8 +51,8 @@ export interface CountedRows {
 }
 
 /**
- * Fixes the request at this instant (milliseconds since 1970): the interval clipped to the window, and the frontier,
- * after which no rows are included. Counts the rows unless that was done before.
+ * Creates the snapshot of a request at `now` (milliseconds since 1970): the interval clipped to the window, and the
+ * frontier, after which rows are excluded. Counts the rows unless `counted` is given.
  */
 export async function takeSnapshot(
   store: AccountStore,
@@ -87,8 +87,8 @@ export async function takeSnapshot(
 }
 
 /**
- * Extends the parts to cover the whole request, including time outside the window: each requested part is clipped
- * separately and reports it, and no time is lost between parts.
+ * Extends the parts to cover the whole request, including time outside the window. The export of each part reports its
+ * clipping, and no time is lost between parts.
  */
 function covering(parts: readonly AccountInterval[], wanted: Interval): readonly AccountInterval[] {
   const last = parts.length - 1;
@@ -135,8 +135,8 @@ export async function createExport(
   const { interval, frontier } = first;
   const parts = await partsInTurns(turns, query.account, interval, frontier, bounds.maxExportRows);
   const second = await attempt({ frontier, parts });
-  // The window cannot have grown by that much meanwhile: counted rows are not counted again.
-  if (second.kind === 'many') throw new Error('an interval that was counted is counted again');
+  // The second call uses the counts of the first, so it never counts in one turn again.
+  if (second.kind === 'many') throw new Error('the rows of a counted interval were counted again');
   return second;
 }
 
@@ -147,7 +147,7 @@ export function begin({ digest }: WrittenManifest): Progress {
 
 /** Rows of an export in order of acceptance, and the progress after them. */
 export interface ReadRows {
-  /** Each as canonical JSON. */
+  /** Rows as canonical JSON. */
   readonly rows: readonly string[];
   readonly progress: Progress;
   /** True if the export ends with these rows. */
@@ -184,14 +184,14 @@ async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, l
 const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
 
 /**
- * Returns the reason why a snapshot cannot be continued, or null: it is expired, of another generation, or rows were
- * purged since.
+ * Returns the reason why a snapshot cannot be continued, or null: the snapshot expired, belongs to another generation of
+ * the store, or rows were purged after its creation.
  */
 export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
   return now < snapshot.expiresAt && (await isCurrent(store, snapshot)) ? null : gone;
 }
 
-/** Reads like `readOn`, but refuses if rows were purged during the read: some may be missing. */
+/** Reads further rows like `readOn`; returns a refusal if rows were purged during the read, because some may be missing. */
 export async function readOnWhole(
   store: AccountStore,
   snapshot: Snapshot,

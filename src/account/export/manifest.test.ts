@@ -7,7 +7,7 @@ import type { AccountStore } from '../query/account-store.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 import { rememberManifests } from './manifest.ts';
 
-/** Creates a store with this many labelers of 16 gaps each, which counts how often its gaps are read. */
+/** Creates a store with `labelers` labelers of 16 gaps each, which counts how often its gaps are read. */
 function storeOf(labelers: number) {
   const dids = Array.from({ length: labelers }, (_, n) => `did:web:labeler-${n}.example`);
   const gaps = dids.flatMap((source) =>
@@ -99,7 +99,7 @@ it.each([
   ['the last row is in the interval', 70, '1970-01-01T00:00:00.000070Z'],
   ['rows were accepted after the interval', 250, '1970-01-01T00:00:00.000100Z'],
 ])(
-  'its frontier, the start of the next export, is not after the end of its interval: %s',
+  'the frontier of a manifest, which is the start of the next export, is not after the end of its interval: %s',
   async (_case, last, frontier) => {
     const { store } = storeOf(1);
     const { text } = await rememberManifests().of(store, { ...snapshot(0), frontier: micros(last) });

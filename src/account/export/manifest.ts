@@ -12,7 +12,7 @@ import { readCoverage } from '../query/coverage.ts';
 import { firstDigest } from '../query/digest.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 
-/** Builds the manifest of a snapshot. */
+/** Creates the manifest of a snapshot with its coverage. */
 export function manifestOf(
   snapshot: Snapshot,
   coverage: AccountCoverage,
@@ -31,7 +31,7 @@ export function manifestOf(
       started_at: formatMicros(epoch.startedAt),
       basis: 'local_acceptance_clock',
     },
-    // The next export starts here: a later start would miss rows after this export's end.
+    // The next export starts at the frontier; a later start would miss rows after this export's end.
     frontier: formatMicros(micros(Math.min(snapshot.frontier, snapshot.end))),
     count_bound: snapshot.countBound,
     current_label_state: 'unknown',
@@ -42,30 +42,30 @@ export function manifestOf(
   };
 }
 
-/** A manifest as sent, and the first link of its export's digest. */
+/** A serialized manifest, and the first link of its export's digest chain. */
 export interface WrittenManifest {
-  /** As JSON. */
+  /** The manifest as JSON. */
   readonly text: string;
   readonly digest: Buffer;
 }
 
 /**
- * Maximum number of cached manifests, and of their characters: with hundreds of labelers with gaps, one manifest has a
- * million characters.
+ * Maximum number of cached manifests, and of their characters: a manifest with gaps of hundreds of labelers has a million
+ * characters.
  */
 const remembered = 256;
 const rememberedLength = 32 * 1024 * 1024;
 
 /** Cache of manifests by snapshot. */
 export interface Manifests {
-  /** Returns the manifest of a snapshot: the first one while it is cached, otherwise one with the current coverage. */
+  /** Returns the cached manifest of a snapshot; without one, creates a manifest with the current coverage. */
   of(store: AccountStore, snapshot: Snapshot): Promise<WrittenManifest>;
 }
 
 /**
- * Caches manifests, so that all pages of an export have the manifest of its creation: coverage is current when it is
- * read, and a gap may be recorded during an export. A process without the cached manifest reads coverage again; the
- * digest remains that of the first manifest.
+ * Creates a cache of manifests, so that all pages of an export have the same manifest although a gap may be recorded
+ * during the export. A process without the cached manifest reads the coverage again; the digest still covers the first
+ * manifest.
  */
 export function rememberManifests(): Manifests {
   const known = new Map<string, WrittenManifest>();
@@ -88,7 +88,7 @@ export function rememberManifests(): Manifests {
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };
-      // Two concurrent requests both read it; the later one is kept.
+      // Two concurrent requests may both create the manifest; the later one replaces the earlier one.
       length += written.text.length - (known.get(key)?.text.length ?? 0);
       known.set(key, written);
       for (const [old, { text }] of known) {

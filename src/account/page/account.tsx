@@ -11,7 +11,7 @@ import { Instant, ObservationItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
 import { counted, eventsText, targetText, unreadText } from './words.ts';
 
-/** Input of the body of an account's page. */
+/** Data that the page of an account renders. */
 export interface AccountPageProps {
   readonly view: AccountView;
   readonly base: string;

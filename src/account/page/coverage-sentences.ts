@@ -4,7 +4,7 @@ import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView } from '../view/view.ts';
 import { counted, describeState, formatMinute, formatMissedTime } from './words.ts';
 
-/** Describes the unobserved time of the interval, one sentence each. */
+/** Returns sentences that describe the unobserved time of the interval. */
 export function coverageSentences(view: AccountView): string[] {
   const { startedAt, shown, frontier, now, ownGaps, interval, network, missed, labelers } = view;
   const found: string[] = [];
@@ -17,14 +17,14 @@ export function coverageSentences(view: AccountView): string[] {
     );
   }
   const { observedThrough } = frontier;
-  if (observedThrough === null) found.push('No labeler has given us a page yet: nothing was observed so far.');
+  if (observedThrough === null) found.push('No labeler has sent a page yet: nothing was observed so far.');
   else if (hasFallenSilent(frontier, now)) {
     found.push(`No labeler has sent anything since ${formatMinute(observedThrough)}: later events are unknown.`);
   } else found.push(`The last page from any labeler was received on ${formatMinute(observedThrough)}.`);
   found.push(
     ownGaps.length === 0
-      ? 'No interruption of our own is recorded in this interval.'
-      : `We were interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${formatMissedTime(gappedTime(ownGaps))} in total: nothing was observed then.`,
+      ? 'No interruption of Almanac is recorded in this interval.'
+      : `Almanac was interrupted ${ownGaps.length === 1 ? 'once' : `${countText(ownGaps.length)} times`} in this interval, for ${formatMissedTime(gappedTime(ownGaps))} in total: nothing was observed then.`,
   );
   found.push(networkSentence(network, hasFallenSilent(frontier, now)));
   if (network.removed !== null) found.push(network.removed);
@@ -40,8 +40,7 @@ function missedSentence({ labelers: n, longest }: AccountView['missed'], others:
 }
 
 /**
- * Describes how labelers are read. If no labeler has sent anything for long, describes in the past tense how they were
- * read.
+ * Describes how labelers are read; in the past tense if no labeler has sent a page for longer than the tolerance.
  */
 function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
   const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));
@@ -56,9 +55,9 @@ function networkSentence({ byState, notEnrolled }: AccountView['network'], silen
       ? ''
       : ` The others ${silent ? 'were' : 'are'} not, so their labels are missing here: ${others.join('; ')}.`;
   const since = silent
-    ? ' when we last received anything, each from our last position on'
-    : ', each from our last position on';
+    ? ' when Almanac last received anything, each from the last stored position on'
+    : ', each from the last stored position on';
   const known =
     notEnrolled === 0 ? '' : ` ${counted(notEnrolled, 'known labeler')} ${are(notEnrolled)} not read at all.`;
-  return `${countText(read)} of ${counted(all, 'labeler')} that we follow ${are(read)} being read${since}.${rest}${known}`;
+  return `${countText(read)} of ${counted(all, 'labeler')} that Almanac follows ${are(read)} being read${since}.${rest}${known}`;
 }

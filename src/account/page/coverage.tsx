@@ -8,10 +8,10 @@ import { coverageSentences } from './coverage-sentences.ts';
 import { Instant, Labeler } from './observation.tsx';
 import { counted, describeState, formatMissedTime, reasonText, unreadText } from './words.ts';
 
-/** Maximum number of gaps listed individually; the sums include all of them. */
+/** Maximum number of gaps in a list; the sums include all gaps. */
 const maxGapsListed = 20;
 
-/** Shows the unobserved time as text, and for each labeler of the account. */
+/** Shows the unobserved time as text: of the whole interval, and of each labeler with observations. */
 export function CoverageSection({ view }: { readonly view: AccountView }) {
   const { labelers, otherLabelers, query } = view;
   return (
@@ -22,7 +22,7 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <GapList gaps={view.ownGaps} heading="Our own interruptions" />
+      <GapList gaps={view.ownGaps} heading="Interruptions of Almanac" />
       {labelers.length === 0 ? null : (
         <>
           <h3 id="labelers">
@@ -103,7 +103,7 @@ function LabelerItem({
 
 function stateSentence(state: string, silent: boolean): string {
   return silent
-    ? `State when we last received anything: ${describeState(state, 1, true)}.`
+    ? `State when Almanac last received anything: ${describeState(state, 1, true)}.`
     : `State: ${describeState(state, 1)}.`;
 }
 

@@ -10,7 +10,7 @@ export interface DownloadLink extends Interval {
   readonly href: string;
 }
 
-/** Shows links to download all rows. */
+/** Shows links for downloading all rows of an account's page. */
 export function DownloadSection({
   view,
   links,

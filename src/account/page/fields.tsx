@@ -1,9 +1,9 @@
-/** Fields of the forms. */
+/** Input fields that the forms share. */
 
 /** Attributes of a field for a name or a value: disables corrections that are meant for sentences. */
 export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
 
-/** Hidden fields of a form. */
+/** Shows hidden fields with the given names and values. */
 export function Kept({ fields }: { fields: readonly (readonly [string, string])[] }) {
   return (
     <>
@@ -24,7 +24,7 @@ interface TextFieldProps {
   readonly hint?: string;
 }
 
-/** A text field with its label above. */
+/** Shows a text field with its label above. */
 export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   return (
     <div>
@@ -42,7 +42,7 @@ export function TextField({ name, text, value, list, hint }: TextFieldProps) {
   );
 }
 
-/** Options of a select field, and the selected one. */
+/** Content of a select field: its options, and the selected option. */
 interface SelectProps {
   readonly name: string;
   readonly text: string;
@@ -51,7 +51,7 @@ interface SelectProps {
   readonly any: string;
 }
 
-/** A select field with an option for any value. */
+/** Shows a select field with an additional option for any value. */
 export function Select({ name, text, chosen, options, any }: SelectProps) {
   return (
     <div>
@@ -68,7 +68,7 @@ export function Select({ name, text, chosen, options, any }: SelectProps) {
   );
 }
 
-/** The fields of an interval, with an example of their format. */
+/** Shows the two fields of an interval, with an example of their format. */
 export function IntervalFields({ start, end }: { readonly start: string; readonly end: string }) {
   return (
     <>

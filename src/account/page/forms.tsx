@@ -11,7 +11,7 @@ import { IntervalFields, Kept, Select, TextField, verbatim } from './fields.tsx'
 import { type AccountLinks, keptFields } from './links.ts';
 import { actionText, targetText } from './words.ts';
 
-/** The form for finding an account. */
+/** Shows the form for looking up an account. */
 export function LookUpForm({ base, handles, value }: { base: string; handles: boolean; value?: string }) {
   return (
     <form class="look-up" action={`${base}/account`} method="get">
@@ -37,13 +37,13 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
   );
 }
 
-/** Maximum length of a text that a form shows again. */
+/** Maximum length in characters of submitted text that a form shows again. */
 const maxValueLength = 300;
 
 /** Parameters that are kept from a query whose interval was refused. */
 const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind'];
 
-/** The form for correcting a refused interval: shows the input again and submits all other parameters with it. */
+/** Shows the form for correcting a refused interval, with the submitted text and all other parameters. */
 export function MendInterval({ base, typed }: { base: string; typed: Parameters }) {
   const kept = keptNames.flatMap((name): [string, string][] => {
     const text = typedText(typed, name);
@@ -63,7 +63,7 @@ export function typedText(typed: Parameters, name: string): string {
   return text.length > maxValueLength ? '' : text;
 }
 
-/** Choice of the interval and of filters; each form keeps the parameters that it does not change. */
+/** Shows the forms for the interval and for the filters; each keeps the parameters that it does not change. */
 export function Choices({ view, links, base }: { view: AccountView; links: AccountLinks; base: string }) {
   const { query, interval } = view;
   const { asked, filters } = query;

@@ -10,14 +10,14 @@ describe('didIn', () => {
     ...['DID:plc:ewvi7nxzyoun6zhxrhs64oiz', did.toUpperCase()],
     ...'\u200b\u200e\u200f\u202a\u202b\u202c\u2066\u2067\u2068\u2069\ufeff'.split('').map((mark) => mark + did + mark),
     `\u2068 @${did.slice(0, 8)}\u200b${did.slice(8)}`,
-  ])('finds %j', (text) => {
+  ])('finds the DID %j without other text', (text) => {
     expect(didIn(text)).toBe(did);
   });
 
   it.each([
     ['DID:WEB:A.Example.com', 'did:web:a.example.com'],
     ['at://did:web:localhost%3a80', 'did:web:localhost%3A80'],
-  ])('in %j finds %j', (text, found) => {
+  ])('finds in %j the DID %j', (text, found) => {
     expect(didIn(text)).toBe(found);
   });
 
@@ -43,7 +43,7 @@ describe('handleIn', () => {
     expect(handleIn(text)).toBe(handle);
   });
 
-  it('a handle that does not resolve gets advice', () => {
+  it('gives advice for a handle that does not resolve', () => {
     expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(
       /does not claim it.*Enter the DID/,
     );

@@ -5,29 +5,26 @@ import type { HandleResolution } from '../../network/identity/resolve-handle.ts'
 /** Resolves a handle to its DID. */
 export type FindHandle = (handle: string, signal: AbortSignal) => Promise<HandleResolution>;
 
-/** Maximum length of a parsed text: an AT-URI of a record, with room for invisible characters. */
+/** Maximum length of a parsed text in characters: an AT-URI of a record, with room for invisible characters. */
 const maxTextLength = 2048;
-/** Invisible characters that are copied along with a name: direction marks, zero-width characters, soft hyphens. */
+/** Matches invisible characters in pasted names: direction marks, zero-width characters, soft hyphens. */
 const invisible = /\p{Cf}/gu;
-/** Forms in which people copy an account: `@name`, `at://name`, `at://name/collection/rkey`. */
+/** Matches the forms in which an account is often pasted: `@name`, `at://name`, `at://name/collection/rkey`. */
 const copied = /^(?:@|at:\/\/([^/?#]*).*$)/is;
 
-/** Returns the name of an account in typed or pasted text. */
+/** Extracts the name of an account from typed or pasted text. */
 function nameIn(text: string): string {
   if (text.length > maxTextLength) return '';
   return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
 }
 
-/** Returns the DID in pasted text, unchanged; null if there is none. */
+/** Extracts the DID from typed or pasted text, in canonical form; null if the text is not a DID. */
 export function didIn(text: string): string | null {
   const did = nameIn(text);
   return isDid(did) ? canonicalDid(did) : null;
 }
 
-/**
- * Returns the handle in typed text, as people write it (`@alice.example`, ` alice.example`); null if the text is not a
- * handle.
- */
+/** Extracts a handle from typed text, with or without `@` and surrounding spaces; null if the text is not a handle. */
 export function handleIn(text: string): string | null {
   const handle = nameIn(text);
   return isHandle(handle) ? handle : null;

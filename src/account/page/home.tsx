@@ -4,7 +4,7 @@ import type { Parameters } from '../query/parameters.ts';
 import { LookUpForm, MendInterval, typedText } from './forms.tsx';
 import { formatDuration } from './words.ts';
 
-/** The first page: the form, and an explanation of what the service is and is not. */
+/** Shows the first page: the form for looking up an account, and an explanation of the service. */
 export function HomeBody({ base, handles }: { readonly base: string; readonly handles: boolean }) {
   return (
     <>
@@ -20,7 +20,7 @@ export function HomeBody({ base, handles }: { readonly base: string; readonly ha
           <h2 id="is">What this is</h2>
           <ul>
             <li>Public label events of the last 30 days at most, as each labeler published them.</li>
-            <li>Two clocks for each: when the labeler says it wrote the label, and when we received it.</li>
+            <li>Two clocks for each: when the labeler says it wrote the label, and when Almanac received it.</li>
             <li>Each labeler separately: the same value from two labelers is two observations.</li>
             <li>The limits of the observation: gaps, interruptions, labelers that are not read.</li>
             <li>All rows as a download or an export.</li>
@@ -58,7 +58,7 @@ const headings: Partial<Record<AccountErrorCode, string>> = {
   internal_error: 'Something went wrong here',
 };
 
-/** Texts of a page for codes whose message mentions parameters or headers, which a reader does not see. */
+/** Error texts of pages, for codes whose API message mentions parameters or headers. */
 const pageText: Partial<Record<AccountErrorCode, string>> = {
   invalid_interval: 'Give From and To together, each as a day and a time, with To after From.',
   unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',
@@ -66,15 +66,15 @@ const pageText: Partial<Record<AccountErrorCode, string>> = {
   client_budget: 'You have reached the limit of look-ups for your network.',
 };
 
-/** Text of an error page for a code without a text of its own. */
+/** Returns the text of the error page for a code. */
 export function refusalWords(code: AccountErrorCode): string {
   return pageText[code] ?? accountErrorTable[code].message;
 }
 
-/** Refusals that another interval can resolve. */
+/** Error codes that the user can resolve by choosing another interval. */
 const ofInterval: readonly AccountErrorCode[] = ['invalid_interval', 'unsupported_interval', 'out_of_window'];
 
-/** The page of a refusal. `typed` is the form input, to be corrected; `waitSeconds` is the delay before a retry. */
+/** Shows an error page. `typed` contains the submitted parameters; `waitSeconds` is the delay before a retry. */
 export function RefusalBody(props: {
   readonly code: AccountErrorCode;
   readonly message: string;

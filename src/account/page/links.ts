@@ -3,7 +3,7 @@ import type { Interval } from '../../store/time.ts';
 import { type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 import type { AccountFilters } from '../query/row.ts';
 
-/** Name of the parameter for the position at which the list of one part continues. */
+/** Name of the query parameter for the position at which the list of one part continues. */
 export const beforeParameter = 'before';
 
 /** Returns the links of an account's page. Each keeps the interval and the filters that it does not change. */
@@ -28,7 +28,7 @@ export function accountLinks(base: string, query: AskedQuery) {
 /** Links of an account's page. */
 export type AccountLinks = ReturnType<typeof accountLinks>;
 
-/** Returns hidden fields of a form, which keep the parameters that the form does not change. */
+/** Returns the hidden fields of a form, for the parameters that the form does not change. */
 export function keptFields({ account, asked, filters }: AskedQuery, keep: 'interval' | 'filters'): [string, string][] {
   const interval: [string, string][] =
     asked.kind === 'days'

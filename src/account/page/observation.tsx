@@ -10,10 +10,10 @@ import { rowOf } from '../query/row.ts';
 import type { Definition, LabelerDefinitions } from '../view/definitions.ts';
 import { actionText, signatureText } from './words.ts';
 
-/** Maximum characters of a definition within one observation. */
+/** Maximum length in characters of a label definition within one observation. */
 const maxDefinition = 300;
 
-/** Shows one observation: the event, the labeler's own definition, and both times. */
+/** Shows one observation: the event, the labeler's definition of the value, and both times. */
 export function ObservationItem({
   observation,
   definitions,
@@ -36,7 +36,7 @@ export function ObservationItem({
       <DefinitionText definition={definitions.get(row.labeler_did)?.byValue.get(row.value)} />
       <dl class="particulars">
         <Subject row={row} />
-        <Particular name="Observed (our clock)">
+        <Particular name="Observed (Almanac’s clock)">
           <Instant at={observation.observedAt} />
         </Particular>
         <Particular name="Authored (as the labeler wrote it)">
@@ -105,7 +105,7 @@ function Particular({ name, wide = false, children }: ParticularProps) {
 }
 
 function DefinitionText({ definition }: { readonly definition: Definition | undefined }) {
-  if (!definition) return <p class="definition none">We have seen no definition of this value from the labeler.</p>;
+  if (!definition) return <p class="definition none">No definition of this value by the labeler was observed.</p>;
   const { name, description, lang } = definition;
   return (
     <blockquote class="definition" {...(lang === null ? {} : { lang })}>
@@ -117,7 +117,7 @@ function DefinitionText({ definition }: { readonly definition: Definition | unde
   );
 }
 
-/** Shows a label's value; an empty one is described. */
+/** Shows a label's value; for an empty value, a description. */
 export function ValueText({ value }: { readonly value: string }) {
   if (value === '') return <em>an empty value</em>;
   return (
@@ -127,7 +127,7 @@ export function ValueText({ value }: { readonly value: string }) {
   );
 }
 
-/** Shows a labeler by the name in its document, if any, and by its DID. */
+/** Shows a labeler: the handle in its DID document, if any, and its DID. */
 export function Labeler({ did, name }: { readonly did: string; readonly name: LabelerHandle | undefined }) {
   if (name === undefined) return <Did did={did} />;
   return (
@@ -139,12 +139,12 @@ export function Labeler({ did, name }: { readonly did: string; readonly name: La
   );
 }
 
-/** Shows a DID from the store: foreign text if its syntax is not the network's. */
+/** Shows a DID from the store, as foreign text if its syntax is invalid. */
 export function Did({ did }: { readonly did: string }) {
   return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }
 
-/** Shows an instant of our clock, with the exact value for machines. */
+/** Shows an instant of the service's clock, with the exact value in the `datetime` attribute. */
 export function Instant({
   at,
   precision = 'second',

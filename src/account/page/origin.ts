@@ -3,7 +3,7 @@ import { storeOrigin } from '../../store/origin.ts';
 import { originTitles } from '../../web/format.ts';
 import type { AccountStore } from '../query/account-store.ts';
 
-/** Texts for observations that are not live: a banner above the page, and a prefix of its title. */
+/** Page texts for observations that are not live: a banner above the page, and a prefix of its title. */
 export interface OriginText {
   readonly banner: string;
   readonly title: string;
@@ -23,15 +23,15 @@ const words: Readonly<Record<Origin, OriginText | null>> = {
 
 /** Mark of the origin on every page of a store without live observations. */
 export interface OriginMark {
-  /** Texts for the known origin; null for a live store. */
+  /** Texts for the store's origin; null for a live store, and while the origin is unknown. */
   readonly words: OriginText | null;
-  /** True once the store was read: until then no page may show its content. */
+  /** True after the origin was read; until then no page may show the store's content. */
   readonly known: boolean;
-  /** Reads the origin unless it is known; the origin of a store that is not live never changes. */
+  /** Reads the store's origin unless it is known; the origin of a store never changes. */
   learn(store: AccountStore): Promise<void>;
 }
 
-/** Creates a mark without a known origin. */
+/** Creates an origin mark whose origin is unknown until `learn` is called. */
 export function originMark(): OriginMark {
   let found: OriginText | null = null;
   let known = false;

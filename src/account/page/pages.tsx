@@ -24,7 +24,7 @@ import { parsePageQuery } from './query.ts';
 
 /** Options of the pages. */
 export interface PagesOptions {
-  /** Prefix of links: the base path. */
+  /** Base path, which is the prefix of all links. */
   readonly base: string;
   /** Style sheets by their name below `/assets/`. */
   readonly styles: ReadonlyMap<string, AssetFile>;
@@ -37,7 +37,7 @@ export interface PagesOptions {
 /** Style sheets of the pages, below `/assets/`. */
 export const pageStyles = ['almanac.css', 'account.css'] as const;
 
-/** Everything comes from this origin, nothing is inline, no script runs, and no site may frame a page. */
+/** Content Security Policy of the pages: resources only from this origin, nothing inline, no scripts, no framing. */
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
@@ -53,7 +53,7 @@ const pageHeaders: HeaderList = [
 
 const htmlType = 'text/html; charset=utf-8';
 
-/** Creates the routes of the pages for people: the first page, an account's page, and their style sheets. */
+/** Creates the routes of the HTML pages: the first page, the page of an account, and the style sheets. */
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
@@ -114,7 +114,7 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
   };
 }
 
-/** `GET /account`: the page of an account, a refusal, or the redirect from a handle or pasted text to its DID. */
+/** Creates the route `GET /account`: an account's page, an error page, or a redirect from a handle or pasted text to a DID. */
 function accountRoute(
   { base, findHandle, alarm }: PagesOptions,
   services: AccountServices,
@@ -159,8 +159,8 @@ function accountRoute(
   }
 
   /**
-   * Refuses a query that would be refused after the redirect to the DID, so that the form's input is not lost on the
-   * way.
+   * Returns the refusal of a query that would be refused after the redirect to the DID, so that the form's input is not
+   * lost by the redirect; null for a valid query.
    */
   function refusedRest(request: AccountRequest, parameters: Parameters): Reply | null {
     const rest = parsePageQuery(searchWith(anyDid, parameters));
@@ -173,7 +173,7 @@ function accountRoute(
   }
 
   return async (request) => {
-    // A refusal is also a page of this store, and may be the first that is requested.
+    // An error page also shows the store's origin, and may be the first requested page.
     if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);
@@ -188,14 +188,14 @@ function accountRoute(
   };
 }
 
-/** Unlike an export, a page has no rows that were read earlier. */
+/** Message of a page for the code `snapshot_expired`. */
 const agedOut =
   'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.';
 
-/** A placeholder for the DID before it is known. */
+/** Placeholder for the DID while a handle is not resolved yet. */
 const anyDid = 'did:web:any.example';
 
-/** Returns the same query for a DID; a parameter that was given twice stays so. */
+/** Formats the parameters of a query with another `did`; repeated parameters remain invalid. */
 function searchWith(did: string, parameters: Parameters): string {
   const kept = [...parameters].flatMap(([name, value]) => {
     if (name === 'did') return [];
@@ -209,7 +209,7 @@ function searchWith(did: string, parameters: Parameters): string {
   return new URLSearchParams([['did', did], ...kept]).toString();
 }
 
-/** Returns the downloads of the page's rows, each for a part of the interval that fits. */
+/** Returns the downloads of the page's rows, each for a part of the interval that fits into one download. */
 function downloadsOf(
   view: AccountView,
   base: string,
@@ -229,7 +229,7 @@ function downloadsOf(
       start: part.start,
       end: part.end,
       askedStart: first ? view.shown.start : part.start,
-      // A part counts as clipped only if the clipping was within it.
+      // Only the part that contains a clipped bound is marked as clipped.
       clipped: (first && wanted.start < interval.start) || (last && interval.end < wanted.end),
       generation: markOf(frontier),
       frontier: frontier.end,

@@ -6,7 +6,7 @@ import { Legend, signText } from '../../web/legend.tsx';
 import type { Timeline, TimelineDay } from '../view/timeline.ts';
 import { counted, eventsText, formatDay, formatMinute, formatMissedTime, isoDay } from './words.ts';
 
-/** Shows the interval as a picture with its legend, and as a table. */
+/** Shows the interval as a chart with its legend, and as a table. */
 export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
   const { days, start, end, unseen, partly, uncounted } = timeline;
   const length = end - start;
@@ -64,7 +64,7 @@ function TimelineTable({ timeline }: { readonly timeline: Timeline }) {
       <summary>The same data as a table</summary>
       <table>
         <caption>
-          {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of our clock
+          {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of Almanac’s clock
         </caption>
         <thead>
           <tr>
@@ -111,7 +111,7 @@ function DayRow({ day }: { readonly day: TimelineDay }) {
   );
 }
 
-/** Returns true if no part of the interval was observed, so that no number is known, not even zero. */
+/** Returns true if no part of the interval was observed, so that the number of observations is unknown and not zero. */
 export function nothingSeen({ days, uncounted }: Timeline): boolean {
   return uncounted === 0 && days.every((day) => day.counts === null && isUnseen(day));
 }
@@ -153,7 +153,7 @@ function unseenText(day: TimelineDay): string {
   return parts.join('; ');
 }
 
-/** Describes the picture in one or two sentences. */
+/** Describes the chart of a timeline in one or two sentences. */
 export function summaryOf(timeline: Timeline): string {
   const { days, start, end, total, uncounted } = timeline;
   const when = `between ${formatMinute(start)} and ${formatMinute(end)}`;

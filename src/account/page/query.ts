@@ -3,7 +3,7 @@ import { type Parameters, parseParameters } from '../query/parameters.ts';
 import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/query.ts';
 import { beforeParameter } from './links.ts';
 
-/** Query of a page, and the position at which its list continues; null starts with the newest. */
+/** Query of a page, and the position at which its list continues; null for the newest rows. */
 export interface PageQuery {
   readonly kind: 'page';
   readonly query: AskedQuery;
@@ -19,15 +19,15 @@ export function parsePageQuery(
   const { query, more } = parsed;
   if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };
   const before = parseInstant(more.get(beforeParameter) ?? '');
-  // Only a list with one target kind continues: the three lists of the first page begin with their newest rows.
+  // Only a list with one target kind can continue at a position; a page with all three lists shows their newest rows.
   if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
   return { kind: 'page', query, before };
 }
 
-/** A value is compared exactly, and an account's text is parsed by the route. */
+/** Parameters that are not trimmed: values are compared exactly, and the route parses the text of the account itself. */
 const asTyped: readonly string[] = ['did', 'value'];
 
-/** Removes leading and trailing white space, which typing or pasting into a field may add. */
+/** Returns the parameters without leading and trailing white space, which typing or pasting into a field may add. */
 function trimmed(parameters: Parameters | null): Parameters | null {
   if (parameters === null) return null;
   const texts = [...parameters].map(([name, text]): [string, string | null] => [

@@ -11,7 +11,7 @@ describe('texts of the pages', () => {
     expect(formatMissedTime(6 * day + 22 * hour + 58 * minute)).toBe('6\u00a0d\u00a023\u00a0h');
   });
 
-  it('show an instant to the minute, in UTC', () => {
+  it('format an instant to the minute, in UTC', () => {
     expect(formatMinute(micros(1_795_176_059_999_999))).toBe('20 Nov 2026, 12:00 UTC');
   });
 
@@ -19,7 +19,7 @@ describe('texts of the pages', () => {
     expect([counted(1, 'row'), counted(165_000, 'row')]).toEqual(['1 row', '165,000 rows']);
   });
 
-  it('use only states that the instrument has', () => {
+  it('describe a state that does not exist as unknown', () => {
     expect(describeState('sideways', 2)).toBe('in an unknown state');
   });
 
@@ -31,7 +31,7 @@ describe('texts of the pages', () => {
     ]);
   });
 
-  it('describe in the past tense how they were read', () => {
+  it('describe in the past tense how labelers were read', () => {
     const states = ['unavailable', 'refused', 'undated_only', 'probing', 'sideways'];
     expect(states.map((state) => describeState(state, 2, true))).toEqual([
       'did not answer',

@@ -5,7 +5,7 @@ import { second } from '../../store/time.ts';
 import { agreeing, countText, dateText, instantText, missedText, spanText } from '../../web/format.ts';
 import type { Reading } from '../view/unread.ts';
 
-/** Texts of the pages. None of them states that a label is in effect: only past events are known. */
+/** Texts of the pages. No text states that a label is in effect, because only past events are known. */
 
 /** Headings of observations by action. */
 export const actionText: Readonly<Record<LabelAction, string>> = {
@@ -33,28 +33,28 @@ export const targetText: Readonly<Record<TargetKind, string>> = {
 export const reasonText: Readonly<Record<GapReason, string>> = {
   not_observed: 'not observed',
   source_unavailable: 'the labeler did not answer',
-  ingest_paused: 'our own interruption',
-  cursor_reset: 'our position in the labeler’s stream was lost',
-  maintenance: 'our own maintenance',
+  ingest_paused: 'interruption of Almanac',
+  cursor_reset: 'Almanac’s position in the labeler’s stream was lost',
+  maintenance: 'maintenance of Almanac',
   warmup: 'before observation began',
   unknown: 'reason unknown',
 };
 
 /** Descriptions of labelers that were never read. */
 export const unreadText: Readonly<Record<Exclude<Reading, 'read'>, string>> = {
-  never_read: 'We have never read this labeler: the labels that it applied or removed are unknown.',
-  not_known: 'We do not know this labeler: the labels that it applied or removed are unknown.',
+  never_read: 'This labeler has never been read: the labels that it applied or removed are unknown.',
+  not_known: 'This labeler is unknown: the labels that it applied or removed are unknown.',
 };
 
-/** Describes the state of `n` labelers that we follow, in the past tense if the state is old. */
+/** Describes the state of `n` enrolled labelers, in the past tense if the state is old. */
 export function describeState(state: string, n: number, past = false): string {
   const [one, several = one, then] = states.get(state) ?? ['in an unknown state'];
   return past && then !== undefined ? then : agreeing(n, one, several);
 }
 
-/** For one labeler, for several, and in the past tense, where these differ. */
+/** Descriptions of labeler states: for one labeler, for several if different, and in the past tense if different. */
 const states: ReadonlyMap<string, readonly [one: string, several?: string, then?: string]> = new Map([
-  ['established', ['being read, from our last position on']],
+  ['established', ['being read, from the last stored position on']],
   ['unstarted', ['not asked yet']],
   ['probing', ['being tried']],
   ['refused', ['refuses to be read', 'refuse to be read', 'refused to be read']],
@@ -67,7 +67,7 @@ const states: ReadonlyMap<string, readonly [one: string, several?: string, then?
   ['unavailable', ['does not answer', 'do not answer', 'did not answer']],
 ]);
 
-/** Formats an instant to the minute, as on every page of both servers: `20 Nov 2026, 14:03 UTC`. */
+/** Formats an instant to the minute: `20 Nov 2026, 14:03 UTC`. */
 export function formatMinute(at: Micros): string {
   return instantText(formatMicros(at));
 }
@@ -87,7 +87,7 @@ export function formatDuration(length: number): string {
   return spanText(length / second);
 }
 
-/** Formats the duration of missed time, rounded up: never less than was missed. */
+/** Formats a duration of missed time, rounded up, so that missed time is never understated. */
 export function formatMissedTime(length: number): string {
   return missedText(length / second);
 }
@@ -97,7 +97,7 @@ export function counted(n: number, noun: string, plural = `${noun}s`): string {
   return `${countText(n)} ${n === 1 ? noun : plural}`;
 }
 
-/** Formats a sum over an interval; if days were not counted, it is marked as a minimum. */
+/** Formats the number of events in an interval, as a minimum if days were not counted. */
 export function eventsText({ applied, removed }: EventCount, uncounted: number): string {
   const sum = `${countText(applied)} applied and ${countText(removed)} removed`;
   return uncounted === 0 ? sum : `At least ${sum} (${counted(uncounted, 'day')} not counted)`;

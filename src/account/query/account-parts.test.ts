@@ -8,7 +8,7 @@ import type { AccountStore } from './account-store.ts';
 
 const account = 'did:web:hot.example';
 
-/** Creates a store with rows at these instants, which counts at most `most` of them in one read. */
+/** Creates a store with a row at each instant in `stamps`, which counts at most `most` rows in one read. */
 function storeOf(stamps: readonly number[], most: number): AccountStore {
   const accountIntervals: AccountStore['accountIntervals'] = ({ start, end, maxRows }) => {
     const own = stamps.filter((at) => at >= start && at < end);
@@ -56,7 +56,7 @@ it('the rows of a hot account are counted in several turns, with the same parts 
   );
 });
 
-it('one turn is used if it suffices; otherwise the result is null', async () => {
+it('partsInOneTurn returns the parts if one turn is enough to count the rows, and null otherwise', async () => {
   const interval = { start: micros(0), end: micros(day) };
   const partsOf = (most: number) =>
     partsInOneTurn(storeOf([1, 2, 3], most), account, interval, { end: micros(day) }, 2);

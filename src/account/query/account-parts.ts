@@ -3,15 +3,15 @@ import type { AccountInterval, Frontier } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 
-/** Maximum rows counted in one turn: a fraction of a second, after which other clients have their turn. */
+/** Maximum number of rows counted in one turn, which takes a fraction of a second. */
 const rowsPerTurn = 500_000;
 /**
- * Maximum rows counted to split an interval; an account with more is refused without parts. It exceeds the expected
- * rows of all accounts in the window, and only stops a faulty count from running forever.
+ * Maximum number of rows counted to split an interval. The limit exceeds the expected rows of all accounts in the window,
+ * and only stops a faulty count.
  */
 const countBudget = 50_000_000;
 
-/** Runs each read in its own turn. */
+/** Runs a read in a separate turn of the reading pool. */
 export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
 
 /**
@@ -43,7 +43,7 @@ export async function partsInTurns(
   if (known <= start) return [{ start, end, rows: 0 }];
   const merged: AccountInterval[] = [];
   let counted = 0;
-  // A stack, so that an interval that is split further is counted before those that follow it.
+  // The intervals form a stack, so that the halves of a split interval are counted before later intervals.
   const left = daysOf({ start, end: known }).toReversed();
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const interval = next;
@@ -76,7 +76,7 @@ async function countedParts(
   }
 }
 
-/** Adds a part, or extends the last one by it if both fit. */
+/** Appends a part to `merged`, or extends the last part by it if both fit into `maxRows`. */
 function append(merged: AccountInterval[], part: AccountInterval, maxRows: number): void {
   const last = merged.at(-1);
   if (last && last.rows + part.rows <= maxRows) {
@@ -86,7 +86,7 @@ function append(merged: AccountInterval[], part: AccountInterval, maxRows: numbe
   }
 }
 
-/** If there are several parts, time after the frontier forms its own part, because only that part can grow. */
+/** Extends the parts to the interval's end; after several parts, the time after the frontier is a separate part. */
 function upTo(
   end: Interval['end'],
   known: Interval['end'],

@@ -1,8 +1,7 @@
 import type { StoreReader } from '../../store/port.ts';
 
 /**
- * The reads of the observation store that this surface uses; it has no access to any others. The reading process
- * executes only these.
+ * Names of the store methods that the account surface uses. A reading process executes no other methods.
  */
 export const accountStoreMethods = [
   'epoch',
@@ -19,8 +18,8 @@ export const accountStoreMethods = [
   'note',
   'purges',
 ] as const satisfies readonly (keyof StoreReader)[];
-/** Name of a read. */
+/** Name of a store method that the account surface uses. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];
 
-/** The part of the store that this surface uses. */
+/** The part of the store reader that the account surface uses. */
 export type AccountStore = Pick<StoreReader, AccountStoreMethod>;

@@ -47,7 +47,7 @@ function coverage(
 }
 
 describe('coverage', () => {
-  it('lists our interruptions once, and each labeler with only its own gaps', () => {
+  it('lists interruptions of the service once, and each labeler with only the gaps of that labeler', () => {
     expect(coverage([gap(null, 1, 2), gap(one, 3, 4, 'cursor_reset')], [known(one), known(two)])).toEqual({
       status: 'gapped',
       observed_through: '2026-11-21T11:59:59.999999Z',
@@ -83,7 +83,7 @@ describe('coverage', () => {
     });
   });
 
-  it('contains only the labeler of the filter, known or unknown', () => {
+  it('contains only the labeler of a labeler filter, even if the labeler is unknown', () => {
     const both = [known(one), known(two, 'refused')];
     expect(coverage([], both, { labeler: one })).toMatchObject({
       status: 'no_recorded_gaps',
@@ -107,7 +107,7 @@ describe('coverage', () => {
     });
   });
 
-  it('is unknown after 10 minutes without a page, with a gap of every labeler since then', () => {
+  it('is unknown after 10 minutes without a page, with a gap of every labeler since the last page', () => {
     expect(coverage([], [known(one)], { silentMinutes: 360 })).toMatchObject({
       status: 'unknown',
       covered_through: '2026-11-21T05:59:59.999999Z',
@@ -140,7 +140,7 @@ describe('coverage', () => {
     expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
-  it('of a labeler that is no longer enrolled has a gap from the end of its complete data', () => {
+  it('has a gap of a labeler that is no longer enrolled, from the end of its complete data', () => {
     const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
     const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
     expect(coverage([], [known(one), left])).toMatchObject({
@@ -154,7 +154,7 @@ describe('coverage', () => {
     expect(coverage([], [complete]).labelers).toMatchObject([{ labeler_did: two, gaps }]);
   });
 
-  it('excludes a labeler that is not enrolled, unless it has a gap in the interval', () => {
+  it('excludes a labeler that is not enrolled, unless the labeler has a gap in the interval', () => {
     const gone = known(two, 'established', false);
     expect(coverage([], [known(one), gone]).labelers).toHaveLength(1);
     expect(coverage([gap(two, 1, 2)], [known(one), gone])).toMatchObject({
@@ -176,7 +176,7 @@ describe('more gaps than the limit', () => {
     { minLength: 1, maxLength: 40 },
   );
 
-  it('are merged with the closest ones: never hidden, never beyond the first and last', () => {
+  it('are merged with the closest gaps, hide no missed time, and stay between the first and the last gap', () => {
     fc.assert(
       fc.property(gaps, fc.integer({ min: 1, max: 8 }), (all, limit) => {
         const got = atMost(all, limit);
@@ -193,7 +193,7 @@ describe('more gaps than the limit', () => {
     );
   });
 
-  it('keep their reason if the merged ones share it', () => {
+  it('keep their reason if all merged gaps have the same reason', () => {
     const [first, ...rest] = atMost([gap(one, 0, 1), gap(one, 2, 3), gap(one, 9, 10, 'maintenance')], 2);
     expect(first).toMatchObject({ reason: 'ingest_paused', end: start + 3 * hour });
     expect(rest).toMatchObject([{ reason: 'maintenance' }]);

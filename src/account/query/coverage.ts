@@ -10,17 +10,17 @@ import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 
-/** State of a labeler that is read completely from its position on. */
+/** State of a labeler whose stream is read completely from a known position on. */
 const established = 'established';
 
-/** Input of coverage. */
+/** Data from which the coverage of an interval is computed. */
 export interface CoverageInputs {
   readonly interval: Interval;
   /** Start of the requested interval, before clipping. */
   readonly askedStart: Micros;
-  /** The labeler of the filter, if any. */
+  /** DID of the labeler filter; undefined without one. */
   readonly labeler: string | undefined;
-  /** Time at which the coverage is stated: the creation of the export. */
+  /** Time at which the coverage is computed: the creation time of the export. */
   readonly now: Micros;
   readonly epoch: Epoch;
   readonly frontier: Frontier;
@@ -91,7 +91,7 @@ function labelersOf(
 }
 
 function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, warmup: boolean): CoverageStatus {
-  // Without any labeler, no other status would be justified.
+  // Without any labeler, the coverage is unknown.
   if (labelers.length === 0 || labelers.some(({ state }) => state !== established)) return 'unknown';
   if (warmup) return 'warming_up';
   return interrupted || labelers.some(({ gaps }) => gaps.length > 0) ? 'gapped' : 'no_recorded_gaps';
@@ -99,7 +99,7 @@ function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, wa
 
 type Stretch = Pick<StoredGap, 'start' | 'end' | 'reason'>;
 
-/** Limits the number of gaps by merging the closest ones: this may overstate missed time, but hides none. */
+/** Returns at most `limit` gaps by merging the closest ones, which may overstate missed time but never understates it. */
 export function atMost(gaps: readonly Stretch[], limit: number): Stretch[] {
   const sorted = gaps.toSorted((a, b) => a.start - b.start || a.end - b.end);
   if (sorted.length <= limit) return sorted;

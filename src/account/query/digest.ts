@@ -7,12 +7,12 @@ import { canonicalJson } from '../../contract/canonical.ts';
  * regardless of its division into pages.
  */
 
-/** Returns the first link: SHA-256 of the canonical manifest, 32 bytes. */
+/** Returns the first link of the chain: SHA-256 of the canonical manifest, 32 bytes. */
 export function firstDigest(manifest: ExportManifest): Buffer {
   return hash('sha256', canonicalJson(manifest), 'buffer');
 }
 
-/** Returns the link after a row in canonical JSON: SHA-256 of the previous 32 bytes followed by the row. */
+/** Returns the next link of the chain: SHA-256 of the previous link (32 bytes) followed by the row in canonical JSON. */
 export function nextDigest(digest: Buffer, row: string): Buffer {
   return hash('sha256', Buffer.concat([digest, Buffer.from(row)]), 'buffer');
 }

@@ -1,15 +1,15 @@
 /**
- * Parameters of a query string, decoded like form data. A value that cannot be decoded, or that is given more than
- * once, is null: it is refused with its parameter's code, never guessed.
+ * Parameters of a query string, decoded like form data. The value of a parameter that cannot be decoded or occurs more
+ * than once is null, so that the query is refused with the parameter's error code.
  */
 export type Parameters = ReadonlyMap<string, string | null>;
 
-/** Maximum number of parameters that are parsed; no valid query has as many. */
+/** Maximum number of parsed parameters, which exceeds the number in any valid query. */
 const maxParameters = 32;
 
 /**
- * Parses the query string of a request target (without its question mark). Omits empty parameters: they are unused form
- * fields. Null if a name cannot be decoded or there are too many parameters.
+ * Parses the query string of a request target (without its question mark). Omits empty parameters, which are unused form
+ * fields. Returns null if a name cannot be decoded or there are too many parameters.
  */
 export function parseParameters(search: string): Parameters | null {
   const found = new Map<string, string | null>();

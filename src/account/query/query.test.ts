@@ -55,7 +55,7 @@ describe('a query string', () => {
     );
   });
 
-  it('without an interval requests 30 days', () => {
+  it('requests 30 days if it contains no interval', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
@@ -83,7 +83,7 @@ describe('a query string', () => {
     '2026-11-20T13:30:00%2B01:30',
     '2026-11-20T13:30:00+01:30',
     '2026-11-20T10:30:00-01:30',
-  ])('gives an instant with a time zone: start=%s', (start) => {
+  ])('may contain an instant with a time zone: start=%s', (start) => {
     expect(asked(`did=${account}&start=${start}&end=2026-11-21T00:00:00Z`)).toMatchObject({
       asked: { start: 1_795_176_000_000_000, end: 1_795_219_200_000_000 },
     });
@@ -148,11 +148,11 @@ describe('an invalid query string', () => {
     ['unknown_parameter', `${did}&%ff=x`],
     ['unknown_parameter', `${did}&Days=7`],
     ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
-  ])('%s: %s', (code, search) => {
+  ])('is refused with %s: %s', (code, search) => {
     expect(asked(search)).toBe(code);
   });
 
-  it('is refused without an exception, whatever its content', () => {
+  it('is refused without an exception, for any content', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (search) => {
         expect(parseAccountQuery(search).kind).toBeOneOf(['query', 'refused']);

@@ -18,7 +18,7 @@ export type QueryRefusal =
 
 /** Named interval lengths, in days. */
 export const dayShortcuts = [7, 30] as const;
-/** A named interval length. */
+/** Named interval length, in days. */
 export type DayShortcut = (typeof dayShortcuts)[number];
 
 /** Length of the rolling window, in days. */
@@ -37,7 +37,7 @@ export interface AskedQuery {
   readonly filters: AccountFilters;
 }
 
-/** A valid query with the further parameters that its route allows, or the reason why it is refused. */
+/** A valid query with the additional parameters of its route, or the reason why the query is refused. */
 export type ParsedQuery =
   | { readonly kind: 'query'; readonly query: AskedQuery; readonly more: Parameters }
   | { readonly kind: 'refused'; readonly code: QueryRefusal };
@@ -49,7 +49,7 @@ export function parseAccountQuery(search: string): ParsedQuery {
   return readAccountQuery(parseParameters(search));
 }
 
-/** Validates the parameters of a query. `more` lists further ones that the route allows. */
+/** Validates the parameters of a query. `more` lists additional parameters that the route allows. */
 export function readAccountQuery(parameters: Parameters | null, more: readonly string[] = []): ParsedQuery {
   const known: readonly string[] = [...parameterNames, ...more];
   if (parameters === null || [...parameters.keys()].some((name) => !known.includes(name))) {
@@ -110,7 +110,7 @@ function askedFilters(parameters: Parameters): AccountFilters | null {
   };
 }
 
-/** Formats a query string (without its question mark) for a query: used by links that keep the filters. */
+/** Formats a query as a query string (without its question mark), for links that keep the filters. */
 export function searchText({ account, asked, filters }: AskedQuery): string {
   const interval =
     asked.kind === 'days'
@@ -119,7 +119,7 @@ export function searchText({ account, asked, filters }: AskedQuery): string {
   return new URLSearchParams({ did: account, ...interval, ...filters }).toString();
 }
 
-/** The available interval at an instant: part of the rolling window; start inclusive, end exclusive. */
+/** Returns the retained part of the rolling window at `now`; start inclusive, end exclusive. */
 export function availableWindow({ floor }: Pick<Frontier, 'floor'>, now: Micros): Interval {
   return { start: micros(Math.max(floor, now - windowDays * day)), end: now };
 }
@@ -131,13 +131,13 @@ export interface ClippedInterval extends Interval {
   readonly clipped: boolean;
 }
 
-/** Returns a requested interval from its start to its end, regardless of availability; day shortcuts end at `now`. */
+/** Returns a requested interval regardless of availability; day shortcuts end at `now`. */
 export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   return { start: asked.start, end: asked.end };
 }
 
-/** Clips a requested interval to the available window; `out_of_window` if they do not overlap. */
+/** Clips a requested interval to the available window; returns `out_of_window` if the two do not overlap. */
 export function clipInterval(asked: AskedInterval, available: Interval): ClippedInterval | 'out_of_window' {
   const wanted = wantedInterval(asked, available.end);
   const start = micros(Math.max(wanted.start, available.start));

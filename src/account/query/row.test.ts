@@ -19,7 +19,7 @@ function observation(label: Partial<Observation['label']> = {}): Observation {
 }
 
 describe('the row of an observation', () => {
-  it("has its fields listed one by one, with the labeler's text verbatim", () => {
+  it("contains exactly the documented fields, with the labeler's text verbatim", () => {
     const full = observation({
       ver: 1,
       uri: post,
@@ -42,7 +42,7 @@ describe('the row of an observation', () => {
     });
   });
 
-  it('is written as canonical JSON, whatever its content', () => {
+  it('is serialized as canonical JSON, for any content', () => {
     const texts = fc.string({ unit: 'grapheme' });
     const optional = fc.record({ cid: texts, exp: texts, neg: fc.boolean() }, { requiredKeys: [] });
     fc.assert(
@@ -69,7 +69,7 @@ describe('the row of an observation', () => {
     [undefined, 'application_observed'],
     [false, 'application_observed'],
     [true, 'removal_observed'],
-  ])('reads neg %s as %s', (neg, action) => {
+  ])('has for the field neg: %s the action %s', (neg, action) => {
     expect(rowOf(observation(neg === undefined ? {} : { neg })).action).toBe(action);
   });
 });
@@ -82,7 +82,7 @@ describe('the target of a label', () => {
     [`at://${account}/app.bsky.feed.post`, 'record'],
     [`at://${account}/app.bsky.feed.post/3k/more`, 'record'],
     [`at://${account}`, 'record'],
-  ])('%s: %s', (uri, kind) => {
+  ])('with the subject %s has the kind %s', (uri, kind) => {
     expect(targetOf(uri)).toBe(kind);
   });
 });

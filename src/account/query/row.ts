@@ -4,8 +4,8 @@ import type { LabelAction, TargetKind } from '../../contract/vocabulary.ts';
 import type { AccountFilter, Observation } from '../../store/port.ts';
 
 /**
- * Returns the published row of an observation: only fields that this function names are published. Its keys are in
- * canonical order, so that a row is serialized once for both its reader and the digest.
+ * Returns the published row of an observation, which contains only the fields named here. The keys are in canonical order,
+ * so that one serialization of the row serves both the response and the digest.
  */
 export function rowOf({ label, observedAt, signature }: Observation): AccountRow {
   return {
@@ -25,7 +25,7 @@ function actionOf(neg: boolean | undefined): LabelAction {
   return neg === true ? 'removal_observed' : 'application_observed';
 }
 
-/** Filter of rows: a row must match every part that is given. */
+/** Filters of an account's rows; a row must match every given filter. */
 export interface AccountFilters {
   /** DID of the labeler. */
   readonly labeler?: string;
@@ -35,7 +35,7 @@ export interface AccountFilters {
   readonly target_kind?: TargetKind;
 }
 
-/** Converts filters to the store's form. */
+/** Converts filters to the form that the store accepts. */
 export function storeFilter({ labeler, value, action, target_kind }: AccountFilters): AccountFilter {
   return {
     ...(labeler === undefined ? {} : { labeler }),

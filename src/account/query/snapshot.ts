@@ -3,8 +3,8 @@ import type { Interval } from '../../store/time.ts';
 import type { AccountFilters } from './row.ts';
 
 /**
- * The snapshot of an export, fixed at its creation: everything that its pages and its manifest need, so that any
- * process can continue it without state. It is stored only in cursors.
+ * The snapshot of an export, fixed at its creation. A snapshot contains all data that pages and manifest need, and exists
+ * only in cursors, so that any process can continue an export without other state.
  */
 export interface Snapshot extends Interval {
   /** DID of the account. */
@@ -13,7 +13,7 @@ export interface Snapshot extends Interval {
   readonly askedStart: Micros;
   readonly clipped: boolean;
   readonly filters: AccountFilters;
-  /** Identifies the store's generation. */
+  /** Mark of the store's generation at the creation of the export. */
   readonly generation: GenerationMark;
   /** Rows accepted at or after this instant are excluded. */
   readonly frontier: Micros;
@@ -21,7 +21,7 @@ export interface Snapshot extends Interval {
   readonly countBound: number;
   /** Maximum rows of a page. */
   readonly pageRows: number;
-  /** Milliseconds since 1970. */
+  /** Creation time, in milliseconds since 1970. */
   readonly createdAt: number;
   /** Expiry, in milliseconds since 1970. */
   readonly expiresAt: number;
@@ -34,13 +34,13 @@ export type GenerationMark = string & { readonly __mark: 'generation' };
 export interface Progress {
   /** The last observation that was read; null before the first. */
   readonly position: Micros | null;
-  /** Number of rows returned so far. */
+  /** Number of returned rows. */
   readonly count: number;
   /** Digest of the manifest and these rows: 32 bytes. */
   readonly digest: Buffer;
 }
 
-/** Content of a cursor: an export continues with its next page; a snapshot can be downloaded. */
+/** Content of a cursor: an export at its next page, or a snapshot for a download. */
 export type Cursor =
   | { readonly kind: 'export'; readonly snapshot: Snapshot; readonly progress: Progress }
   | { readonly kind: 'snapshot'; readonly snapshot: Snapshot };

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { StoreBusy } from './reading-pool.ts';
 
-/** Number of attempts of work under way at a busy store before it is abandoned. */
+/** Maximum number of attempts to run a turn while the store is busy. */
 const maxAttempts = 5;
 
-/** Repeats a turn that could not be had while the store is busy: what was done before would be lost. */
+/** Runs a turn, and retries while the store is busy, because a failure would discard the results of earlier turns. */
 export async function patiently<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -4,31 +4,31 @@ import type { AccountChunk, Observation } from '../../store/port.ts';
 import { type AccountStore, type AccountStoreMethod, accountStoreMethods } from '../query/account-store.ts';
 import type { AccountView, ViewQuery } from '../view/view.ts';
 
-/** Calls that a reading process serves: the reads of the store, and one read for everything that a page shows. */
+/** Reads that a reading process executes: the methods of the store, and one read for all data of a page. */
 export interface AccountReads extends AccountStore {
-  /** Reads what the page of an account shows, with what is known of the labelers kept for seconds between pages. */
+  /** Reads the data of an account's page; data about labelers is cached for some seconds. */
   view(asked: ViewQuery): Promise<AccountView | 'out_of_window'>;
 }
 
-/** The names of all of them. */
+/** Names of all reads that a reading process executes. */
 export const accountReads = [...accountStoreMethods, 'view'] as const satisfies readonly (keyof AccountReads)[];
 
-/** A request to a reading process: one read by its name. */
+/** A request to a reading process, which names one read. */
 export interface ReadQuestion {
   readonly id: number;
   readonly method: AccountStoreMethod | 'view';
   readonly args: readonly unknown[];
 }
 
-/** A response of a reading process: the value, or the store's error. */
+/** A response of a reading process: the value of the read, or its error. */
 export type ReadAnswer =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly code: StoreErrorCode | 'failed'; readonly why: string };
 
-/** Bytes of labels in one chunk: with them a page of an export is bounded by more than the number of its rows. */
+/** Maximum size of the labels in one chunk, in bytes; limits a page of an export in addition to the number of rows. */
 export const maxChunkBytes = 512 * 1024;
 
-/** A chunk as it leaves the reading process: cut where its labels are larger than a page may be, and never empty for it. */
+/** Truncates a chunk to `maxChunkBytes` of labels, but to at least one row. */
 export function boundedChunk({ rows, next }: AccountChunk): AccountChunk {
   const kept: Observation[] = [];
   let bytes = 0;
@@ -41,10 +41,10 @@ export function boundedChunk({ rows, next }: AccountChunk): AccountChunk {
   return { rows: kept, next };
 }
 
-/** Characters of a text that a page reads: it shows fewer, and says that it does. */
+/** Maximum length in characters of a text for a page; longer than any page shows, so that the page marks the truncation. */
 const maxPageCharacters = 1_100;
 
-/** An observation for a page, its texts no longer than a page reads them. */
+/** Returns an observation whose texts are truncated to `maxPageCharacters`. */
 export function shortened(observation: Observation): Observation {
   const { label, ...rest } = withoutBytes(observation);
   const { cid, exp } = label;
@@ -61,12 +61,12 @@ export function shortened(observation: Observation): Observation {
   };
 }
 
-/** The text, or its beginning. */
+/** Truncates a text to `maxPageCharacters`, without a lone surrogate at the end. */
 export function cut(text: string): string {
   return text.length <= maxPageCharacters ? text : text.slice(0, maxPageCharacters).toWellFormed();
 }
 
-/** An observation without the fields that this surface never publishes: the signature's bytes and unnamed fields. */
+/** Returns an observation without the fields that this surface never publishes: signature bytes and unknown fields. */
 export function withoutBytes({ label, ...rest }: Observation): Observation {
   const { sig: _sig, extra: _extra, ...texts } = label;
   return { ...rest, label: texts };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ReadCosts } from './read-costs.ts';
 
-it('expects the duration of the turns before, the newest with most weight', () => {
+it('the expected duration is the average of earlier turns, with the most weight on the newest', () => {
   const costs = new ReadCosts(() => 0);
   costs.note('did:web:a.example', 80);
   costs.note('did:web:a.example', 40);
@@ -10,7 +10,7 @@ it('expects the duration of the turns before, the newest with most weight', () =
   );
 });
 
-it('expects a long turn again after one, until shorter turns have outweighed it', () => {
+it('a long turn is expected again after a long turn, until shorter turns reduce the average', () => {
   const costs = new ReadCosts(() => 0);
   costs.note('did:web:a.example', 400);
   const after = costs.isLong('did:web:a.example');
@@ -20,7 +20,7 @@ it('expects a long turn again after one, until shorter turns have outweighed it'
   expect([after, still, costs.isLong('did:web:a.example')]).toEqual([true, true, false]);
 });
 
-it('does not remember accounts with short turns, and none for longer than ten minutes', () => {
+it('read costs are not kept for accounts with short turns, nor for longer than ten minutes', () => {
   let now = 0;
   const costs = new ReadCosts(() => now);
   costs.note('did:web:short.example', 39);

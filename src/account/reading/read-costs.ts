@@ -1,12 +1,12 @@
 import { saltedMark } from '../budget/salted-mark.ts';
 
-/** A turn that is expected to take this long is long, in milliseconds. */
+/** Minimum expected duration of a long turn, in milliseconds. */
 const longMs = 300;
-/** A turn below this is as cheap as any, and an account with cheap turns is not remembered; in milliseconds. */
+/** Minimum expected duration that is remembered for an account, in milliseconds; shorter turns count as cheap. */
 const cheapMs = 10;
 /** Weight of the newest turn in the expected duration. */
 const newestShare = 1 / 4;
-/** Time for which the duration of a turn is remembered. */
+/** Time for which the duration of a turn is remembered, in milliseconds. */
 const rememberedMs = 600_000;
 const maxRemembered = 10_000;
 
@@ -16,20 +16,20 @@ interface Cost {
 }
 
 /**
- * Remembers how long turns about an account took, so that cheap ones go first and long ones do not occupy every process. It
- * holds no account: names are kept under a salt of this process.
+ * Durations of recent turns by account, so that cheap turns run first and long turns do not occupy every process. The
+ * accounts are stored only as hashes with a salt of this process.
  */
 export class ReadCosts {
   readonly #monotonic: () => number;
   readonly #mark = saltedMark();
-  /** In the order in which accounts were last read. */
+  /** Costs by the mark of the account, in the order of the last turn. */
   readonly #costs = new Map<string, Cost>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
-  /** Milliseconds that a turn about an account is expected to take; 0 for one that is cheap, or not known. */
+  /** Returns the expected duration of a turn about an account, in milliseconds; 0 for cheap turns and unknown accounts. */
   expected(account: string | undefined): number {
     const cost = account === undefined ? undefined : this.#costs.get(this.#mark(account));
     return cost && cost.untilMs > this.#monotonic() ? cost.ms : 0;
@@ -40,7 +40,7 @@ export class ReadCosts {
     return this.expected(account) >= longMs;
   }
 
-  /** Notes how long a turn took, in milliseconds. A long turn is expected again at once. */
+  /** Records the duration of a turn, in milliseconds. After a long turn, the next one is expected to be long. */
   note(account: string | undefined, ranMs: number): void {
     if (account === undefined) return;
     const before = this.expected(account);

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { StoreError } from '../../store/errors.ts';
 import { type AccountReads, accountReads, type ReadAnswer, type ReadQuestion } from './protocol.ts';
 
-/** A reading process of which nothing more will come: it was killed, or it died. */
+/** Thrown for reads of a reading process that has exited or was killed. */
 export class ReadingEnded extends Error {
   constructor() {
     super('the reading process ended');
@@ -10,26 +10,26 @@ export class ReadingEnded extends Error {
   }
 }
 
-/** One reading process. */
+/** A child process that reads the store. */
 export interface ReadingChild {
   readonly store: AccountReads;
-  /** Resolves when no read is under way. */
+  /** Resolves when no read is in progress. */
   idle(): Promise<void>;
-  /** Kills it; resolves when it is gone. Reads under way reject with ReadingEnded only then. */
+  /** Kills the process; resolves when it has exited. Pending reads then reject with `ReadingEnded`. */
   kill(): Promise<void>;
-  /** Returns true if it has exited. */
+  /** Returns true if the process has exited. */
   ended(): boolean;
 }
 
 /**
- * Memory of a reading process. What it reads is garbage when it is sent, and the runtime would keep hundreds of megabytes of
- * room for it. A read that needs more ends its process, as one that takes too long does.
+ * Heap limits of a reading process, in MB. Without limits, the runtime would keep hundreds of megabytes for data that is
+ * garbage after it was sent. A read that needs more memory ends the process.
  */
 const memoryFlags = ['--max-old-space-size=192', '--max-semi-space-size=2'] as const;
 
 /** Starts a reading process over the store at a URL. */
 export function startReadingChild(url: string): ReadingChild {
-  // The compiled program has its modules as .js, the sources as .ts.
+  // The module is .js in the compiled program, and .ts in the sources.
   const file = new URL(`./reading-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
   const child = fork(file, [url], {
     serialization: 'advanced',
@@ -72,7 +72,7 @@ export function startReadingChild(url: string): ReadingChild {
       lastId += 1;
       waiting.set(lastId, { resolve, reject });
       child.send({ id: lastId, method, args }, (error) => {
-        // A channel that broke: its end is told by the exit of the process.
+        // The channel is broken; the exit event of the killed process rejects the pending reads.
         if (error) child.kill('SIGKILL');
       });
     });
@@ -93,7 +93,7 @@ export function startReadingChild(url: string): ReadingChild {
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
-    // It could not even be started: there will be no exit.
+    // A process that could not be started emits no exit event.
     child.once('error', () => {
       if (child.pid === undefined) resolve();
     });

@@ -22,7 +22,7 @@ function poolInTest(waitMs: number, readers = 1, sliceMs = 60_000) {
   return { busy, pool };
 }
 
-it('a client that leaves while it waits is not counted as one that was sent away', async () => {
+it('a client that disconnects while it waits is not counted as refused', async () => {
   const { busy, pool } = poolInTest(60_000);
   const release = new AbortController();
   const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
@@ -36,7 +36,7 @@ it('a client that leaves while it waits is not counted as one that was sent away
   await held;
 });
 
-it('a client that waits for too long is', async () => {
+it('a client that waits for too long is counted as refused', async () => {
   const { busy, pool } = poolInTest(1);
   const release = new AbortController();
   const held = pool.run({ client: 'a' }, () => once(release.signal, 'abort'));
@@ -46,7 +46,7 @@ it('a client that waits for too long is', async () => {
   await held;
 });
 
-/** A turn that lasts until the test lets it go. */
+/** Starts a turn that lasts until the test ends it. */
 function lasting(pool: ReturnType<typeof poolInTest>['pool'], turn: ReadTurn) {
   const release = new AbortController();
   let began = false;
@@ -63,7 +63,7 @@ function lasting(pool: ReturnType<typeof poolInTest>['pool'], turn: ReadTurn) {
   };
 }
 
-it('a client has one turn at a time, and others have theirs meanwhile', async () => {
+it('a client has one turn at a time, while other clients have their turns', async () => {
   const { pool } = poolInTest(60_000, 3);
   const first = lasting(pool, { client: '192.0.2.1' });
   const second = lasting(pool, { client: '192.0.2.1' });
@@ -78,7 +78,7 @@ it('a client has one turn at a time, and others have theirs meanwhile', async ()
 it.each([
   ['of one account', (n: number) => ({ client: `192.0.2.${n}`, account: 'did:web:hot.example' })],
   ['of one IPv6 site', (n: number) => ({ client: `2001:db8:1:${n}00::1` })],
-])('turns %s never have every process', async (_what, turnOf) => {
+])('turns %s never occupy every reading process', async (_what, turnOf) => {
   const { pool } = poolInTest(60_000, 2);
   const hot = [1, 2, 3].map((n) => lasting(pool, turnOf(n)));
   const honest = lasting(pool, { client: '198.51.100.1', account: 'did:web:quiet.example' });
@@ -88,7 +88,7 @@ it.each([
   await honest.end();
 });
 
-it('turns about accounts that took long before never have every process', async () => {
+it('turns about accounts with long earlier turns never occupy every reading process', async () => {
   const { pool } = poolInTest(60_000, 2);
   const turnOf = (n: number) => ({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` });
   now = 0;
@@ -106,7 +106,7 @@ it('turns about accounts that took long before never have every process', async 
   await honest.end();
 });
 
-it('reads first for clients that read little, and about accounts that took little time', async () => {
+it('the reading pool serves clients with little recent use first, and accounts with short turns first', async () => {
   const { pool } = poolInTest(60_000);
   now = 0;
   const took = (ms: number) => () => {
@@ -132,7 +132,7 @@ it('reads first for clients that read little, and about accounts that took littl
   expect(order).toEqual(['192.0.2.3 quick', '192.0.2.1 quick', '192.0.2.9 quick', '192.0.2.2 slow']);
 });
 
-it('a turn that becomes long while another one is ends, and a process stays free for short ones', async () => {
+it('a turn that becomes long during another long turn is ended, so that a process stays free for short turns', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   const release = new AbortController();
   const ended: string[] = [];
@@ -141,7 +141,7 @@ it('a turn that becomes long while another one is ends, and a process stays free
       .run({ client: `192.0.2.${n}`, account: `did:web:hot${n}.example` }, async (store) => {
         while (!release.signal.aborted) {
           await store.frontier().catch((error: unknown) => {
-            // There is no store: each read fails, and the process goes on.
+            // The store does not exist: each read fails, and the process continues.
             if (!(error instanceof StoreError)) throw error;
           });
         }

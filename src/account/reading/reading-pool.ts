@@ -4,7 +4,7 @@ import type { AccountReads } from './protocol.ts';
 import { ReadCosts } from './read-costs.ts';
 import { type ReadingChild, ReadingEnded, startReadingChild } from './reading-child.ts';
 
-/** The store cannot be read now: the queue is full, or a deadline passed. */
+/** Thrown if the store cannot be read now, for example because the queue is full or a deadline passed. */
 export class StoreBusy extends Error {
   readonly retryAfterSeconds: number;
 
@@ -15,58 +15,59 @@ export class StoreBusy extends Error {
   }
 }
 
-/** Bounds of reading. */
+/** Limits of a reading pool. */
 export interface ReadingBounds {
-  /** Reading processes. */
+  /** Number of reading processes. */
   readonly readers: number;
-  /** Requests that wait for one of them. */
+  /** Maximum number of requests that wait for a reading process. */
   readonly maxWaiting: number;
   /** Maximum waiting time, in milliseconds. */
   readonly waitMs: number;
-  /** Maximum time of one turn, in milliseconds; then its process is killed. */
+  /** Maximum duration of one turn, in milliseconds; after it the process is killed. */
   readonly deadlineMs: number;
-  /** Time after which a turn is long, in milliseconds: it ends then if the other long turns are as many as there may be. */
+  /** Duration after which a turn counts as long, in milliseconds; the turn is ended if long turns have reached their limit. */
   readonly sliceMs: number;
 }
 
 /** Metrics of the pool. */
 export interface ReadingTelemetry {
-  /** A turn ended, after `waitedMs` in the queue and `ranMs` with the store. */
+  /** Called when a turn has ended, after `waitedMs` in the queue and `ranMs` in a reading process. */
   turn(waitedMs: number, ranMs: number): void;
-  /** One was sent away: the queue was full, it waited too long, or its deadline passed. */
+  /** Called when a turn is refused or ended: the queue was full, the turn waited too long, or its deadline passed. */
   busy(why: 'full' | 'waited' | 'deadline'): void;
-  /** A reading process was killed, or died. */
+  /** Called when a reading process has exited or was killed. */
   restarted(): void;
 }
 
-/** The client of a turn, and the account that it reads. */
+/** The client of a turn, and the account that the turn reads. */
 export interface ReadTurn {
   /** Address of the client. */
   readonly client: string;
-  /** The account that is read about: where reading it took long before, it is expected to take long again. */
+  /** DID of the account that the turn reads, from whose earlier turns the duration is estimated. */
   readonly account?: string;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal;
-  /** Told how long the turn took, in milliseconds. */
+  /** Called with the duration of the turn, in milliseconds. */
   readonly onCost?: (readMs: number) => void;
 }
 
-/** The store behind a bounded queue, in processes that can be killed. */
+/** Processes that read the store and can be killed, with a bounded queue of turns. */
 export interface ReadingPool {
   /**
-   * Runs one turn of reads for a client: a short sequence, chunk by chunk. Rejects with StoreBusy when no turn comes
-   * in time or the turn outlasts its deadline, and with what `work` rejects with. Turns of clients that read little recently
-   * go first, and those about accounts whose turns are short. A client has one turn at a time, and turns that are long, or expected to be, never have every process, nor do those of one IPv6 site.
+   * Runs one turn, a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time or
+   * the turn exceeds its deadline, and with the error of `work`. Clients with little recent use and accounts with short
+   * turns are served first. A client has one turn at a time. Neither long turns nor the turns of one IPv6 site occupy every
+   * process.
    */
   run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
-   * Starts every process and has it make these reads, which open all that it will read from. Never rejects: a store
-   * that is not there yet is opened by the turn that finds it.
+   * Starts every process and runs `reads` in each, so that the store's files are open before the first turn. Never
+   * rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(reads: (store: AccountReads) => Promise<unknown>): Promise<void>;
-  /** Turns that wait now. */
+  /** Returns the number of waiting turns. */
   waiting(): number;
-  /** Sends away who waits, kills every process, and resolves when they are gone. */
+  /** Refuses all waiting turns and kills every process; resolves when all processes have exited. */
   stop(): Promise<void>;
 }
 
@@ -74,28 +75,28 @@ export interface ReadingPool {
 export interface ReadingPoolOptions extends ReadingBounds {
   readonly url: string;
   readonly telemetry: ReadingTelemetry;
-  /** A clock that never steps, in milliseconds. */
+  /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
 }
 
-/** A place for one reading process; the process comes with the first turn, or a warm-up, and is replaced when it is gone. */
+/** A slot for one reading process, which is started by the first turn and restarted after its exit. */
 interface Place {
   child: ReadingChild | null;
 }
 
 interface GivenPlace {
   readonly place: Place;
-  /** The bounds that its turn counts against. */
+  /** Names of the limits against which the turn counts. */
   readonly names: string[];
 }
 
-/** One part of so many of the time goes to the request that has waited longest, however long it is expected to take. */
+/** Reciprocal of the share of time for the request that has waited longest, regardless of its expected duration. */
 const oldestEvery = 8;
 
-/** The bound of turns that are long, or expected to be. */
+/** Name of the limit on turns that are long or expected to be long. */
 const longTurns = 'long';
 
-/** Makes a pool; no process is started before the first turn. */
+/** Creates a reading pool; the first turn starts the first process. */
 export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
@@ -103,7 +104,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
   const refusals = new Set<() => void>();
   const costs = new ReadCosts(monotonic);
-  /** Turns under way, by client, site and kind. */
+  /** Number of running turns by the name of a limit. */
   const running = new Map<string, number>();
   const maxShared = Math.max(1, readers - 1);
   let stopped = false;
@@ -133,7 +134,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     }
   }
 
-  /** Resolves with a place of one's own, which must be given back. */
+  /** Waits for a free slot; the caller must return it with `giveBack`. */
   function admitted(turn: ReadTurn): Promise<GivenPlace> {
     const give = (place: Place): GivenPlace => {
       const names = bounds(turn).map(({ name }) => name);
@@ -158,7 +159,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         queue.remove(site, waiting);
         refuse('waited');
       };
-      // Not counted as busy: the client left by itself.
+      // A client that disconnects is not counted as refused.
       const leave = (): void => {
         queue.remove(site, waiting);
         settle();
@@ -182,16 +183,16 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     });
   }
 
-  /** Only with the work really ended: its process idle, or gone. */
+  /** Releases a slot, whose process must be idle or have exited, and starts waiting turns. */
   function giveBack({ place, names }: GivenPlace): void {
     if (stopped) return;
     free.push(place);
     count(names, -1);
-    // One that ended may have kept several from running: as many go on as there are places for.
+    // The ended turn may have blocked several waiting turns by its limits, so every free slot is used.
     for (let next = queue.take(); next !== null; next = free.length > 0 ? queue.take() : null) next.admit();
   }
 
-  /** A turn that became long counts as one; one more than there may be ends. */
+  /** Counts a turn as long; kills its process if long turns have reached their limit. */
   function becomeLong({ names }: GivenPlace, child: ReadingChild): void {
     if (names.includes(longTurns)) return;
     if (readers > 1 && (running.get(longTurns) ?? 0) >= maxShared) {
@@ -215,7 +216,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       if (error instanceof ReadingEnded) throw busy('deadline');
       throw error;
     } finally {
-      // What was asked and not waited for is work too.
+      // The turn also includes reads whose result `work` did not await.
       await child.idle();
       clearTimeout(slice);
       clearTimeout(deadline);

@@ -11,20 +11,20 @@ import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
 import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
- * The process that reads the store, and does nothing else. It may be killed at any instant: a query of the store
- * cannot be interrupted from within. It opens the store at the first question, and again after a fault.
+ * The process that reads the store. The serving process may kill it at any time, because a query of the store cannot be
+ * interrupted otherwise. The process opens the store at the first read, and again after a fatal error.
  */
 
-/** Lower than usual: about a third of the processor time of a busy serving process. */
+/** Scheduling priority (nice value) of a reading process: about a third of the processor time of a busy serving process. */
 const readerPriority = 5;
 
 const [, , url = ''] = process.argv;
 
 try {
-  // The serving process comes first: it alone accepts connections, and passes on what is read here.
+  // The serving process has the higher priority, because it accepts connections and forwards the results of reads.
   setPriority(readerPriority);
 } catch {
-  // The system forbids it: both then share the processor equally.
+  // Without the permission to change the priority, both processes share the processor equally.
 }
 
 let store: StoreReader | null = null;
@@ -48,7 +48,7 @@ async function read(reader: StoreReader, { method, args }: ReadQuestion): Promis
   return boundedChunk(value as AccountChunk);
 }
 
-/** A view without what its page does not show: long texts are cut here, before they are copied to the serving process. */
+/** Truncates the texts of a view that its page does not show in full, before the view is copied to the serving process. */
 function forPage(view: AccountView): AccountView {
   return {
     ...view,
@@ -84,14 +84,14 @@ async function release(): Promise<void> {
   const closing = store;
   store = null;
   await closing?.close().catch(() => {
-    // It is let go of either way.
+    // The store is discarded even if closing it fails.
   });
 }
 
 process.on('message', (question: ReadQuestion) => {
-  // The serving process may have exited by then.
+  // Errors are ignored, because the serving process may have exited.
   void answer(question).then((told) => process.send?.(told, undefined, undefined, () => undefined));
 });
-// The serving process decides when this one ends; a signal to the whole group is its business.
+// Only the serving process ends a reading process: a signal to the process group is ignored here.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit(0));

@@ -5,7 +5,7 @@ import { warmUp } from './warm-up.ts';
 const empty = 'did:web:empty.invalid';
 const hotAccounts = ['did:plc:a', 'did:plc:b'];
 
-/** A warm-up of two reading processes, and the reads and pages that it requested. */
+/** Creates a warm-up of two reading processes that records the requested reads and pages. */
 function warmUpOf(answer: {
   readonly busyAccounts?: AccountReads['busyAccounts'];
   readonly view?: (account: string) => Promise<'out_of_window'>;
@@ -46,7 +46,7 @@ it('a warm-up reads an empty account and hot accounts in every process, and rend
   ]);
 });
 
-it('a warm-up ends at the first page that fails, as without a store', async () => {
+it('a warm-up ends at the first page that fails, for example without a store', async () => {
   const missing = warmUpOf({ draw: () => false });
   await missing.done;
   expect(missing.asked).toEqual([`read ${empty}`, `read ${empty}`, `draw ${empty}`]);

@@ -14,7 +14,7 @@ function chosen(...locales: unknown[]) {
 }
 
 describe('parseDefinitions', () => {
-  it("selects the page's language, otherwise a variety of it, otherwise the first", () => {
+  it("selects the text in the page's language, otherwise in a variety of that language, otherwise the first", () => {
     expect(chosen(locale('de'), locale('en-GB'), locale('en'))).toEqual({
       name: 'name en',
       description: 'description en',
@@ -24,7 +24,7 @@ describe('parseDefinitions', () => {
     expect(chosen(locale('pt-BR'), locale('de'))?.lang).toBe('pt-BR');
   });
 
-  it('gives no language for an invalid tag', () => {
+  it('returns no language for an invalid tag', () => {
     expect(chosen(locale('"><script>'))).toMatchObject({ name: 'name "><script>', lang: null });
   });
 
@@ -49,7 +49,7 @@ describe('parseDefinitions', () => {
     expect(parseDefinitions('{').size).toBe(0);
   });
 
-  it('the cache reads definitions once per minute, also if there are none', async () => {
+  it('is called once per minute for cached definitions, even if a labeler has no definitions', async () => {
     let now = 0;
     const asked: string[] = [];
     const store = {
@@ -75,7 +75,7 @@ describe('parseDefinitions', () => {
     const cache = new DefinitionCache(() => now);
     const labels = ['x', 'x', 'y'].flatMap((val) => ['did:a', 'did:b'].map((src) => ({ src, val })));
     const first = await cache.of(store, labels);
-    // Only for the requested values.
+    // The cache returns definitions only for the requested values.
     expect([...first].map(([did, { byValue }]) => [did, [...byValue.keys()]])).toEqual([['did:a', ['x']]]);
     now = 59_999;
     expect((await cache.of(store, [{ src: 'did:a', val: 'y' }])).get('did:a')?.byValue.size).toBe(0);

@@ -10,7 +10,7 @@ export interface Definition {
   readonly lang: string | null;
 }
 
-/** A labeler's own definitions as last seen. */
+/** Definitions of a labeler, from its last observed record. */
 export interface LabelerDefinitions {
   readonly seenAt: Micros;
   readonly byValue: ReadonlyMap<string, Definition>;
@@ -63,8 +63,8 @@ export class DefinitionCache {
 }
 
 /**
- * Parses a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). All of
- * it is foreign; entries without the lexicon's shape are omitted.
+ * Parses a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). The content
+ * is foreign; entries that do not conform to the lexicon are omitted.
  */
 export function parseDefinitions(content: string): ReadonlyMap<string, Definition> {
   const found = new Map<string, Definition>();
@@ -76,7 +76,7 @@ export function parseDefinitions(content: string): ReadonlyMap<string, Definitio
   return found;
 }
 
-/** Selects the locale of the page's language, otherwise a variety of it, otherwise the first. */
+/** Selects the definition in the page's language, otherwise in a variety of that language, otherwise the first. */
 function choose(locales: readonly JsonObject[]): Definition | null {
   const usable = locales.flatMap(({ lang, name, description }) =>
     typeof name === 'string' && typeof description === 'string'
@@ -88,7 +88,7 @@ function choose(locales: readonly JsonObject[]): Definition | null {
   return english(true) ?? english(false) ?? usable[0] ?? null;
 }
 
-/** Matches a BCP 47 tag as far as `lang` requires. */
+/** Matches a BCP 47 language tag, as the `lang` attribute requires. */
 const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,4}$/;
 
 function listIn(value: unknown, key: string): JsonObject[] {

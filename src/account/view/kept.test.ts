@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { kept } from './kept.ts';
 
-/** Creates a reader that returns n on its nth call and takes `took` milliseconds, with the clock of its cache. */
+/** Creates a cached read that returns n on its nth call and takes `took` milliseconds, with a clock for the cache. */
 function reading(took: number) {
   let now = 0;
   let times = 0;

@@ -1,7 +1,7 @@
-/** Reciprocal of the maximum share of time spent reading: one per cent. */
+/** Reciprocal of the maximum share of time for reading a cached value: one per cent. */
 const rarest = 100;
 
-/** Caches a value for `ms` milliseconds, or longer after a slow read. `monotonic` returns milliseconds. */
+/** Returns a function that caches a read value for `ms` milliseconds, or longer if the read was slow. */
 export function kept<Asked extends readonly unknown[], T>(
   { ms, monotonic }: { readonly ms: number; readonly monotonic: () => number },
   read: (...asked: Asked) => Promise<T>,

@@ -8,8 +8,7 @@ import { kept } from './kept.ts';
 import { overlap, union } from './timeline.ts';
 
 /**
- * Unobserved time of single labelers within the window, equal for every account: a reason why an account may have no
- * rows.
+ * Unobserved time of single labelers within the window. The data is the same for every account.
  */
 export interface Missed {
   /** Gaps of each labeler, sorted and disjoint, at most as many as an export lists. */
@@ -18,26 +17,26 @@ export interface Missed {
   readonly any: readonly Interval[];
 }
 
-/** Sums over the labelers that are not listed individually. */
+/** Missed time of the labelers that a page does not list individually. */
 export interface MissedSum {
   readonly labelers: number;
   /** Microseconds of missed time of the labeler with the most. */
   readonly longest: number;
 }
 
-/** Empty value. */
+/** Missed time of a network without gaps. */
 export const nothingMissed: Missed = { byLabeler: new Map(), any: [] };
 
-/** Maximum number of intervals in a picture's strip: more would be indistinguishable. */
+/** Maximum number of intervals in a chart: more intervals would be indistinguishable. */
 const maxStretches = 300;
 
 /**
- * Cache lifetime, in milliseconds. Hundreds of labelers may have hundreds of gaps each, and reading them for each page
- * would cost more than the page.
+ * Lifetime of cached missed time, in milliseconds. Reading hundreds of gaps of each of hundreds of labelers would cost
+ * more than the rest of a page.
  */
 const keptMs = 30_000;
 
-/** Returns a cached read of the missed time. */
+/** Returns a cached read of the missed time in a window. `monotonic` returns milliseconds. */
 export function missedOf(monotonic: () => number): (store: AccountStore, window: Interval) => Promise<Missed> {
   return kept({ ms: keptMs, monotonic }, async (store: AccountStore, { start, end }: Interval) => {
     const [gaps, roster] = await Promise.all([store.gaps({ start, end }), store.roster()]);
@@ -59,7 +58,7 @@ function gather(gaps: readonly StoredGap[], window: Interval): Missed {
   return { byLabeler, any: stretchesOf(all, window) };
 }
 
-/** Sums over the labelers that are not `listed`. */
+/** Returns the missed time of all labelers that are not `listed`. */
 export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interval: Interval): MissedSum {
   let labelers = 0;
   let longest = 0;
@@ -71,7 +70,7 @@ export function sumOf({ byLabeler }: Missed, listed: ReadonlySet<string>, interv
   return { labelers, longest };
 }
 
-/** Merges intervals to at most as many as a picture can show, closest first; none is hidden. */
+/** Merges the closest intervals until at most `maxStretches` remain, without hiding any missed time. */
 export function stretchesOf(intervals: readonly Interval[], bounds: Interval): Interval[] {
   return fewer(union(intervals, bounds), maxStretches);
 }

@@ -20,7 +20,7 @@ function position(source: string, acceptedAt: number): Position {
   return { source, endpoint: 'https://labeler.example', value: '1', acceptedAt: micros(acceptedAt) };
 }
 
-it('the last read of a labeler is that of its position or of its roster row, whichever is later', async () => {
+it('the last read of a labeler is the later one of the times in its position and in its roster row', async () => {
   const store = {
     roster: () => Promise.resolve([row(one, 50), row(two, 50), row(three, 50), row(four, null)]),
     purges: () => Promise.resolve([]),

@@ -4,7 +4,7 @@ import type { LabelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { kept } from './kept.ts';
 
-/** Information about the labelers, equal for every account. */
+/** Information about all labelers, which is the same for every account. */
 export interface Labelers {
   /** Enrolled labelers with their state. */
   readonly states: ReadonlyMap<string, string>;
@@ -18,7 +18,7 @@ export interface Labelers {
   readonly removed: string | null;
 }
 
-/** The part of it that one page shows. */
+/** The part of the labeler information that one page shows. */
 export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
   /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;
@@ -26,7 +26,7 @@ export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
   readonly byState: ReadonlyMap<string, number>;
 }
 
-/** Selects the part that a page shows, with the names of the labelers on the page. */
+/** Selects the labeler information for a page that shows the labelers in `shown`. */
 export function networkView({ states, notEnrolled, names, removed }: Labelers, shown: Iterable<string>): NetworkView {
   const byState = new Map<string, number>();
   for (const state of states.values()) byState.set(state, (byState.get(state) ?? 0) + 1);
@@ -37,7 +37,7 @@ export function networkView({ states, notEnrolled, names, removed }: Labelers, s
   return { byState, notEnrolled: notEnrolled.size, names: new Map(named), removed };
 }
 
-/** Cache lifetime, in milliseconds: a page's "last read" is at most this much too early. */
+/** Lifetime of cached labeler information, in milliseconds: the maximum error of a "last read" time on a page. */
 const keptMs = 5_000;
 
 /** Returns a cached read of the labelers. `monotonic` returns milliseconds. */
@@ -52,7 +52,7 @@ async function read(store: AccountStore): Promise<Labelers> {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
   };
   for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
-  // A source without a position has responded if its roster row says when; otherwise the position is newer.
+  // The roster row contains the last response of a source without a position; for other sources the position is newer.
   for (const { did, lastAnswered } of roster) if (lastAnswered !== null) answered(did, lastAnswered);
   const enrolled = roster.filter((row) => row.enrolled);
   return {

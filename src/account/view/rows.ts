@@ -7,23 +7,23 @@ import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AccountFilters, storeFilter } from '../query/row.ts';
 
-/** Up to this many rows in total, a page shows all of them. */
+/** Maximum number of rows of an account for which one page shows all rows. */
 export const wholeRows = 100;
-/** Rows per part on a page that shows only the newest. */
+/** Maximum rows per part on a page that shows only the newest rows. */
 export const newestRows = 25;
-/** Rows on a page of one part. */
+/** Maximum rows on a page of a single part. */
 export const partRows = 100;
-/** Maximum rows that one part reads in search of those that match the filters. */
+/** Maximum rows that are read per part in search of rows that match the filters. */
 const passedRows = 20_000;
 
 /** One part of a page: observations on the account itself, on its posts, or on its other records. */
 export interface Part {
   readonly target: TargetKind;
-  /** Number of all its rows in the interval; null if some were not counted. */
+  /** Number of all rows of the part in the interval; null if some were not counted. */
   readonly total: number | null;
   /** The newest rows, or those before the requested position; newest first. */
   readonly rows: readonly Observation[];
-  /** Position at which to continue; null at the end. */
+  /** Position at which the list continues; null at its end. */
   readonly next: Micros | null;
 }
 
@@ -31,7 +31,7 @@ export interface Part {
 export interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;
-  /** Only rows accepted before this instant; null for the newest. */
+  /** Instant before which the rows were accepted; null for the newest rows. */
   readonly before: Micros | null;
 }
 
@@ -70,7 +70,7 @@ async function readWhole(
   }));
 }
 
-/** Merges consecutive days, newest first; skipped days are not read. */
+/** Merges consecutive days into intervals, newest first, so that days that are not listed are not read. */
 function stretchesOf(days: readonly AccountDay[]): Interval[] {
   const found: Interval[] = [];
   for (const { start, end } of days) {
@@ -109,7 +109,7 @@ async function readPart(
     const chunk = await seek({ start: oldest.start, end: newest.end }, limit);
     return { target, total, rows: chunk.rows, next: chunk.next };
   }
-  // Day by day, so that days without such a row are not read.
+  // Rows are read day by day, so that days without a matching row are not read.
   let passed = 0;
   for (const day of wanted) {
     if (passed >= passedRows) return { target, total, rows, next: micros(day.end) };
@@ -130,7 +130,7 @@ function rowsIn(days: readonly AccountDay[]): number {
   return days.reduce((sum, { counts }) => sum + (counts?.rows ?? 0), 0);
 }
 
-/** Returns the number of rows with a target that match the filter; null if a day was not counted. */
+/** Returns the number of rows with a kind of target; null if a day was not counted. */
 export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
   return days.reduce<number | null>(
     (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),

@@ -8,7 +8,7 @@ const first = dayStart(20_000);
 const at = (days: number): Interval['start'] => micros(first + days * day);
 const none = { applied: 0, removed: 0 };
 
-/** Returns a day's counts: applied on the account, removed on a post. */
+/** Returns the counts of a day with labels applied to the account and labels removed from a post. */
 function counted(days: number, applied: number, removed: number): AccountDay {
   const counts = {
     rows: applied + removed,
@@ -32,7 +32,7 @@ function timeline(change: Partial<Parameters<typeof timelineOf>[0]>) {
 }
 
 describe('timelineOf', () => {
-  it('gives each day its applications and removals, and an observed day without any its zeros', () => {
+  it('counts applications and removals of each day, with zeros for an observed day without any', () => {
     expect(timeline({})).toEqual({
       start: at(0),
       end: at(3),
@@ -48,7 +48,7 @@ describe('timelineOf', () => {
     });
   });
 
-  it('gives an unobserved day no counts instead of zeros', () => {
+  it('returns no counts instead of zeros for an unobserved day', () => {
     const { days, unseen } = timeline({ whole: [{ start: at(1), end: at(2) }] });
     expect(days.map(({ counts }) => counts)).toEqual([{ applied: 2, removed: 1 }, null, { applied: 5, removed: 0 }]);
     expect(unseen).toEqual([{ start: at(1), end: at(2) }]);
@@ -68,7 +68,7 @@ describe('timelineOf', () => {
     expect(total).toEqual({ applied: 5, removed: 0 });
   });
 
-  it("keeps the counts of a day with a gap, and gives the gap's length", () => {
+  it("keeps the counts of a day with a gap, and returns the gap's length", () => {
     const gap = { start: micros(at(0) + 3 * hour), end: micros(at(0) + 5 * hour) };
     expect(timeline({ whole: [gap] }).days[0]).toEqual({
       start: at(0),
@@ -79,7 +79,7 @@ describe('timelineOf', () => {
     });
   });
 
-  it('distinguishes gaps of some labelers from those of all, and counts no instant twice', () => {
+  it('distinguishes gaps of some labelers from gaps of all labelers, and counts no instant twice', () => {
     const all = { start: micros(at(1) + 2 * hour), end: micros(at(1) + 4 * hour) };
     const some = {
       source: 'did:web:a.example',
@@ -111,7 +111,7 @@ describe('union', () => {
     .tuple(fc.integer({ min: 0, max: 100 }), fc.integer({ min: 1, max: 30 }))
     .map(([start, length]): Interval => ({ start: micros(start), end: micros(start + length) }));
 
-  it('contains the instants of its intervals and no other, sorted and disjoint', () => {
+  it('contains exactly the instants of its intervals, as sorted and disjoint intervals', () => {
     fc.assert(
       fc.property(fc.array(interval, { maxLength: 12 }), interval, (intervals, bounds) => {
         const merged = union(intervals, bounds);

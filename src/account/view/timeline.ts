@@ -1,13 +1,13 @@
 import type { AccountTally, DayCounts, EventCount } from '../../store/account-counts.ts';
 import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 
-/** One UTC day of the requested interval, as picture and table show it. */
+/** Data of one UTC day of the requested interval, for the chart and the table. */
 export interface TimelineDay extends Interval {
-  /** Counted observations; null if its rows were not counted, or no part of it was observed. */
+  /** Counted observations; null if the day's rows were not counted or no part of the day was observed. */
   readonly counts: EventCount | null;
-  /** Unobserved microseconds: of the whole network, or of the requested labeler. */
+  /** Time in microseconds in which the whole network, or the requested labeler, was not observed. */
   readonly unseen: number;
-  /** Microseconds of the rest in which at least one labeler of this account was not observed. */
+  /** Other time in microseconds in which at least one labeler of the account was not observed. */
   readonly partly: number;
 }
 
@@ -22,18 +22,18 @@ export interface Timeline extends Interval {
   readonly uncounted: number;
 }
 
-/** Input of a timeline. */
+/** Data from which a timeline is computed. */
 export interface TimelineInputs extends Interval {
   /** The available part of the interval: earlier rows have been removed. */
   readonly available: Interval;
   readonly tally: AccountTally;
-  /** Gaps that affect everything that the page shows. */
+  /** Gaps of all labelers that the page shows. */
   readonly whole: readonly Interval[];
-  /** Gaps that affect part of it. */
+  /** Gaps of some labelers that the page shows. */
   readonly some: readonly Interval[];
 }
 
-/** Combines counts and unobserved time; an unobserved day has no counts, not even zero. */
+/** Creates a timeline from counts and unobserved time; an unobserved day has no counts instead of zeros. */
 export function timelineOf({ start, end, available, tally, whole, some }: TimelineInputs): Timeline {
   const unseen = union([...whole, { start, end: available.start }, { start: available.end, end }], { start, end });
   const partly = minus(union(some, { start, end }), unseen);
@@ -63,7 +63,7 @@ export function timelineOf({ start, end, available, tally, whole, some }: Timeli
 
 const nothing: EventCount = { applied: 0, removed: 0 };
 
-/** Returns a day's counts over all targets. */
+/** Returns the sum of a day's counts over all kinds of target. */
 export function sum({ account, post, record }: DayCounts): EventCount {
   return plus(plus(account, post), record);
 }
@@ -72,7 +72,7 @@ function plus(a: EventCount, b: EventCount): EventCount {
   return { applied: a.applied + b.applied, removed: a.removed + b.removed };
 }
 
-/** Returns the union of intervals within bounds: sorted, disjoint, none empty. */
+/** Returns the union of intervals within bounds, as sorted, disjoint and non-empty intervals. */
 export function union(intervals: readonly Interval[], bounds: Interval): Interval[] {
   const merged: Interval[] = [];
   const clipped = intervals
@@ -90,7 +90,7 @@ export function union(intervals: readonly Interval[], bounds: Interval): Interva
   return merged;
 }
 
-/** Returns the parts of one set that are not in another; both sorted and disjoint. */
+/** Returns the parts of `intervals` that are not in `taken`; both must be sorted and disjoint. */
 function minus(intervals: readonly Interval[], taken: readonly Interval[]): Interval[] {
   return intervals.flatMap((interval) => {
     const left: Interval[] = [];
@@ -105,7 +105,7 @@ function minus(intervals: readonly Interval[], taken: readonly Interval[]): Inte
   });
 }
 
-/** Returns the microseconds of an interval that a set covers. */
+/** Returns how much of an interval a set of disjoint intervals covers, in microseconds. */
 export function overlap(intervals: readonly Interval[], { start, end }: Interval): number {
   return intervals.reduce((total, one) => total + Math.max(0, Math.min(one.end, end) - Math.max(one.start, start)), 0);
 }

@@ -3,19 +3,19 @@ import { isSilent, type SilenceInputs } from '../../store/coverage-rule.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { Labelers } from './network.ts';
 
-/** Reading history of a labeler. For a labeler that was never read, no observations does not mean no labels. */
+/** Reading history of a labeler: it was read at some time, it is known but was never read, or it is unknown. */
 export type Reading = 'read' | 'never_read' | 'not_known';
 
 /** Reading state of a labeler, now and in the past. */
 export interface HowRead {
   readonly reading: Reading;
-  /** State of its reading, as reported by the instrument; null if it is not enrolled. */
+  /** State that the instrument reports for the labeler; null if the labeler is not enrolled. */
   readonly state: string | null;
-  /** Time of its last successful read; null if unknown. */
+  /** Time of the labeler's last successful read; null if unknown. */
   readonly lastAsked: Micros | null;
 }
 
-/** Returns the reading state of a labeler; its rows or a response prove that it was read. */
+/** Returns the reading state of a labeler; `rows` is true if the account has rows from the labeler. */
 export function howRead(labeler: string, rows: boolean, { states, notEnrolled, lastAsked }: Labelers): HowRead {
   const known = states.has(labeler) || notEnrolled.has(labeler);
   return {
@@ -26,7 +26,7 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
 }
 
 /**
- * Returns the parts of an interval in which a labeler was not read, besides its gaps, which are recorded only for
+ * Returns the parts of an interval in which a labeler was not read, in addition to its recorded gaps, which exist only for
  * labelers that are read.
  */
 export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
@@ -35,7 +35,7 @@ export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }:
   return [{ start: micros(Math.max(start, lastAsked)), end }];
 }
 
-/** Returns true if labelers responded once, but no page was accepted for longer than the coverage tolerance. */
+/** Returns true if pages were accepted before, but none for longer than the coverage tolerance. */
 export function hasFallenSilent(frontier: SilenceInputs, now: Micros): boolean {
   return frontier.observedThrough !== null && isSilent(frontier, now);
 }

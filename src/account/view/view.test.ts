@@ -13,42 +13,45 @@ import { type AccountView, readView } from './view.ts';
 
 const noon = 20_000 * 86_400_000_000 + 43_200_000_000;
 
-it.each([12, 300])('a page of %s rows ends at one frontier, whatever is accepted while it is built', async (count) => {
-  const writer = writerInTest(folderInTest(), noon);
-  await fill(writer, count, { at: noon + 1_000_000 });
-  let next = count;
-  const grown = async (): Promise<void> => {
-    await fill(writer, 10, { from: next, at: noon + 2_000_000 });
-    next += 10;
-  };
-  const store: AccountStore = {
-    ...writer,
-    tallyAccount: async (asked) => {
-      await grown();
-      const tally = await writer.tallyAccount(asked);
-      await grown();
-      return tally;
-    },
-  };
-  const view = await readView(
-    { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
-    {
-      query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
-      before: null,
-      now: micros(noon + 60_000_000),
-    },
-  );
-  if (view === 'out_of_window') throw new Error(view);
-  const { rows, parts, frontier, tally, interval } = view;
-  expect({ rows, total: parts.reduce((sum, { total }) => sum + (total ?? 0), 0) }).toEqual({
-    rows: count,
-    total: count,
-  });
-  const newest = parts.flatMap((part) => part.rows).map(({ observedAt }) => observedAt);
-  expect(Math.max(...newest)).toBe(frontier.end - 1);
-  // The days still cover the whole interval.
-  expect([tally.days[0]?.start, tally.days.at(-1)?.end]).toEqual([interval.start, interval.end]);
-});
+it.each([12, 300])(
+  'all parts of a page of %s rows end at one frontier, even if rows are accepted while the page is built',
+  async (count) => {
+    const writer = writerInTest(folderInTest(), noon);
+    await fill(writer, count, { at: noon + 1_000_000 });
+    let next = count;
+    const grown = async (): Promise<void> => {
+      await fill(writer, 10, { from: next, at: noon + 2_000_000 });
+      next += 10;
+    };
+    const store: AccountStore = {
+      ...writer,
+      tallyAccount: async (asked) => {
+        await grown();
+        const tally = await writer.tallyAccount(asked);
+        await grown();
+        return tally;
+      },
+    };
+    const view = await readView(
+      { store, definitions: new DefinitionCache(() => 0), labelers: labelersOf(() => 0), missed: missedOf(() => 0) },
+      {
+        query: { account, asked: { kind: 'days', days: 7 }, filters: {} },
+        before: null,
+        now: micros(noon + 60_000_000),
+      },
+    );
+    if (view === 'out_of_window') throw new Error(view);
+    const { rows, parts, frontier, tally, interval } = view;
+    expect({ rows, total: parts.reduce((sum, { total }) => sum + (total ?? 0), 0) }).toEqual({
+      rows: count,
+      total: count,
+    });
+    const newest = parts.flatMap((part) => part.rows).map(({ observedAt }) => observedAt);
+    expect(Math.max(...newest)).toBe(frontier.end - 1);
+    // The days still cover the whole interval.
+    expect([tally.days[0]?.start, tally.days.at(-1)?.end]).toEqual([interval.start, interval.end]);
+  },
+);
 
 it('an interval without accepted rows has counted, empty days', async () => {
   const writer = writerInTest(folderInTest(), noon);
@@ -105,10 +108,22 @@ function row(did: string, state: string, changes: Partial<RosterRow> = {}): Rost
 
 describe('a labeler in the filter', () => {
   it.each([
-    ['never answered', [row(known, 'refused')], known, 'We have never read this labeler', 'State: refuses to be read.'],
-    ['is not enrolled', [row(known, 'unstarted', { enrolled: false })], known, 'We have never read this labeler', ''],
-    ['is not known', [], stranger, 'We do not know this labeler', ''],
-  ])('and %s is shown as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
+    [
+      'that has never answered',
+      [row(known, 'refused')],
+      known,
+      'This labeler has never been read',
+      'State: refuses to be read.',
+    ],
+    [
+      'that is not enrolled',
+      [row(known, 'unstarted', { enrolled: false })],
+      known,
+      'This labeler has never been read',
+      '',
+    ],
+    ['that is not known', [], stranger, 'This labeler is unknown', ''],
+  ])('%s is shown as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
     const view = await viewWith({ roster }, { labeler });
     const { timeline, interval } = view;
     expect(timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill(null));
@@ -124,7 +139,7 @@ describe('a labeler in the filter', () => {
     expect(html).not.toContain('<title>');
   });
 
-  it('and no longer followed is unobserved since its last response', async () => {
+  it('that is no longer followed is unobserved since its last response', async () => {
     const lastAnswered = noon + 2 * day;
     const roster = [row(gone, 'established', { enrolled: false, lastAnswered: micros(lastAnswered) })];
     const { timeline } = await viewWith({ roster }, { labeler: gone });
@@ -134,7 +149,7 @@ describe('a labeler in the filter', () => {
     ]);
   });
 
-  it('and read has zeros for the days that were read', async () => {
+  it('that is read has zeros for the days on which it was read', async () => {
     const roster = [row(known, 'established', { lastAnswered: micros(end - hour) })];
     const view = await viewWith({ roster }, { labeler: known });
     expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
@@ -169,7 +184,7 @@ describe('an unobserved day', () => {
     expect(view.timeline.unseen).toEqual([{ start: noon - 5 * day, end: noon }]);
   });
 
-  it('has no counts in a gap of the labeler in the filter, and zeros in a gap of another', async () => {
+  it('has no counts in a gap of the labeler in the filter, and zeros in a gap of another labeler', async () => {
     const gap: StoredGap = { ...own(1.5, 3.5), source: labelers[0], reason: 'source_unavailable' };
     const [, , asked] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[0] }));
     const [, , other] = countsOf(await viewWith({ gaps: [gap] }, { labeler: labelers[1] }));
@@ -177,7 +192,7 @@ describe('an unobserved day', () => {
     expect([asked, other, all]).toEqual([null, none, none]);
   });
 
-  it('differs from a day with too many rows to count: neither shows a zero, and there is no total', async () => {
+  it('differs from a day with too many rows to count; neither day shows a zero, and the page shows no total', async () => {
     const writer = writerInTest(folderInTest(), noon);
     await fill(writer, rows, { at: noon + 1_000_000 });
     const store: AccountStore = {
@@ -253,7 +268,7 @@ describe('labelers without a row of the account', () => {
     expect(all.timeline.partly[0]).toEqual({ start: noon, end: noon + 40 * hour });
   });
 
-  it('are drawn in a bounded number of intervals, however many gaps there are', async () => {
+  it('are drawn as a bounded number of intervals, for any number of gaps', async () => {
     const gaps = Array.from({ length: 500 }, (_, i) => gap(i % 2 ? known : gone, i / 4, i / 4 + 0.1, 'not_observed'));
     const { timeline, missed } = await viewWith({ roster, gaps });
     expect(timeline.partly).toHaveLength(300);

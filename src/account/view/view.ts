@@ -13,16 +13,16 @@ import { type Part, readParts } from './rows.ts';
 import { type Timeline, timelineOf } from './timeline.ts';
 import { type HowRead, howRead, unreadOf } from './unread.ts';
 
-/** Maximum number of an account's labelers that its page lists, those with most rows first. */
+/** Maximum number of labelers on an account's page; labelers with more rows are preferred. */
 export const maxLabelersShown = 50;
-/** Maximum rows counted individually for a page; days with more are shown as not counted. */
+/** Maximum number of rows that are counted for a page; days beyond this limit are shown as not counted. */
 const countedRows = 200_000;
-/** A name that no labeler has: its coverage contains only our own interruptions. */
-const ourselves = 'almanac';
+/** A labeler filter that matches no labeler, so that the coverage contains only interruptions of the service. */
+const serviceOnly = 'almanac';
 
 /** A labeler with rows of the account, or the labeler of the filter. */
 export interface LabelerView extends LabelerCount, HowRead {
-  /** Its own gaps in the interval, without our interruptions. */
+  /** Gaps of the labeler in the interval, without interruptions of the service. */
   readonly gaps: readonly StoredGap[];
 }
 
@@ -44,9 +44,9 @@ export interface AccountView {
   readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
   readonly labelers: readonly LabelerView[];
   readonly otherLabelers: number;
-  /** Unobserved time of the labelers that are not listed, with or without rows; empty with a labeler filter. */
+  /** Unobserved time of the labelers that are not listed; empty with a labeler filter. */
   readonly missed: MissedSum;
-  /** Our own interruptions, in which no labeler was observed. */
+  /** Interruptions of the service, during which no labeler was observed. */
   readonly ownGaps: readonly StoredGap[];
   readonly network: NetworkView;
 }
@@ -59,7 +59,7 @@ export interface ViewSources {
   readonly missed: (store: AccountStore, window: Interval) => Promise<Missed>;
 }
 
-/** Query of a page, with its time. */
+/** Query of a page, with the time of the request. */
 export interface ViewQuery {
   readonly query: AskedQuery;
   /** Position at which the list of one part continues; null for the newest. */
@@ -78,7 +78,7 @@ export async function readView(
   if (interval === 'out_of_window') return interval;
   const { account, filters } = query;
   const { start, end } = interval;
-  // Rows accepted while the page is built appear in none of its parts, nor in its downloads.
+  // Rows that are accepted while the page is built appear neither in its parts nor in its downloads.
   const known = micros(Math.min(end, frontier.end));
   const [tally, network] = await Promise.all([
     known <= start
@@ -91,7 +91,7 @@ export async function readView(
   const named = labelersShown(tally, filters.labeler);
   const alone = filters.labeler !== undefined;
   const [coverage, others, parts] = await Promise.all([
-    store.coverage({ start, end, labelers: [ourselves, ...named.map(({ labeler }) => labeler)] }),
+    store.coverage({ start, end, labelers: [serviceOnly, ...named.map(({ labeler }) => labeler)] }),
     alone ? nothingMissed : missed(store, window),
     readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
@@ -101,10 +101,10 @@ export async function readView(
     const rows = count.applied + count.removed > 0 || shownRows.some(({ label }) => label.src === count.labeler);
     return viewOf(count, rows, network, gapsOf.get(count.labeler));
   });
-  const ownGaps = gapsOf.get(ourselves)?.gaps ?? [];
+  const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
   const silence = silenceOf(frontier, now);
-  // Includes time in which an unfollowed labeler was not read: no gap of it is recorded.
+  // Missed time includes the time in which an unfollowed labeler was not read, for which no gap is recorded.
   const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
     query,
@@ -162,7 +162,7 @@ function emptyDays({ start, end }: Interval): AccountDay[] {
   return days;
 }
 
-/** Returns the labelers with most rows, and always the one of the filter. */
+/** Returns the labelers with the most rows, including the labeler of the filter. */
 function labelersShown(tally: AccountTally, asked: string | undefined): LabelerCount[] {
   if (asked !== undefined) {
     return [tally.labelers.find(({ labeler }) => labeler === asked) ?? { labeler: asked, applied: 0, removed: 0 }];
@@ -183,7 +183,7 @@ function viewOf(
   };
 }
 
-/** The requested interval, including parts that are no longer available, but not beyond the rolling window. */
+/** Returns the requested interval within the rolling window, including parts that are no longer available. */
 function shownInterval({ asked }: AskedQuery, interval: ClippedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   const oldest = now - windowDays * day;

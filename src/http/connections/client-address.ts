@@ -2,15 +2,15 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import { isNearby } from './network-tiers.ts';
 
-/** Tells the address of a request's client. */
+/** Returns the address of a request's client. */
 export type ClientOf = (message: Pick<IncomingMessage, 'headers' | 'socket'>) => string;
 
 /**
- * Finds the client's address behind `proxies` trusted proxies. Each proxy appends the address of its peer to
- * `X-Forwarded-For`, so the client is the Nth address from the right; everything left of it is the client's own claim.
- * Without trusted proxies, or without an address at that place, the result is the connection's peer. Calls
- * `onUntrusted` for each request that a local proxy forwarded although none is trusted: all its clients then count as
- * one.
+ * Creates a function that finds the client's address with `proxies` trusted proxies. Each proxy appends the address of its
+ * peer to `X-Forwarded-For`, so the client is the Nth address from the right; the client controls everything to the left.
+ * Without trusted proxies, or without an address at that position, the result is the connection's peer. Calls
+ * `onUntrusted` for each request that a local proxy forwarded although no proxy is trusted; all clients of that proxy then
+ * count as one.
  */
 export function clientAddress(proxies: number, onUntrusted: () => void = () => undefined): ClientOf {
   return ({ headers, socket }) => {
@@ -21,7 +21,7 @@ export function clientAddress(proxies: number, onUntrusted: () => void = () => u
   };
 }
 
-/** Headers that a reverse proxy adds. */
+/** Returns true if a request has a header that reverse proxies add. */
 function isProxied(headers: IncomingHttpHeaders): boolean {
   return ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'].some((name) => headers[name] !== undefined);
 }

@@ -5,7 +5,7 @@ import { type ConnectionBounds, ConnectionTable } from './connection-table.ts';
 
 const bounds: ConnectionBounds = { total: 3, perClient: null, stallMs: 1_000 };
 
-/** A connection whose peer takes what the test says. */
+/** A simulated connection; the test determines how many bytes its peer reads. */
 class Peer extends EventEmitter {
   writableLength = 0;
   bytesWritten = 0;
@@ -40,7 +40,7 @@ function tableOf(more: Partial<ConnectionBounds> = {}) {
 }
 
 describe('a table of connections', () => {
-  it('closes the connection that is idle for longest for a new one, and none that has an answer under way', () => {
+  it('closes the connection with the longest idle time for a new one, and none with a pending response', () => {
     const { admit, cuts, table } = tableOf();
     const peers = [1, 2, 3, 4].map(() => new Peer());
     const [first, second, third] = peers.slice(0, 3).map(admit);
@@ -51,14 +51,14 @@ describe('a table of connections', () => {
     expect({ cuts, size: table.size }).toEqual({ cuts: ['idle'], size: 3 });
   });
 
-  it('refuses a new connection where every other one has an answer under way', () => {
+  it('refuses a new connection if every other one has a pending response', () => {
     const { admit, cuts } = tableOf();
     for (const tracked of [1, 2, 3].map(() => admit(new Peer()))) if (tracked) tracked.outstanding = 1;
     const late = new Peer();
     expect([admit(late), late.destroyed, cuts]).toEqual([null, true, ['full']]);
   });
 
-  it('closes a connection of the client that has most for a client that has fewer', () => {
+  it('closes a connection of the client with the most connections for a client with fewer', () => {
     const { admit, cuts } = tableOf();
     const flood = [1, 2, 3].map(() => new Peer());
     for (const tracked of flood.map(admit)) if (tracked) tracked.outstanding = 1;
@@ -66,7 +66,7 @@ describe('a table of connections', () => {
     expect([flood.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, false, true], ['full']]);
   });
 
-  it('closes the idle one of its connections first', () => {
+  it('closes the idle connection of a client before its other connections', () => {
     const { admit } = tableOf();
     const flood = [1, 2, 3].map(() => new Peer());
     for (const tracked of [flood.map(admit)].flatMap(([a, , c]) => [a, c])) if (tracked) tracked.outstanding = 1;
@@ -74,7 +74,7 @@ describe('a table of connections', () => {
     expect(flood.map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
   });
 
-  it('counts a connection with the client that a proxy names', () => {
+  it('attributes a connection to the client that a trusted proxy names', () => {
     const { admit, table } = tableOf({ total: 4 });
     const peers = [1, 2, 3, 4].map(() => new Peer());
     const tracked = peers.map(admit);
@@ -87,7 +87,7 @@ describe('a table of connections', () => {
     expect(peers.map(({ destroyed }) => destroyed)).toEqual([false, false, false, true]);
   });
 
-  it('does not take a connection whose bytes wait to be parsed for an idle one', () => {
+  it('does not treat a connection with unparsed bytes as idle', () => {
     const { admit, cuts } = tableOf();
     const peers = [1, 2, 3].map(() => new Peer());
     const [first] = peers.map(admit);
@@ -96,7 +96,7 @@ describe('a table of connections', () => {
     expect([peers.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, true, false], ['idle']]);
   });
 
-  it('gives no client more than its share, and an IPv6 site four times that', () => {
+  it('limits the connections of a client, and allows an IPv6 site four times the limit', () => {
     const { admit, cuts } = tableOf({ total: 1_000, perClient: 2 });
     const admitted = (addresses: readonly string[]) => addresses.map((one) => admit(new Peer(one)) !== null);
     expect(admitted(['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.2'])).toEqual([true, true, false, true]);
@@ -106,7 +106,7 @@ describe('a table of connections', () => {
     expect(new Set(cuts)).toEqual(new Set(['client_full']));
   });
 
-  it('gives a place back when its connection closes', () => {
+  it('frees the place of a connection that closes', () => {
     const { admit } = tableOf({ perClient: 1 });
     const peer = new Peer();
     admit(peer);
@@ -115,8 +115,8 @@ describe('a table of connections', () => {
   });
 });
 
-describe('a peer that takes too little', () => {
-  it('is cut when it takes nothing within the interval', () => {
+describe('a peer that reads its responses too slowly', () => {
+  it('is disconnected if it reads nothing within the interval', () => {
     const { admit, cuts, table } = tableOf();
     const peer = new Peer();
     admit(peer);
@@ -127,7 +127,7 @@ describe('a peer that takes too little', () => {
     expect([peer.destroyed, cuts]).toEqual([true, ['stalled']]);
   });
 
-  it('is cut too when it takes a byte now and then', () => {
+  it('is disconnected if it reads only single bytes', () => {
     const { admit, table } = tableOf();
     const peer = new Peer();
     admit(peer);
@@ -140,11 +140,11 @@ describe('a peer that takes too little', () => {
     expect(now).toBeLessThanOrEqual(2_200);
   });
 
-  it('stays when it takes a piece in each interval', () => {
+  it('stays connected if it reads the minimum amount in each interval', () => {
     const { admit, table } = tableOf();
     const peer = new Peer();
     admit(peer);
-    // More always waits.
+    // Unsent bytes always remain.
     peer.send(64 * 1024);
     for (let now = 0; now < 60_000; now += 900) {
       peer.send(64 * 1024);

@@ -2,10 +2,10 @@ import type { Socket } from 'node:net';
 import { type NetworkTier, networkTiers } from './network-tiers.ts';
 import { TieredLimit } from './tiered-limit.ts';
 
-/** Why a connection was closed before its peer closed it. */
+/** Reason why the server closed a connection before the peer did. */
 export type CutReason = 'full' | 'client_full' | 'idle' | 'stalled' | 'pipelined' | 'unsent';
 
-/** All of them. */
+/** All reasons why the server closes connections, for the dimensions of metrics. */
 export const cutReasons = [
   'full',
   'client_full',
@@ -15,27 +15,27 @@ export const cutReasons = [
   'unsent',
 ] as const satisfies readonly CutReason[];
 
-/** Bounds of the connections of a server. */
+/** Limits on the connections of a server. */
 export interface ConnectionBounds {
-  /** Connections at once. */
+  /** Maximum number of concurrent connections. */
   readonly total: number;
-  /** Connections of one client at once; null where the peers are proxies, which stand for many clients. */
+  /** Maximum number of concurrent connections of one client; null if the peers are proxies, which represent many clients. */
   readonly perClient: number | null;
-  /** A peer that does not take 64 KiB of its responses, or the rest of them, within this time is cut; in milliseconds. */
+  /** Maximum time in which a peer must read 64 KiB of its responses, or the rest of them, in milliseconds. */
   readonly stallMs: number;
 }
 
-/** A connection, with what decides whether it may stay. */
+/** A connection in the table, with the data that determines which connection is closed. */
 export interface TrackedConnection {
   readonly socket: Socket;
   readonly tiers: readonly NetworkTier[];
-  /** The widest network of its client: of its peer, or of the client that a trusted proxy names. */
+  /** Widest network of the client, which is the peer or the client that a trusted proxy names. */
   network: NetworkTier;
-  /** Requests that were answered on it. The server counts; it costs no clock and no timer. */
+  /** Number of requests that were answered on the connection; the server increments it. */
   answered: number;
-  /** `answered` when the table last looked for an idle connection. */
+  /** Value of `answered` at the last search for an idle connection. */
   seenAnswered: number;
-  /** Requests without a complete response. */
+  /** Number of requests without a complete response. */
   outstanding: number;
   /** True while received bytes wait to be parsed. */
   held: boolean;
@@ -44,30 +44,30 @@ export interface TrackedConnection {
   goalBytes: number;
 }
 
-/** Bytes that a peer must take in each stall interval. */
+/** Minimum number of bytes that a peer must read in each stall interval. */
 const pieceBytes = 64 * 1024;
-/** Connections that are looked at in search of an idle one. */
+/** Maximum number of connections that a search for an idle connection examines. */
 const maxLooks = 64;
 
-/** The connections of one network, the widest that a client belongs to. */
+/** The connections of one network, which is the widest network of its clients. */
 interface NetworkConnections {
   readonly share: number;
   readonly own: Set<TrackedConnection>;
 }
 
-/** A network with this part of the connections that it had when it was the largest is still taken for the largest. */
+/** Share of its connections below which the largest network is no longer assumed to be the largest one. */
 const stillLargest = 7 / 8;
 
 /**
- * Every connection of a server. A full table closes a connection in favour of a new one: one of the network that has most,
- * if it has more than the network of the new one; otherwise the one that has been idle for longest. So neither many
- * connections nor idle ones keep other clients out.
+ * All connections of a server. A full table closes a connection to admit a new one: a connection of the network with the
+ * most connections, if that network has more than the network of the new one; otherwise the connection with the longest
+ * idle time. Therefore neither many connections of one client nor idle connections exclude other clients.
  */
 export class ConnectionTable {
   readonly #bounds: ConnectionBounds;
   readonly #onCut: (reason: CutReason) => void;
   readonly #limit: TieredLimit;
-  /** In the order of their last activity, as far as it was looked at. */
+  /** Connections in the order of their last known activity. */
   readonly #connections = new Set<TrackedConnection>();
   readonly #bySocket = new WeakMap<object, TrackedConnection>();
   readonly #networks = new Map<string, NetworkConnections>();
@@ -79,12 +79,12 @@ export class ConnectionTable {
     this.#limit = new TieredLimit({ perClient: bounds.perClient, total: bounds.total });
   }
 
-  /** Connections now. */
+  /** Number of current connections. */
   get size(): number {
     return this.#connections.size;
   }
 
-  /** Admits a new connection; null when it was closed, before a byte of it was read. */
+  /** Admits a new connection. Returns null if the connection was closed instead. */
   admit(socket: Socket): TrackedConnection | null {
     const tiers = networkTiers(socket.remoteAddress ?? 'unknown');
     let reached = this.#limit.take(tiers, 1);
@@ -111,7 +111,7 @@ export class ConnectionTable {
     return tracked;
   }
 
-  /** The entry of a connection. */
+  /** Returns the entry of a connection; undefined if the connection was not admitted. */
   of(socket: object): TrackedConnection | undefined {
     return this.#bySocket.get(socket);
   }
@@ -122,7 +122,7 @@ export class ConnectionTable {
     socket.destroy();
   }
 
-  /** Counts a connection that was closed before the server got it. */
+  /** Counts a connection that was closed before the server received it. */
   countRefused(reason: CutReason): void {
     this.#onCut(reason);
   }
@@ -136,7 +136,7 @@ export class ConnectionTable {
     this.#join(tracked);
   }
 
-  /** Closes a connection for a reason that is counted. */
+  /** Closes a connection and counts the reason. */
   cut(tracked: TrackedConnection, reason: CutReason): void {
     if (!this.#connections.has(tracked)) return;
     this.#onCut(reason);
@@ -144,7 +144,7 @@ export class ConnectionTable {
     tracked.socket.destroy();
   }
 
-  /** Closes every connection whose peer takes too little of what is sent to it. `nowMs` never steps back. */
+  /** Closes every connection whose peer reads too slowly. `nowMs` is the time of a monotonic clock, in milliseconds. */
   cutStalled(nowMs: number): void {
     for (const tracked of this.#connections)
       if (isStalled(tracked, nowMs, this.#bounds.stallMs)) this.cut(tracked, 'stalled');
@@ -169,7 +169,7 @@ export class ConnectionTable {
   }
 
   #closeOfLargest(asking: readonly NetworkTier[]): boolean {
-    // With the new connection the asking network has one more.
+    // The count of the new connection's network includes the new connection.
     const { network, share } = widestOf(asking);
     const atLeast = ((this.#networks.get(network)?.own.size ?? 0) + 1) / share;
     const largest = this.#largestNetwork();
@@ -183,7 +183,7 @@ export class ConnectionTable {
     return victim !== undefined;
   }
 
-  /** Finds the network with most connections. A search looks at every network, so its result is used several times. */
+  /** Finds the network with the most connections. The result is cached, because a search visits every network. */
   #largestNetwork(): NetworkConnections | null {
     if (this.#largest && usage(this.#largest.connections) >= this.#largest.until) return this.#largest.connections;
     let found: NetworkConnections | null = null;
@@ -214,7 +214,7 @@ export class ConnectionTable {
   }
 }
 
-/** Connections of a network, in allowances of a single client. */
+/** Returns the number of a network's connections in proportion to its allowance. */
 function usage({ own, share }: NetworkConnections): number {
   return own.size / share;
 }
@@ -223,7 +223,7 @@ function widestOf(tiers: readonly NetworkTier[]): NetworkTier {
   return tiers.at(-1) ?? { network: 'unknown', share: 1 };
 }
 
-/** Returns true if the connection has sent no response since the last check and has no request under way or waiting. */
+/** Returns true if a connection has sent no response since the last check and has no pending request. */
 function isIdle({ socket, answered, seenAnswered, outstanding, held }: TrackedConnection): boolean {
   return !held && outstanding === 0 && socket.writableLength === 0 && answered === seenAnswered;
 }
@@ -235,10 +235,10 @@ function isStalled(tracked: TrackedConnection, nowMs: number, stallMs: number): 
     tracked.dueMs = null;
     return false;
   }
-  // What was handed over and taken: bytes that wait here or in the event loop's own queue are in both numbers.
+  // `bytesWritten` includes the bytes that are still buffered, so the difference is what the kernel has accepted.
   const taken = socket.bytesWritten - pending;
   if (tracked.dueMs !== null && taken < tracked.goalBytes) return nowMs >= tracked.dueMs;
-  // A single write of more than a piece counts as taken when all of it is: it has as many intervals as pieces.
+  // A large write counts as read only when all of it was read, so its deadline allows one interval per piece.
   tracked.dueMs = nowMs + stallMs * Math.max(1, Math.ceil(pending / pieceBytes));
   tracked.goalBytes = taken + Math.min(pending, pieceBytes);
   return false;

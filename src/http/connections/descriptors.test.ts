@@ -14,13 +14,13 @@ describe('maxConnections', () => {
   });
 });
 
-it('reads the limit and the use of this process', () => {
+it('readDescriptors returns the limit and the number of open descriptors of this process', () => {
   const { limit = 0, open = 0 } = readDescriptors() ?? {};
   expect(open).toBeGreaterThan(2);
   expect(limit).toBeGreaterThan(open);
 });
 
-it('leaves a server unlimited where the platform does not say', () => {
+it('limitConnections does not limit a server if the platform does not report descriptors', () => {
   const [limited, free] = [createServer(), createServer()];
   limitConnections(limited, { limit: 128, open: 22 });
   limitConnections(free, null);

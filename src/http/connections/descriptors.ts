@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 
-/** Descriptors of this process. */
+/** File descriptors of this process. */
 export interface Descriptors {
   /** Maximum number of open descriptors. */
   readonly limit: number;
@@ -9,13 +9,13 @@ export interface Descriptors {
   readonly open: number;
 }
 
-/** A sixteenth of the limit is kept for files, within these bounds. */
+/** Descriptors reserved for files: a sixteenth of the limit, but at least `min` and at most `max`. */
 const reserve = { min: 48, max: 1024, share: 16 };
-/** However low the limit is, this many connections are accepted. */
+/** Minimum number of accepted connections, even with a very low limit of descriptors. */
 const minConnections = 8;
 
 /**
- * Reads the limit and the use of descriptors; null where the platform does not say. Once, before a server listens.
+ * Returns the limit and the number of open descriptors of this process; null if the platform does not report them.
  */
 export function readDescriptors(): Descriptors | null {
   try {
@@ -27,21 +27,21 @@ export function readDescriptors(): Descriptors | null {
   }
 }
 
-/** Maximum number of connections that leaves enough descriptors for the files that responses are read from. */
+/** Returns the maximum number of connections that leaves enough descriptors for files. */
 export function maxConnections({ limit, open }: Descriptors): number {
   const kept = Math.min(reserve.max, Math.max(reserve.min, Math.ceil(limit / reserve.share)));
   return Math.max(minConnections, limit - open - kept);
 }
 
 /**
- * Limits the connections of a server below the descriptors of its process: clients that only connect then cost each
- * other connections, and never a reading. Further connections are closed at once.
+ * Limits the connections of a server to less than the descriptor limit of its process, so that connections never prevent
+ * the process from opening files. Connections above the limit are closed immediately.
  */
 export function limitConnections(server: Server, descriptors: Descriptors | null = readDescriptors()): void {
   if (descriptors !== null) server.maxConnections = maxConnections(descriptors);
 }
 
-/** Lowers a bound of connections to what leaves enough descriptors for files. */
+/** Returns the bounds with `total` reduced so that enough descriptors remain for files. */
 export function belowDescriptors<Bounds extends { readonly total: number }>(
   bounds: Bounds,
   descriptors: Descriptors | null = readDescriptors(),

@@ -7,11 +7,11 @@ it.each([
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2/64', '2001:db8:1:0/48'],
   ['2001:db8:1:2::1', '2001:db8:1:2/64', '2001:db8:1:0/48'],
   ['unknown', 'unknown', 'unknown'],
-])('the client of %s is %s, and its site %s', (address, client, site) => {
+])('the client network of %s is %s, and its site is %s', (address, client, site) => {
   expect([clientKey(address), siteKey(address)]).toEqual([client, site]);
 });
 
-it('a site has larger allowances than a client, the wider the larger', () => {
+it('a wider network has a larger allowance than a narrower one', () => {
   expect(networkTiers('2001:db8:1:2ff::1')).toEqual([
     { network: '2001:db8:1:2ff/64', share: 1 },
     { network: '2001:db8:1:200/56', share: 2 },
@@ -29,6 +29,6 @@ it.each([
   ['8.8.8.8', false],
   ['2001:4860::1', false],
   ['unknown', false],
-])('%s is nearby: %s', (address, nearby) => {
+])('isNearby for the address %s returns %s', (address, nearby) => {
   expect(isNearby(address)).toBe(nearby);
 });

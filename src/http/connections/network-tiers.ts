@@ -1,20 +1,20 @@
 import ipaddr from 'ipaddr.js';
 
-/** A network that a client belongs to, and how many times the allowance of a single client the network has. */
+/** A network of a client, and its allowance as a multiple of the allowance of a single client. */
 export interface NetworkTier {
   readonly network: string;
   readonly share: number;
 }
 
-/** Addresses whose networks are remembered: parsing one costs more than a request does. */
+/** Maximum number of addresses with cached networks; parsing an address takes longer than answering a request. */
 const maxRemembered = 4_096;
 
 const remembered = new Map<string, readonly NetworkTier[]>();
 
 /**
- * The networks that share the allowances of an address, the narrowest first. An IPv4 address is one client. An IPv6
- * client is a network of 64 bits; providers give sites 56 or 48 bits, so those have allowances too: two and four times
- * that of a client. Without them, one site could act as 65,536 clients.
+ * Returns the networks whose allowances apply to an address, the narrowest first. An IPv4 address is one client. An IPv6
+ * client is a /64 network. Providers assign /56 or /48 networks to sites, so those have allowances of two and four times
+ * that of a client; otherwise one site could act as 65,536 clients.
  */
 export function networkTiers(address: string): readonly NetworkTier[] {
   const known = remembered.get(address);
@@ -25,17 +25,17 @@ export function networkTiers(address: string): readonly NetworkTier[] {
   return tiers;
 }
 
-/** The name of a client: its narrowest network. */
+/** Returns the key of a client, which is its narrowest network. */
 export function clientKey(address: string): string {
   return networkTiers(address)[0]?.network ?? address;
 }
 
-/** The widest network that a client belongs to: its site. */
+/** Returns the widest network of a client, which is its site. */
 export function widestNetwork(address: string): NetworkTier {
   return networkTiers(address).at(-1) ?? { network: address, share: 1 };
 }
 
-/** The name of the site that a client belongs to. */
+/** Returns the key of a client's site, which is its widest network. */
 export function siteKey(address: string): string {
   return widestNetwork(address).network;
 }

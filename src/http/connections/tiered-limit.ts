@@ -1,15 +1,15 @@
 import type { NetworkTier } from './network-tiers.ts';
 
-/** Why an amount was not granted: the networks of the client have theirs, or all clients together have. */
+/** Limit that prevents an amount from being granted: that of a network of the client, or the total of all clients. */
 export type LimitReached = 'client' | 'total';
 
-/** Bounds of an amount that clients hold for a while; `perClient` null: only the total is bounded. */
+/** Limits on the amount that clients hold at one time; `perClient` is null if only the total is limited. */
 export interface TieredBounds {
   readonly perClient: number | null;
   readonly total: number;
 }
 
-/** Counts what clients hold, and grants no more than each of their networks and all together may hold. */
+/** Counts the amounts that clients hold, and enforces the limits of each network and of the total. */
 export class TieredLimit {
   readonly #bounds: TieredBounds;
   readonly #held = new Map<string, number>();
@@ -19,18 +19,18 @@ export class TieredLimit {
     this.#bounds = bounds;
   }
 
-  /** The amount that all clients hold. */
+  /** Amount that all clients hold together. */
   get total(): number {
     return this.#total;
   }
 
-  /** The amount that the widest network of a client holds, in allowances of a single client. */
+  /** Returns the amount that the widest network of a client holds, in proportion to its allowance. */
   usage(tiers: readonly NetworkTier[]): number {
     const widest = tiers.at(-1);
     return widest ? (this.#held.get(widest.network) ?? 0) / widest.share : 0;
   }
 
-  /** Takes an amount; nothing is taken where a bound would be exceeded, and the bound is returned. */
+  /** Takes an amount and returns null. If a limit would be exceeded, takes nothing and returns that limit. */
   take(tiers: readonly NetworkTier[], amount: number): LimitReached | null {
     const { perClient, total } = this.#bounds;
     if (perClient !== null) {
@@ -43,7 +43,7 @@ export class TieredLimit {
     return null;
   }
 
-  /** Gives back an amount that was taken. */
+  /** Releases an amount that was taken. */
   give(tiers: readonly NetworkTier[], amount: number): void {
     this.#add(tiers, -amount);
   }

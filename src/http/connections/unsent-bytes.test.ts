@@ -9,18 +9,18 @@ const [a, b, c] = ['192.0.2.1', '192.0.2.2', '192.0.2.3'].map(networkTiers) as [
   ReturnType<typeof networkTiers>,
 ];
 const uncut = (): void => {
-  throw new Error('nothing may be cut here');
+  throw new Error('unexpected cut of a response');
 };
 
 describe('unsent bytes', () => {
-  it('of one client are bounded, whatever others hold', () => {
+  it('of one client are limited, independently of other clients', () => {
     const unsent = new UnsentBytes({ perClient: 100, total: 1_000 }, () => 0);
     expect(unsent.claim(a, uncut).reserve(100)).toBe(true);
     expect(unsent.claim(a, uncut).reserve(1)).toBe(false);
     expect(unsent.claim(b, uncut).reserve(100)).toBe(true);
   });
 
-  it('are given back as a response turns out smaller than was reserved, and when it is gone', () => {
+  it('are released if a response is smaller than its reservation, and when the response is complete', () => {
     const unsent = new UnsentBytes({ perClient: 100, total: 1_000 }, () => 0);
     const claim = unsent.claim(a, uncut);
     expect([claim.reserve(80), claim.settle(30), unsent.total]).toEqual([true, true, 30]);
@@ -29,7 +29,7 @@ describe('unsent bytes', () => {
     expect(unsent.total).toBe(0);
   });
 
-  it('in total: the response of the client that holds most is cut, once it had time to be taken', () => {
+  it('above the total limit cause the largest client to be cut, but only after a minimum sending time', () => {
     let now = 0;
     const cut: string[] = [];
     const unsent = new UnsentBytes({ perClient: 100, total: 200 }, () => now);
@@ -46,7 +46,7 @@ describe('unsent bytes', () => {
     expect(cut).toEqual(['first']);
   });
 
-  it('never exceed their bounds, and are all given back', () => {
+  it('never exceed their limits, and are all released', () => {
     const step = fc.record({
       client: fc.constantFrom(...['192.0.2.1', '2001:db8::1', '2001:db8:0:100::1', '2001:db8:0:101::1']),
       bytes: fc.integer({ min: 0, max: 150 }),

@@ -1,19 +1,19 @@
 import type { NetworkTier } from './network-tiers.ts';
 import { TieredLimit } from './tiered-limit.ts';
 
-/** Bounds of what is held in memory for clients that have not taken it yet, in bytes. */
+/** Limits on the memory for responses that clients have not read yet, in bytes. */
 export interface UnsentBounds {
   readonly perClient: number;
   readonly total: number;
 }
 
-/** The bytes that one response holds. */
+/** A claim on memory for one response. */
 export interface UnsentClaim {
-  /** Reserves at least so many bytes before they are made; false where a bound forbids it. */
+  /** Reserves at least `bytes` before the response is built; returns false if a limit would be exceeded. */
   reserve(bytes: number): boolean;
-  /** Sets the claim to what the response really holds; false where a bound forbids it. */
+  /** Sets the claim to the size of the built response; returns false if a limit would be exceeded. */
   settle(bytes: number): boolean;
-  /** The response is whole, or gone. */
+  /** Releases the claim after the response was sent or abandoned. */
   release(): void;
 }
 
@@ -25,12 +25,12 @@ interface Held {
   sendingSince: number | null;
 }
 
-/** A response that has been sent for this long may be cut in favour of others when memory is short. */
+/** Minimum sending time in milliseconds before a response may be cut in favour of other responses. */
 const protectedMs = 2_000;
 
 /**
- * Bounds the memory of unsent responses, by client and in total. When the total is used up, the response of the
- * network that holds most is cut, unless that is the network that asks.
+ * Limits the memory of unsent responses, by client and in total. If the total limit is reached, a response of the network
+ * with the largest share is cut, unless that is the requesting network.
  */
 export class UnsentBytes {
   readonly #limit: TieredLimit;
@@ -42,12 +42,12 @@ export class UnsentBytes {
     this.#monotonic = monotonic;
   }
 
-  /** Bytes held now. */
+  /** Number of bytes that all claims hold. */
   get total(): number {
     return this.#limit.total;
   }
 
-  /** A claim for one response; `cut` ends its sending. */
+  /** Creates a claim for one response; `cut` must abort the response. */
   claim(tiers: readonly NetworkTier[], cut: () => void): UnsentClaim {
     const held: Held = { tiers, cut, bytes: 0, sendingSince: null };
     this.#held.add(held);

@@ -1,4 +1,4 @@
-/** Content codings that are offered, best first. */
+/** Supported content codings, the best compression first. */
 export const codings = ['br', 'gzip', 'identity'] as const;
 
 /** A content coding (RFC 9110, section 8.4.1). */
@@ -6,12 +6,12 @@ export type Coding = (typeof codings)[number];
 
 const member = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;\s*[qQ]\s*=\s*(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)\s*)?$/;
 
-/** Headers longer than this are not weighed: identity is always right. */
+/** Maximum length in characters of a parsed header; for a longer header, identity is selected. */
 const longest = 1024;
 
 /**
- * The coding to answer with (RFC 9110, section 12.5.3): the one with the highest weight, and of equal ones the
- * smaller answer. Identity when the header is absent, malformed, or refuses everything.
+ * Returns the coding for a response (RFC 9110, section 12.5.3): the coding with the highest weight, and for equal weights
+ * the one with the better compression. Identity if the header is absent, malformed, or rejects every coding.
  */
 export function chooseCoding(header: string | undefined): Coding {
   if (header === undefined || header.length > longest) return 'identity';

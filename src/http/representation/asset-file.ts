@@ -3,25 +3,25 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Coding } from './accept-encoding.ts';
 import { encode } from './compress.ts';
 
-/** A file of the built program that is served as it is; read again only when it changed on disk. */
+/** A static file of the built program, which is cached and read again after a change on disk. */
 export interface AssetFile {
-  /** Its bytes in a coding, or null when it is missing or cannot be read. */
+  /** Returns the file's bytes in a coding; null if the file is missing or unreadable. */
   bytes(coding: Coding): AssetBytes | null;
 }
 
-/** An asset in a coding. */
+/** Bytes of an asset in one content coding. */
 export interface AssetBytes {
   readonly bytes: Buffer;
   readonly coding: Coding;
-  /** Weak validator of what was encoded: the same in every coding and every process. */
+  /** Weak validator of the decoded content, which is the same in every coding and every process. */
   readonly etag: string;
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;
 
 /**
- * An asset at a path. A compressed file next to it (`.br`, `.gz`), written by the build, is preferred to compressing
- * here; `change` makes the served bytes from those of the file.
+ * Creates the asset for a file. The compressed files that the build writes next to it (`.br`, `.gz`) are used if they
+ * exist; `change` converts the file's bytes to the served bytes.
  */
 export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
   let stamp = '';

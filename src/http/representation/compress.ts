@@ -1,10 +1,10 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Coding } from './accept-encoding.ts';
 
-/** Above this, in bytes, the best compression would hold the event loop for longer than it saves. */
+/** Maximum size in bytes for the highest compression level, which would block the event loop too long for more. */
 const smallBytes = 32 * 1024;
 
-/** The bytes in a content coding. Made once for each representation, so small ones get the best that brotli has. */
+/** Encodes bytes in a content coding, small ones with the highest brotli level. Callers cache the result. */
 export function encode(bytes: Buffer, coding: Coding): Buffer {
   switch (coding) {
     case 'identity':

@@ -1,4 +1,4 @@
-/** One member of the list: an entity tag, or anything else up to the next comma (RFC 9110, section 8.8.3). */
+/** Matches one entry of the list: an entity tag, or any other text up to the next comma (RFC 9110, section 8.8.3). */
 const member = /[ \t]*(?:(?:W\/)?("[\x21\x23-\x7e\x80-\uffff]*")[ \t]*(?=,|$)|[^,]*)(?:,|$)/y;
 
 /**

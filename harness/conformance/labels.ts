@@ -3,7 +3,7 @@ import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Labels for the suites of the store: few accounts and labelers, so that labels share them. */
+/** Labels for the suites of the store: few accounts and labelers, so that many labels share an account or a labeler. */
 
 const accounts = ['aaaaaaaaaaaaaaaaaaaaaaaa', 'ewvi7nxzyoun6zhxrhs64oiz', '2222222222222222222222zz'];
 /** Subjects of generated labels: did:plc and did:web. */
@@ -11,7 +11,7 @@ export const subjects = [...accounts.map((id) => `did:plc:${id}`), 'did:web:alic
 /** Labelers of generated labels. */
 export const labelers = ['did:plc:labelerlabelerlabelerlab', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:mod.example'];
 
-/** Noon of an ordinary day, on the observed clock. */
+/** Noon of the day on which the generated labels begin, on the observed clock, in microseconds. */
 export const noon = micros(20_000 * day + day / 2);
 
 /** Returns the n-th of many different labels. */
@@ -77,7 +77,7 @@ const uri = fc.oneof(
     .map(([subject, rest]) => `at://${subject}${rest.startsWith('?') ? '' : rest}`),
 );
 
-/** Any label that admission could accept, and some that it would refuse. */
+/** Generates any label that admission could accept, and some labels that it would refuse. */
 export const anyLabel: fc.Arbitrary<ReceivedLabel> = fc
   .record(
     {

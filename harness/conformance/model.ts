@@ -12,7 +12,7 @@ import type {
 } from '../../src/store/port.ts';
 import { dayOf, dayStart, hour, type Interval, micros } from '../../src/store/time.ts';
 
-/** A simple model of the store without regard to size: arrays, filters and sorts. */
+/** A simple reference model of the store: arrays, filters and sorts, without regard to speed or memory. */
 export class StoreModel {
   readonly rows: Observation[] = [];
   readonly #positions = new Map<string, Position>();

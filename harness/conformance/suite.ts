@@ -7,10 +7,10 @@ import { labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
-/** Every implementation of the port: the suites in this directory run for each. */
+/** Implementations of the storage port; the suites in this directory run for each. */
 export const kinds: readonly StoreKind[] = [sqliteKind];
 
-/** A store of a kind, new for each test. */
+/** Store under test: an implementation and an empty store, which is new for each test. */
 export interface Subject {
   readonly place: StorePlace;
   readonly store: StoreWriter;
@@ -44,17 +44,17 @@ export function useStore(kind: StoreKind): Subject {
   };
 }
 
-/** Returns an instant some microseconds after another. */
+/** Returns the instant `more` microseconds after `at`. */
 export function later(at: number, more: number): Micros {
   return micros(at + more);
 }
 
-/** Returns the day from an instant on. */
+/** Returns the interval of one day that begins at an instant. */
 export function around(at: number): Interval {
   return { start: micros(at), end: micros(at + day) };
 }
 
-/** Formats an authored time, milliseconds after noon. */
+/** Formats the authored time that is the given number of milliseconds after noon. */
 export function noonText(milliseconds: number): string {
   return new Date(noon / 1000 + milliseconds).toISOString();
 }
@@ -64,7 +64,7 @@ export function batch(at: Micros, numbers: readonly number[]): Batch {
   return { at, observations: numbers.map((n) => observationOf(labelNumber(n))), refusals: [], positions: [] };
 }
 
-/** Collects all rows of some chunks. */
+/** Returns all rows of a sequence of chunks. */
 export async function collect(chunks: AsyncIterable<readonly Observation[]>): Promise<Observation[]> {
   const rows: Observation[] = [];
   for await (const chunk of chunks) rows.push(...chunk);
@@ -79,7 +79,7 @@ export async function everyRow(store: StoreReader, interval: Interval): Promise<
   return all.flat().sort((a, b) => a.observedAt - b.observedAt);
 }
 
-/** Returns the problems that verify reports, over all days. */
+/** Returns the problems that `verify` reports for all days of a store. */
 export async function problems(store: StoreReader): Promise<string[]> {
   const found: string[] = [];
   for await (const report of store.verify()) found.push(...report.problems.map((text) => `${report.day}: ${text}`));

@@ -19,7 +19,7 @@ interface Target {
   damaged(kind: DamageKind, random: () => number): Promise<Judged & { readonly how: string }>;
 }
 
-/** Damages every kind of file in turn; a case is determined by the seed and its number. */
+/** Damages every kind of file in turn; the seed and the number of a case determine its damage. */
 export class DamageCases {
   readonly #targets: readonly Target[];
   readonly #seed: number;
@@ -50,13 +50,16 @@ export class DamageCases {
   async run(number: number): Promise<Case> {
     const target = this.#targets[number % this.#targets.length];
     const kind = damageKinds[Math.floor(number / this.#targets.length) % damageKinds.length];
-    if (!target || !kind) throw new Error('there is no such case');
+    if (!target || !kind) throw new Error('no case has this number');
     const judged = await target.damaged(kind, randomOf(this.#seed * 1_000_003 + number));
     return { number, file: target.name, damage: kind, ...judged };
   }
 }
 
-/** Logs are filled after a loss of power, and files are filled after the store was closed. */
+/**
+ * Returns true if the file has content at the time of the damage: logs after a loss of power, other files after the
+ * store was closed.
+ */
 function isFilled(file: string, closes: boolean): boolean {
   return closes ? file.endsWith('.sqlite') : file.endsWith('-wal') || file.endsWith('.lock');
 }
@@ -66,8 +69,8 @@ function nameOf(file: string): string {
 }
 
 /**
- * Damage that cannot always be detected, because these files have no checksums of their content: SQLite and JSON only
- * validate their structure. `docs/testing.md` has the figures.
+ * Kinds of damage that cannot always be detected, by kind of file. These files have no checksums of their content;
+ * SQLite and JSON only validate their structure. `docs/testing.md` has the figures.
  */
 const limits: Readonly<Record<string, readonly DamageKind[]>> = {
   'open day': ['torn sectors', 'lost sectors', 'bit flips'],
@@ -83,7 +86,7 @@ export function isWrong({ verdict }: Case): boolean {
   return verdict === 'silent' || verdict === 'found by verify';
 }
 
-/** Returns true if a case violates the guarantees for such a file. */
+/** Returns true if a case violates what the store guarantees for a damaged file of its kind. */
 export function isBroken(one: Case): boolean {
   return isWrong(one) && limits[one.file]?.includes(one.damage) !== true;
 }

@@ -1,13 +1,13 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 
-/** Kinds of damage after a loss of power, or later. */
+/** Kinds of damage to a file, by a loss of power or by later corruption of the medium. */
 export const damageKinds = ['truncation', 'torn sectors', 'lost sectors', 'bit flips'] as const;
 export type DamageKind = (typeof damageKinds)[number];
 
-/** Returns numbers from 0 to 1, determined by a seed. */
+/** Generator of numbers from 0 to 1 that a seed determines. */
 export type Random = () => number;
 
-/** The generator mulberry32. */
+/** Creates the generator mulberry32. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -18,14 +18,14 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** Returns an integer below a bound. */
+/** Returns a random integer from 0 to `bound` - 1. */
 export function below(random: Random, bound: number): number {
   return Math.floor(random() * bound);
 }
 
 /**
- * Damages a file and describes the damage. `earlier` is the file before its last changes: a torn write leaves sectors
- * of it, or zeros if it was shorter.
+ * Damages a file and describes the damage. `earlier` is the file before its last changes: after a torn write some
+ * sectors have that earlier content, or zeros where the earlier file was shorter.
  */
 export function damage(path: string, kind: DamageKind, random: Random, earlier: Buffer): string {
   const bytes = readFileSync(path);
@@ -44,7 +44,7 @@ export function damage(path: string, kind: DamageKind, random: Random, earlier: 
       const sector = random() < 0.5 ? 512 : 4096;
       const sectors = Math.ceil(bytes.length / sector);
       const first = below(random, sectors);
-      // A prefix of the new data over the old, or some sectors in the middle of it.
+      // A torn write replaces a prefix of the old data, or some sectors in the middle.
       const last = random() < 0.5 ? sectors : Math.min(sectors, first + 1 + below(random, 4));
       for (let at = first * sector; at < Math.min(last * sector, bytes.length); at++) {
         bytes[at] = kind === 'torn sectors' ? (earlier[at] ?? 0) : 0;

@@ -28,18 +28,18 @@ const compared = (found: unknown, expected: unknown): Judged =>
     ? { verdict: 'unchanged', why: '' }
     : { verdict: 'silent', why: `another content: ${JSON.stringify(found)?.slice(0, 200) ?? ''}` };
 
-/** Judges of every file outside the observation store; `truth` is the undamaged directory. */
+/** Functions that judge the files outside the observation store, by file name; `truth` is the undamaged directory. */
 const judges: Readonly<Record<string, (folder: string, truth: string) => Judged | Promise<Judged>>> = {
   [labels]: (folder, truth) => judgeArtifact(join(folder, labels), join(truth, labels)),
   [weather]: (folder, truth) => judgeArtifact(join(folder, weather), join(truth, weather)),
-  // A hold must remain a hold, whatever its reason.
+  // Two holds with different reasons count as equal.
   'labels-hold.json': async (folder) => compared((await readHold(folder)) !== null, true),
   'labels-denied.json': async (folder, truth) => {
     const [found, expected] = [await readDenyFile(folder), await readDenyFile(truth)];
     if (found.kind !== 'list' || expected.kind !== 'list') return refused(found.kind);
     return compared(formatDenyList(found.list), formatDenyList(expected.list));
   },
-  // With another secret every cursor is refused.
+  // Any other secret is accepted: it invalidates all cursors, which is not a wrong result.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
   [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
   // A user of an export compares it with the digest of its manifest.
@@ -54,7 +54,7 @@ function judgeArtifact(path: string, truth: string): Judged {
   if (found?.kind !== 'readable' || expected?.kind !== 'readable') return refused(found?.kind ?? 'missing');
   // An artifact contains its generation time: an earlier artifact is not a wrong fact.
   if (earlier?.kind === 'readable' && isDeepStrictEqual(found.artifact, earlier.artifact)) {
-    return { verdict: 'gap', why: 'the artifact before' };
+    return { verdict: 'gap', why: 'the artifact before the last change' };
   }
   return compared(found.artifact, expected.artifact);
 }
@@ -123,7 +123,7 @@ async function make(folder: string, turn: number): Promise<void> {
   store.close();
 }
 
-/** Files outside the observation store, which are damaged repeatedly from the same state. */
+/** A directory with the files outside the observation store; each damage starts from the same state. */
 export class FileWorld {
   readonly files = Object.keys(judges);
   readonly #folder: string;
@@ -145,12 +145,12 @@ export class FileWorld {
   /** Damages one file of a copy and judges the result of reading it. */
   async damaged(file: string, kind: DamageKind, random: Random): Promise<Judged & { readonly how: string }> {
     const [place, truth, earlier] = ['place', 'truth', 'earlier'].map((name) => join(this.#folder, name));
-    if (!place || !truth || !earlier) throw new Error('there is no place');
+    if (!place || !truth || !earlier) throw new Error('a directory of copies is missing');
     rmSync(place, { recursive: true, force: true });
     cpSync(join(this.#folder, 'now'), place, { recursive: true });
     const how = damage(join(place, file), kind, random, readFileSync(join(earlier, file)));
     const judge = judges[file];
-    if (!judge) throw new Error(`nothing judges ${file}`);
+    if (!judge) throw new Error(`no function judges ${file}`);
     return { ...(await judge(place, truth)), how };
   }
 }

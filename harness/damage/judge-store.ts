@@ -10,8 +10,8 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { rowsOf } from '../faults/store-state.ts';
 
 /**
- * Effects of a damaged file: none; a refusal of all or some queries; an earlier state with a gap for the missing
- * commits; a wrong result that `verify` finds; or a wrong result that nothing finds.
+ * Effects of a damaged file: no change; errors for all or some queries; an earlier state with a gap for the missing
+ * commits; a wrong result that `verify` detects; or a wrong result that no check detects.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -22,7 +22,7 @@ export interface Judged {
   readonly why: string;
 }
 
-/** Results of an undamaged store. */
+/** Results of the queries of an undamaged store. */
 export interface StoreTruth {
   readonly rows: ReadonlyMap<string, Observation>;
   readonly answers: Readonly<Record<string, unknown>>;
@@ -35,7 +35,9 @@ export const reopenedAt = micros(noon + 5 * day + day / 4);
 const interval = { start: noon, end: micros(noon + 6 * day) };
 const silentLog = { info: () => undefined, warn: () => undefined } as unknown as Log;
 
-/** Results that are compared as a whole. `heartbeat` and `gaps` may have additions, because a start records a gap. */
+/**
+ * Queries whose whole results are compared. `heartbeat` and `gaps` may have additions, because a start records a gap.
+ */
 const questions: Readonly<Record<string, (store: StoreReader) => Promise<unknown>>> = {
   epoch: (store) => store.epoch(),
   floor: async (store) => (await store.frontier()).floor,
@@ -45,12 +47,12 @@ const questions: Readonly<Record<string, (store: StoreReader) => Promise<unknown
   note: (store) => store.note('test'),
 };
 
-/** Returns a row as it is published: without the labeler's signature, but with its verdict. */
+/** Returns the published form of a row: it omits the labeler's signature and contains the verdict on it. */
 function published(row: Observation): string {
   return JSON.stringify(rowOf(row));
 }
 
-/** Returns the results of an undamaged store. */
+/** Returns the results of all queries of an undamaged store. */
 export async function storeTruth(folder: string): Promise<StoreTruth> {
   const reader = openSqliteReader(folder);
   try {
@@ -66,8 +68,8 @@ export async function storeTruth(folder: string): Promise<StoreTruth> {
 }
 
 /**
- * Opens a damaged store as the instrument does and compares its results. `earlier` contains the results after each
- * earlier commit.
+ * Opens a damaged store as the instrument does and compares its results with those of the undamaged store. `earlier`
+ * contains the results after each earlier commit.
  */
 export async function judgeStore(folder: string, truth: StoreTruth, earlier: readonly StoreTruth[]): Promise<Judged> {
   try {
@@ -138,7 +140,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   const refusals = await asked(() => reader.refusals(interval));
   for (const { source, reason, count } of truth.refusals) {
     const found = refusals?.find((one) => one.source === source && one.reason === reason)?.count ?? 0;
-    // Counts of lost commits are missing, and a gap covers them.
+    // The counts of lost commits may be missing, because a gap covers the time of those commits.
     if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} of ${count} refusals`);
   }
   for (const gap of gaps === null ? [] : truth.gaps) {
@@ -160,7 +162,7 @@ function verdictWithout(refused: string | null, isEarlier: boolean): Judged {
   return isEarlier ? { verdict: 'gap', why: 'a state before the last commits' } : { verdict: 'unchanged', why: '' };
 }
 
-/** Compares counters and stored counts with the served rows. */
+/** Returns a description of the first counter or stored count that differs from the served rows. */
 async function wrongCounts(
   reader: StoreReader,
   rows: readonly Observation[],

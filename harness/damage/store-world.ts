@@ -4,12 +4,12 @@ import { type DamageKind, damage, type Random } from './damage.ts';
 import { type Judged, judgeStore, type StoreTruth, storeTruth } from './judge-store.ts';
 import { makeStores } from './world.ts';
 
-/** A store that is damaged repeatedly, each time from the same state. */
+/** A store that is damaged repeatedly; each damage starts from the same state. */
 export class StoreWorld {
   readonly #folder: string;
   readonly #count: number;
   readonly #truths: readonly StoreTruth[];
-  /** All files except log indexes, which SQLite rebuilds. */
+  /** Names of all files that are damaged: all except log indexes, which SQLite rebuilds. */
   readonly files: readonly string[];
 
   private constructor(folder: string, count: number, truths: readonly StoreTruth[]) {
@@ -40,7 +40,7 @@ export class StoreWorld {
     const earlier = join(this.#version(Math.floor(random() * (this.#count - 1))), file);
     const how = damage(join(place, file), kind, random, existsSync(earlier) ? readFileSync(earlier) : Buffer.alloc(0));
     const truth = this.#truths.at(-1);
-    if (!truth) throw new Error('there is no truth');
+    if (!truth) throw new Error('the undamaged directory is missing');
     return { ...(await judgeStore(place, truth, this.#truths)), how };
   }
 

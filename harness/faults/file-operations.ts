@@ -17,11 +17,11 @@ import { openWindowStore } from '../../src/weather/window/window-store.ts';
 import type { Operation } from './operation.ts';
 import type { CallClass } from './shim.ts';
 
-/** Returns true for an error with a system code, or one for the operator. */
+/** Returns true for an error with a system code, or an `OperatorError`. */
 const isOperators = (error: unknown): boolean =>
   error instanceof OperatorError || (systemCode(error) ?? '').startsWith('E');
 
-/** Every failed change of a file must be reported. */
+/** Classes of calls that change a file; each failure of such a call must be reported. */
 const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
 const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));
@@ -49,7 +49,7 @@ const hold: Operation = {
   state: held,
   isDocumented: isOperators,
   reports: changes,
-  // The instrument writes the mark of the file into its next artifact.
+  // An intermediate state is valid if a hold is set, because the instrument then marks the next artifact as held.
   between: (state) => (isHeld(state) ? null : 'the artifact is held and no hold is set'),
 };
 
@@ -96,7 +96,7 @@ const deny: Operation = {
   reports: changes,
 };
 
-/** Creates the secret of the cursors, which is random. */
+/** Creates the random secret that signs cursors. */
 const secret: Operation = {
   name: 'secret',
   prepare: made,
@@ -147,7 +147,8 @@ const weather: Operation = {
       store.close();
     }
   },
-  // SQLite tolerates a failed flush of a directory or of a checkpoint, because the log keeps the committed data.
+  // No failure must be reported: SQLite tolerates a failed flush of a directory or of a checkpoint, because the log
+  // keeps the committed data.
   reports: [],
   isDocumented: (error) => isOperators(error) || (systemCode(error) ?? '').startsWith('SQLITE_'),
 };
@@ -155,7 +156,7 @@ const weather: Operation = {
 const { manifest } = accountExamples.exports.created;
 const rows = accountExamples.exports.next.rows;
 
-/** Returns responses of a service with one export of a few rows. */
+/** Returns the responses of a fake service that has one export of a few rows. */
 function fakeFetch(url: string | URL | Request): Promise<Response> {
   const chain = startChain(manifest);
   for (const row of rows) chain.add(row);
@@ -201,7 +202,7 @@ const exportCsv: Operation = {
   },
   isDocumented: (error) => error instanceof ExportFailure,
   reports: changes,
-  // The manifest appears first, and identifies its rows by a digest.
+  // The manifest appears before its rows, and identifies the rows by a digest.
   between: (state) => {
     const { files, texts } = state as { files: readonly string[]; texts: readonly string[] };
     const rowsText = texts[files.indexOf('rows.csv')];

@@ -1,24 +1,24 @@
 import type { CallClass } from './shim.ts';
 
-/** An operation on files that is run once for each of its system calls, with that call failing. */
+/** An operation on files. A run is made for each of its system calls, with that call failing. */
 export interface Operation {
   readonly name: string;
   /** Creates the initial directory of each run. */
   prepare(directory: string): Promise<void>;
   /**
-   * Runs the operation, or the rest of it if an earlier run ended in the middle. Calls `onStep` after each completed
-   * part; an error from `onStep` ends the run. Calls `onReport` for errors that are reported and retried.
+   * Runs the operation, or the remaining part if an earlier run ended in the middle. Calls `onStep` after each
+   * completed part; an error from `onStep` ends the run. Calls `onReport` for errors that are reported and retried.
    */
   run(directory: string, onStep: () => void, onReport: (error: unknown) => void): Promise<void>;
-  /** Returns the directory's content as its next reader sees it; throws if it cannot be read. */
+  /** Returns the content of the directory as read after a restart; rejects if it cannot be read. */
   state(directory: string): Promise<unknown>;
   /** Returns true if the operation documents this kind of error. */
   isDocumented(error: unknown): boolean;
-  /** Classes of calls whose failure must be reported, however the operation handles it. */
+  /** Classes of calls whose failure must be reported, even if the operation then completes. */
   readonly reports: readonly CallClass[];
   /**
-   * Returns the reason why an intermediate state is wrong, or null if the operation may leave it. Absent if there are
-   * no such states.
+   * Returns the reason why an intermediate state is invalid, or null if it is valid. Absent if the operation has no
+   * valid intermediate state.
    */
   between?(state: unknown, first: unknown, last: unknown): string | null;
 }

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Outcome } from './run.ts';
 
-/** Runs an operation in a process under the shim and returns the outcome of each run. */
+/** Runs an operation in a process that loads the shim, and returns the outcome of each run. */
 export async function runOperation(
   name: string,
   shim: Readonly<Record<string, string>>,

@@ -1,7 +1,7 @@
 /**
- * A process under the shim: `process.ts OPERATION MODE SEED LIMIT`. Mode `each` fails every call once, alternating
- * between failures; `all` uses every failure of a call's class, once and permanently. LIMIT bounds the runs of `each`.
- * Prints one line of JSON per run.
+ * Entry point of the process that loads the shim:`process.ts OPERATION MODE SEED LIMIT`. Mode `each` fails every call
+ * once, with a different kind of failure for consecutive calls; `all` uses every failure of a call's class, once and
+ * permanently. LIMIT bounds the runs of `each`. Prints one line of JSON per run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,10 @@ function applicable(call: CallClass): readonly Failure[] {
   return failures.filter(({ classes }) => classes.includes(call));
 }
 
-/** Fails every call once; beyond the limit, every second call, every third, and so on, with varying offsets. */
+/**
+ * Returns the plan that fails every call once; if the calls exceed the limit, every second call, every third, and so
+ * on, with varying offsets.
+ */
 function each(calls: readonly CallClass[], seed: number): Planned[] {
   const stride = Math.max(1, Math.ceil(calls.length / Number(limitText)));
   return calls.flatMap((call, i) => {
@@ -55,7 +58,7 @@ function all(calls: readonly CallClass[]): Planned[] {
   return calls.flatMap((call, i) =>
     applicable(call).flatMap((failure) => [
       { nth: i + 1, failure, onwards: false },
-      // A full disk stays full; a failed read or flush is different each time.
+      // A permanent failure is tested only for a full disk; a failed read or flush is transient.
       ...(['EIO', 'short write'].includes(failure.name) ? [] : [{ nth: i + 1, failure, onwards: true }]),
     ]),
   );

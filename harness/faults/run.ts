@@ -9,22 +9,22 @@ export interface Outcome {
   readonly failure: string;
   readonly call: CallClass | null;
   readonly where: string;
-  /** The error that the operation reported; null if it completed anyway. */
+  /** Message of the error that the operation reported; null if the operation completed without one. */
   readonly reported: string | null;
-  /** Description of the violated guarantee; null if there is none. */
+  /** Description of the violated guarantee; null if the run violates no guarantee. */
   readonly broken: string | null;
 }
 
-/** Thrown by a step to end a run there. */
+/** Error that a test throws in a step to end the run at that step. */
 class Stop extends Error {}
 
-/** One operation in its own directory, with the states that it may leave. */
+/** Runs of one operation in its own directory, with the states that the operation may leave. */
 export class FaultRun {
   readonly #operation: Operation;
   readonly #template: string;
   readonly #place: string;
   readonly #control: Injection;
-  /** States after no step, the first, and so on; the last is that of a complete run. */
+  /** Expected states: the initial one, and the state after each step; the last one is that of a complete run. */
   readonly #states: unknown[] = [];
 
   constructor(operation: Operation, template: string, place: string, control: Injection) {
@@ -34,7 +34,7 @@ export class FaultRun {
     this.#control = control;
   }
 
-  /** Records the states and returns the calls of a complete run. */
+  /** Runs the operation without a failure, records the state after each step, and returns the classes of its calls. */
   async learn(noFailure: Failure): Promise<readonly CallClass[]> {
     await this.#operation.prepare(this.#template);
     this.#reset();
@@ -60,7 +60,10 @@ export class FaultRun {
     return this.#control.disarm().calls;
   }
 
-  /** Runs the operation with its nth call failing, checks the remaining state, then runs it again to its end. */
+  /**
+   * Runs the operation with its nth call failing, checks the state of the files, then runs the operation again without
+   * a failure.
+   */
   async fail(nth: number, failure: Failure, onwards: boolean): Promise<Outcome | null> {
     this.#reset();
     let steps = 0;
@@ -75,7 +78,7 @@ export class FaultRun {
       },
     ).then(
       () => null,
-      (thrown: unknown) => thrown ?? new Error('nothing was thrown'),
+      (thrown: unknown) => thrown ?? new Error('the operation ended without an error'),
     );
     const met = this.#control.disarm();
     if (met.injected === 0) return null;
@@ -86,7 +89,7 @@ export class FaultRun {
     const broken = silent ?? (await this.#judge(error, steps)) ?? (await this.#repeat());
     return {
       nth,
-      failure: onwards ? `${failure.name} from then on` : failure.name,
+      failure: onwards ? `${failure.name}, permanently from this call on` : failure.name,
       call,
       where: met.where,
       reported: reported === null ? null : describe(reported),
@@ -107,23 +110,28 @@ export class FaultRun {
     if (allowed.some((at) => isDeepStrictEqual(state, this.#states[at]))) return null;
     const isMixed = this.#operation.between?.(state, this.#states[0], this.#states[last]);
     if (error !== null && isMixed === null) return null;
-    const what = error === null ? 'success was reported, and the new state does not hold' : 'neither old nor new';
+    const what =
+      error === null
+        ? 'success was reported, but the state is not the new one'
+        : 'the state is neither the old nor the new one';
     return `${what}: ${isMixed ?? (state instanceof Error ? describe(state) : difference(state, this.#states[steps]))}`;
   }
 
-  /** An operation that failed once can be run again. */
+  /** Runs the operation again after a failed run, without a failure, and returns the violated guarantee or null. */
   async #repeat(): Promise<string | null> {
     try {
       await this.#run(() => undefined);
       const state = await this.#operation.state(this.#place);
       const expected = this.#states.at(-1);
-      return isDeepStrictEqual(state, expected) ? null : `repeated, it differs: ${difference(state, expected)}`;
+      return isDeepStrictEqual(state, expected)
+        ? null
+        : `the state after a repeated run differs: ${difference(state, expected)}`;
     } catch (error) {
-      return `cannot be repeated: ${describe(error)}`;
+      return `the operation cannot be repeated: ${describe(error)}`;
     }
   }
 
-  /** Turns a synchronous throw into a rejection. */
+  /** Runs the operation and converts a synchronous throw to a rejection. */
   async #run(onStep: () => void, onReport: (error: unknown) => void = () => undefined): Promise<void> {
     await this.#operation.run(this.#place, onStep, onReport);
   }

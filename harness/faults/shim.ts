@@ -22,17 +22,17 @@ export type CallClass = (typeof callClasses)[number];
 /** A way in which a call fails, with the classes to which it applies. */
 export interface Failure {
   readonly name: string;
-  /** An errno, or `shortWrite`. */
+  /** An errno, or `shortWrite` for a write of half of the bytes. */
   readonly error: number;
   readonly classes: readonly CallClass[];
 }
 
 const { EIO, ENOSPC, EDQUOT, EMFILE } = constants.errno;
-/** As in shim.c: half of the bytes are written. */
+/** Value of `error` in shim.c for a write of half of the bytes. */
 const shortWrite = 10_000;
 const takesSpace: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
-/** All injected failures. */
+/** All failures that the shim can inject. */
 export const failures: readonly Failure[] = [
   { name: 'EIO', error: EIO, classes: callClasses },
   { name: 'ENOSPC', error: ENOSPC, classes: takesSpace },
@@ -58,23 +58,23 @@ const seenAt = 1024;
 const maxCalls = 16_384;
 const controlBytes = seenAt + maxCalls;
 
-/** Calls of a process between `arm` and `disarm`. */
+/** Calls that the shim intercepted between `arm` and `disarm`. */
 export interface Met {
   /** Class of each call, in order. */
   readonly calls: readonly CallClass[];
   readonly injected: number;
-  /** File of the first failed call, below the directory. */
+  /** Path of the file of the first failed call, relative to the directory; empty if no call failed. */
   readonly where: string;
 }
 
-/** Causes failures below a directory between `arm` and `disarm`. */
+/** Injects failures below a directory between `arm` and `disarm`. */
 export interface Injection {
-  /** Selects the nth failure; 0 selects none. With `onwards`, the failure is permanent. */
+  /** Selects the call or block that fails, by its number; no failure if 0. With `onwards`, the failure is permanent. */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void;
   disarm(): Met;
 }
 
-/** Controls the shim that this process has loaded. */
+/** Controls the shim library in this process. */
 export class FaultControl implements Injection {
   readonly #file: number;
   #directory = '';
@@ -83,7 +83,9 @@ export class FaultControl implements Injection {
     this.#file = openSync(path, 'r+');
   }
 
-  /** Makes the nth call below the directory fail; with `onwards`, each later one of the failure's classes too. */
+  /**
+   * Makes the nth call below the directory fail; with `onwards`, each later call of the failure's classes also fails.
+   */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void {
     this.#directory = directory;
     const control = Buffer.alloc(seenAt);

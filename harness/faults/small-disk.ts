@@ -3,15 +3,15 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { join } from 'node:path';
 import type { Failure, Injection, Met } from './shim.ts';
 
-/** Size of the file system, in bytes: more than any operation of the tests needs. */
+/** Size of the file system, in bytes; larger than any operation of the tests requires. */
 const diskBytes = 32 * 1024 * 1024;
 /** Unit of allocation of tmpfs, in bytes. */
 const blockBytes = 4096;
 
-/** A failure that the file system itself causes: no call is replaced. */
+/** A failure that the file system causes without an injected error. */
 export const noFailure: Failure = { name: 'file system', error: 0, classes: [] };
 
-/** A small file system in memory, mounted for a test. Mounting requires root. */
+/** A small file system in memory that is mounted for one test. Mounting requires root. */
 export class SmallDisk {
   readonly path: string;
 
@@ -19,7 +19,7 @@ export class SmallDisk {
     this.path = path;
   }
 
-  /** Mounts one at a new directory; null, with a message, if the system does not permit it. */
+  /** Mounts a file system at a new directory. Returns null and prints a message if the system does not permit it. */
   static mount(path: string): SmallDisk | null {
     mkdirSync(path, { recursive: true });
     try {
@@ -31,7 +31,7 @@ export class SmallDisk {
     }
   }
 
-  /** Leaves `nth - 1` free blocks while armed. */
+  /** Returns an injection that leaves `nth - 1` free blocks while armed. */
   get full(): Injection {
     const filler = join(this.path, 'filler');
     return {
@@ -45,7 +45,7 @@ export class SmallDisk {
     };
   }
 
-  /** Makes the file system read-only while armed. */
+  /** Returns an injection that makes the file system read-only while armed. */
   get readOnly(): Injection {
     return {
       arm: (_, nth) => {
@@ -68,7 +68,7 @@ export class SmallDisk {
   }
 }
 
-/** The file system does not report which calls it failed. */
+/** The file system does not report the failed calls; the count is a constant. */
 const met: Met = { calls: [], injected: 1, where: '' };
 
 function freeBytes(path: string): number {

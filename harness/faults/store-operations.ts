@@ -55,7 +55,7 @@ async function fill(folder: string, days: readonly number[], rows = 12): Promise
 const commitAt = [0, hour, day, day + hour] as const;
 const gap = { source: mod, reason: 'ingest_paused', start: noon, end: micros(noon + hour) } as const;
 
-/** Commits batches over midnight, and the instrument's other data; the first batch creates the store. */
+/** Commits batches over midnight and the other data of the instrument; the first batch creates the store. */
 const commit: Operation = {
   name: 'commit',
   prepare: (folder) => Promise.resolve(void mkdirSync(folder, { recursive: true })),
@@ -75,7 +75,7 @@ const commit: Operation = {
       onStep();
       await writer.putNote('test', 'a note');
     }),
-  // A day may exist before its first row.
+  // The comparison ignores empty days, because a day file may exist before its first row.
   state: async (folder) => ({ ...(await storeState(folder, noon)), files: [] }),
   isDocumented,
   reports: [],
@@ -92,7 +92,7 @@ async function againOnce<T>(work: () => Promise<T>, onReport: (error: unknown) =
   }
 }
 
-/** Runs upkeep, with retries as in the instrument. */
+/** Runs upkeep, with retries like those of the instrument. */
 async function maintain(
   folder: string,
   at: Micros,
@@ -123,7 +123,7 @@ const seal: Operation = {
   reports: [],
 };
 
-/** The oldest day leaves the window. */
+/** Deletes the oldest day, which is older than the window. */
 const expire: Operation = {
   name: 'expire',
   prepare: async (folder) => {
@@ -162,7 +162,7 @@ const migrate: Operation = {
   reports: [],
 };
 
-/** Replaces the filter's checksums by those of version 3. */
+/** Replaces the checksums of the subject filter by those of schema version 3. */
 function withoutPlaces(path: string): void {
   const db = new Database(path);
   const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();
@@ -191,7 +191,8 @@ const purge: Operation = {
       onStep();
       while (await writer.purge(at)) onStep();
     }),
-  // A repeated purge raises the revision again, and counts at least the rows that it removed.
+  // The comparison ignores the revision and the count: a repeated purge increments the revision again and may count
+  // rows twice.
   state: async (folder) => {
     const { frontier, purges, ...state } = await storeState(folder, noon);
     const { revision: _, ...bounds } = frontier as Frontier;
@@ -213,7 +214,7 @@ function texts(rows: StoreState['rows']): Set<string> {
   return new Set(rows.map((row) => JSON.stringify(row)));
 }
 
-/** Moves the whole store aside. */
+/** Moves all files of the store to another directory. */
 const newEpoch: Operation = {
   name: 'new-epoch',
   prepare: (folder) => fill(folder, [0, 1]),
@@ -227,7 +228,7 @@ const newEpoch: Operation = {
   between: refusedUntilRepeated,
 };
 
-/** Restores a backup where the store is missing. */
+/** Restores a backup into a directory without a store. */
 const restore: Operation = {
   name: 'restore',
   prepare: async (folder) => {
@@ -247,17 +248,19 @@ const restore: Operation = {
   between: refusedUntilRepeated,
 };
 
-/** Opening a directory without a store would create one. */
+/** Returns the state of a store, or null for an empty directory, because opening it would create a store. */
 async function stateIfAny(folder: string): Promise<unknown> {
   const isNothing = readdirSync(folder).every((name) => name.startsWith('writer.lock'));
   return isNothing ? 'nothing' : storeState(folder, noon);
 }
 
 function refusedUntilRepeated(state: unknown): string | null {
-  return state instanceof StoreError && state.message.includes('interrupted') ? null : 'it is neither old nor new';
+  return state instanceof StoreError && state.message.includes('interrupted')
+    ? null
+    : 'the store is neither old nor new';
 }
 
-/** Recomputes lost counters. */
+/** Recomputes lost counters of labels. */
 const repair: Operation = {
   name: 'repair',
   prepare: async (folder) => {
@@ -278,10 +281,10 @@ const repair: Operation = {
   reports: [],
 };
 
-/** Results of reads are kept, so that a result with missing rows is another state. */
+/** Results of reads, kept so that a result with missing rows counts as another state. */
 const answers = new Map<string, unknown>();
 
-/** Reads everything while a call fails: each result is complete, or an error. */
+/** Runs all queries while a call fails; each must give a complete result or an error. */
 const read: Operation = {
   name: 'read',
   prepare: async (folder) => {

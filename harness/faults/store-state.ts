@@ -11,23 +11,23 @@ import { noon, subjects } from '../conformance/labels.ts';
 /** Results of all queries; equal for stores with equal content. */
 export interface Answers {
   readonly rows: readonly Observation[];
-  /** Problems that verify reports. */
+  /** Problems that `verify` reports. */
   readonly problems: readonly string[];
   readonly [name: string]: unknown;
 }
 
-/** The same with the names of the day files. */
+/** Results of all queries, and the names of the day files. */
 export interface StoreState extends Answers {
   readonly files: readonly string[];
 }
 
-/** An instant after everything that the tests write. */
+/** An instant after all data that the tests write, in microseconds. */
 const end = micros(noon + 60 * day);
 
-/** Returns the generation of every store that an operation creates. */
+/** Returns the same generation id for every store that an operation creates. */
 export const generationId = (): string => '11111111-2222-4333-8444-555555555555';
 
-/** Opens a store as the next writer would, closes it, and reads all of it. */
+/** Opens a store for writing, as a restart does, closes it, and reads all of its content. */
 export async function storeState(folder: string, at: Micros): Promise<StoreState> {
   const writer = openSqliteWriter({ folder, at, generationId });
   const instrument = await readInstrumentData(writer).finally(() => writer.close());
@@ -49,7 +49,7 @@ export async function rowsOf(reader: StoreReader, interval: Interval): Promise<O
   return rows.sort((a, b) => a.observedAt - b.observedAt);
 }
 
-/** Runs all queries. */
+/** Runs all queries and returns their results. */
 export async function readAll(reader: StoreReader): Promise<Answers> {
   const frontier = await reader.frontier();
   const interval = { start: frontier.floor, end };
@@ -72,7 +72,7 @@ export async function readAll(reader: StoreReader): Promise<Answers> {
   };
 }
 
-/** Reads what only the instrument reads. */
+/** Reads the data that only the instrument reads: notes, positions, roster and similar state. */
 async function readInstrumentData(writer: StoreWriter): Promise<unknown> {
   return {
     refusedRows: await writer.refusedRows(),
@@ -81,7 +81,7 @@ async function readInstrumentData(writer: StoreWriter): Promise<unknown> {
   };
 }
 
-/** Returns day files without SQLite's side files of an open one. */
+/** Returns the day files of a store, without the side files that SQLite keeps for an open day. */
 function dayFiles(folder: string): string[] {
   return readdirSync(join(folder, 'days'))
     .filter((name) => !/-(wal|shm)$/.test(name))

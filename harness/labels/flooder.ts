@@ -8,16 +8,16 @@ export type Flood = (n: number, did: string) => Uint8Array;
 /** A labeler with a did:web that sends frames as fast as its consumer accepts them, and answers no polls. */
 export interface Flooder {
   readonly did: string;
-  /** Connections to its stream that were opened. */
+  /** Number of connections to the stream that were opened. */
   readonly connections: number;
-  /** Frames that the kernel accepted. */
+  /** Number of frames that the kernel accepted. */
   readonly sent: number;
   /** Ends the flood; connections stay open. */
   calm(): void;
   stop(): Promise<void>;
 }
 
-/** Frames that are passed to the socket at a time. */
+/** Number of frames that are passed to the socket at a time. */
 const batch = 64;
 
 /** Starts a flooding labeler on loopback. */
@@ -42,7 +42,7 @@ export async function startFlooder(flood: Flood): Promise<Flooder> {
   function pump(socket: WebSocket): void {
     if (state.isCalm || socket.readyState !== socket.OPEN) return;
     for (let i = 1; i < batch; i += 1) socket.send(flood(++state.n, did));
-    // The callback of the last one runs when the kernel has accepted all.
+    // The callback of the last frame runs when the kernel has accepted all frames of the batch.
     socket.send(flood(++state.n, did), (error) => {
       if (error) return;
       state.sent += batch;

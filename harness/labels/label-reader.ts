@@ -22,18 +22,18 @@ import { asked } from './reading-events.ts';
 
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** Creates a row of the scripted labeler, authored `ageMs` milliseconds ago. */
+/** Creates a row of the scripted labeler, authored `ageMs` milliseconds before now. */
 export function row(n: number, ageMs = 0, over: Readonly<Record<string, unknown>> = {}): unknown {
   const cts = new Date(Date.now() - ageMs).toISOString();
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}`, cts, ...over };
 }
 
-/** Creates a response with a page. */
+/** Creates a response to `queryLabels` with a page of labels. */
 export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer {
   return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
 }
 
-/** Creates the page of at most `limit` rows with numbers above `at`. */
+/** Returns a function that creates the page of at most `limit` rows with numbers above `at`. */
 export function pagesOf(
   rows: readonly { readonly n: number; readonly label: unknown }[],
   at: number,
@@ -47,24 +47,24 @@ export function pagesOf(
   );
 }
 
-/** A scripted labeler and its reader. */
+/** A scripted labeler and the reader that reads it. */
 export interface LabelReader {
   readonly source: Source;
   /** Values of the labels that were stored. */
   readonly stored: Set<string>;
-  /** Recorded gaps, in order. */
+  /** Recorded gaps, in order of recording. */
   readonly gaps: StoredGap[];
   readonly withdrawn: StoredGap[];
   readonly quirks: Quirk[];
   readonly epoch: number;
-  /** Number of connections so far. */
+  /** Number of connections that the reader has opened. */
   readonly connections: number;
   readonly memory: InputMemory;
   /** Returns true if part of the interval is not covered by recorded gaps. */
   misses(interval: Interval): boolean;
-  /** Accepts rows as if this transport had delivered them. */
+  /** Accepts rows as if the given transport had delivered them. */
   take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
-  /** Runs one connection. */
+  /** Runs one connection to its end and returns the outcome. */
   session(): ReturnType<typeof streamSession>;
   /** Starts reading until `close`. */
   read(): void;
@@ -78,23 +78,23 @@ export interface LabelScript {
     limit: number,
     asked: { readonly signal: AbortSignal },
   ) => JsonAnswer | Promise<JsonAnswer>;
-  /** Called for each connection; without it the stream closes at once. */
+  /** Called for each connection; if absent, the stream closes at once. */
   readonly connected?: (stream: ScriptedStream) => void;
   /** True if the labeler answers the handshake of a stream with 501. */
   readonly streamless?: boolean;
   /** Declared memory of a decoded page, in bytes. */
   readonly pageCost?: number;
-  /** Age of our epoch, in days. */
+  /** Age of the epoch of observation, in days. */
   readonly days?: number;
   readonly timings?: Partial<ReaderTime['timings']>;
-  /** Result of every random draw (0). */
+  /** Result of every random draw; 0 if absent. */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
-  /** Priority class of the labeler (seeded). */
+  /** Priority class of the labeler; `seeded` if absent. */
   readonly priority?: PriorityClass;
 }
 
-/** One connection of the reader. */
+/** One stream connection of the reader, as the script of the labeler uses it. */
 export interface ScriptedStream {
   /** Number of the connection, from 1. */
   readonly connection: number;
@@ -104,7 +104,7 @@ export interface ScriptedStream {
   end(): void;
 }
 
-/** Responds only when the signal aborts. */
+/** Never responds; rejects when the signal aborts. */
 export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
   return new Promise((resolve) => {
     const abort = (): void => resolve({ kind: 'aborted' });

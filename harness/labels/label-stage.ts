@@ -5,33 +5,33 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
 
-/** A simulated network and the instrument that observes it; both are stopped after each test. */
+/** A simulated network and the instrument that observes it; each test stops both at its end. */
 export interface LabelStage {
   sim: Sim | null;
   station: LabelStation | null;
-  /** Time that was skipped on the clocks of the stage, in microseconds. */
+  /** Time by which the clocks of the stage were advanced, in microseconds. */
   passed: number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
 }
 
-/** Returns the time to skip so that midnight is not within minutes, in microseconds. */
+/** Returns the time by which to advance the clocks so that midnight is more than some minutes away, in microseconds. */
 export function awayFromMidnight(): number {
   const left = day - ((Date.now() * 1000) % day);
   return left < 10 * minute ? left : 0;
 }
 
-/** Returns true if labelers have served all of their readable rows. */
+/** Returns true if labelers have delivered all of their readable rows. */
 export function allGiven({ labelers }: Sim): boolean {
   return labelers.list.every(({ database, edge, served }) => [...database.read(1, edge)].every((n) => served.has(n)));
 }
 
-/** Returns true if a labeler has replaced a row, which can then no longer be read. */
+/** Returns true if a labeler has replaced row `n`, which then can no longer be read. */
 export function isReplaced({ profile, log, edge }: Labeler, n: number): boolean {
   return profile.software === 'ozone' && log.replaced(n, edge);
 }
 
-/** Creates the stage of a file's tests. */
+/** Creates the stage for the tests of a file. */
 export function labelStage(): LabelStage {
   const stage: LabelStage = {
     sim: null,

@@ -14,7 +14,7 @@ import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/wri
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
-/** Timings by which a test observes within seconds what takes minutes on the live network. */
+/** Timings with which a test observes within seconds events that take minutes on the live network. */
 export const quickTimings = {
   pollMs: 200,
   confirmMs: 1_500,
@@ -30,7 +30,7 @@ export const quickTimings = {
   clockMs: 1_000,
 };
 
-/** The instrument in this process, with its own store. */
+/** The label instrument in the process of the test, with its own store. */
 export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
@@ -38,12 +38,12 @@ export interface LabelStation {
   readonly hostFull: ReadonlyMap<Transport, number>;
   /** Reads the last artifact of this instrument; waits for the first, and rejects if the instrument fails. */
   overview(): Promise<RecentOverview>;
-  /** Waits for an artifact that is newer than this call. */
+  /** Waits for an artifact that is newer than the call and returns it. */
   published(): Promise<RecentOverview>;
   stop(): Promise<void>;
 }
 
-/** Starts the instrument; with the `folder` of an earlier one it uses the same store. */
+/** Starts the instrument; with the `folder` of an earlier station, the instrument uses the same store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
   {
@@ -58,7 +58,7 @@ export async function startStation(
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Transport, number>();
-  // A start may return before the first artifact is written; an earlier instrument's artifact may exist.
+  // `start` may return before the first artifact is written; the artifact of an earlier instrument may exist.
   const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {
     ...noTelemetry,
@@ -121,7 +121,7 @@ function monotonicClock(): number {
   return performance.now() * 1000;
 }
 
-/** Removes a station's folder. */
+/** Removes the directory of a station. */
 export function removeStation({ folder }: LabelStation): void {
   rmSync(folder, { recursive: true, force: true });
 }

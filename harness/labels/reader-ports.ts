@@ -17,7 +17,7 @@ import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
 
-/** Ports of readers in tests, and their recorded results. */
+/** Ports of readers in tests, and the results that they record. */
 export interface ScriptedPorts {
   readonly ports: ReaderPorts;
   /** Values of the labels that were stored. */
@@ -28,7 +28,7 @@ export interface ScriptedPorts {
   readonly quirks: Quirk[];
 }
 
-/** Ports that a test provides itself. */
+/** Ports that a test provides in place of the scripted ones. */
 export type OwnPorts = Partial<
   Pick<ReaderPorts, 'gaps'> &
     Pick<LabelQuery, 'memory' | 'streams'> &
@@ -36,7 +36,7 @@ export type OwnPorts = Partial<
     Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 
-/** Creates ports that store in memory; the epoch began `days` days ago. */
+/** Creates ports that store rows in memory, with an epoch that began `days` days ago. */
 export function scriptedPorts(
   over: Pick<LabelQuery, 'http' | 'openStream'> & OwnPorts,
   { days = 10, priority = 'seeded' }: { readonly days?: number; readonly priority?: PriorityClass } = {},
@@ -92,7 +92,7 @@ export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPo
   return new Source({ did, endpoint, peer: { source: did, privileged: false } }, tracker, noPosition);
 }
 
-/** Sets the position of a source as if everything before it were stored. */
+/** Sets the position of a source as if everything before that position were stored. */
 
 export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });

@@ -1,12 +1,12 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Fault, ReadingEvent, Unread } from '../../src/labels/state/reading-events.ts';
 
-/** An attempt to read a source begins. */
+/** Creates the event of an attempt to read a source. */
 export function asked(now: Micros): ReadingEvent {
   return { kind: 'asked', now };
 }
 
-/** A page or frames of a source were admitted. */
+/** Creates the event of an admitted page or of admitted frames of a source. */
 export function answered(
   now: Micros,
   { dated, undated, live = false }: { readonly dated: number; readonly undated: number; readonly live?: boolean },
@@ -14,12 +14,12 @@ export function answered(
   return { kind: 'answered', now, dated, undated, live };
 }
 
-/** An attempt to read a source failed. */
+/** Creates the event of a failed attempt to read a source. */
 export function failed(now: Micros, fault: Fault): ReadingEvent {
   return { kind: 'failed', now, fault };
 }
 
-/** A source was read to its end, back to `reached`. */
+/** Creates the event of a source that was read to its end, back to `reached`. */
 export function caughtUp(
   reached: Micros,
   now: Micros,

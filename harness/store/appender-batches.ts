@@ -1,18 +1,21 @@
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** The batches of the appending process, from which its parent derives the expected rows. */
+/** Batches of the process in `appender.ts`; the test that starts the process derives the expected rows from them. */
 
-/** The labeler of every label. */
+/** DID of the labeler of every label. */
 export const source = 'did:plc:labelerlabelerlabelerlab';
 /** Rows per batch. */
 export const rowsOfBatch = 40;
-/** Start of the store. */
+/** Instant at which the store begins, in microseconds. */
 export const firstInstant = micros(20_000 * day);
-/** Subjects of the labels, in turn. */
+/** Subjects of the labels; consecutive labels have different subjects. */
 export const accounts = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:c.example'];
 
-/** The n-th label has its number as `exp`, which identifies it. */
+/**
+ * Returns the batch that begins with label number `first`. Each label has its number as `exp`, which identifies the
+ * label.
+ */
 export function batchFrom(first: number): NewObservation[] {
   return Array.from({ length: rowsOfBatch }, (_, i) => {
     const n = first + i;

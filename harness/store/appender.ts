@@ -1,7 +1,7 @@
 /**
- * A process that appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. It continues from its
- * position, sends half of each batch a second time, and prints accepted rows: `ack N` means that the labels before N
- * are stored. Its clock runs fast, so that days begin, are sealed and, with a small window, dropped.
+ * Entry point of a process that appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. The process
+ * continues from its position, sends half of each batch a second time, and prints accepted rows: `ack N` means that the
+ * labels before N are stored. Its clock runs fast, so that days begin, are sealed and, with a small window, dropped.
  */
 import { writeSync } from 'node:fs';
 import type { Batch } from '../../src/store/port.ts';
@@ -28,7 +28,7 @@ let at: number = (await store.heartbeat()) ?? firstInstant;
 writeSync(1, `open ${next}\n`);
 for (;;) {
   await store.beat(micros(at));
-  // Half of each batch was sent before, as by a source that did not receive the acknowledgement.
+  // Half of each batch was also in the previous batch, as if the source had not received the acknowledgement.
   const start = Math.max(0, next - rowsOfBatch / 2);
   next = start + rowsOfBatch;
   const batch: Batch = {

@@ -1,4 +1,7 @@
-/** A process that runs a store's upkeep once and kills itself at a fault point: `maintainer.ts FOLDER AT POINT`. */
+/**
+ * Entry point of a process that runs a store's upkeep once and kills itself at a fault point: `maintainer.ts FOLDER AT
+ * POINT`.
+ */
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 

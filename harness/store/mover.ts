@@ -1,5 +1,6 @@
 /**
- * A process that moves a store and kills itself at a fault point: `mover.ts new-epoch|restore FOLDER AT POINT [FROM]`.
+ * Entry point of a process that moves a store and kills itself at a fault point: `mover.ts new-epoch|restore FOLDER AT
+ * POINT [FROM]`.
  */
 import { setStoreAside } from '../../src/store/sqlite/repair/new-epoch.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';

@@ -8,11 +8,11 @@ const [first = '', second = ''] = labelers;
 const [alice = ''] = subjects;
 /** The labeler whose rows are purged. */
 export const hostile = first;
-/** Time of the request. */
+/** Time at which the purge is requested. */
 export const requestedAt = micros(noon + 4 * day + 1_000_000);
-/** Rows of the labeler in each day: more than two commits remove, in one instant. */
+/** Rows of the purged labeler in each day, all in one instant; more rows than two commits remove. */
 export const hostileRows = 1_200;
-/** Rows of others in each day. */
+/** Rows of all other labelers together in each day. */
 export const otherRows = 300;
 const days = 5;
 

@@ -1,6 +1,6 @@
 /**
- * A process that purges a labeler's rows from a store and kills itself at a fault point: `purger.ts FOLDER
- * FAULT:COUNT`. Prints `done` when the purge is complete.
+ * Entry point of a process that purges a labeler's rows from a store and kills itself at a fault point: `purger.ts
+ * FOLDER FAULT:COUNT`. Prints `done` when the purge is complete.
  */
 import { writeSync } from 'node:fs';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';

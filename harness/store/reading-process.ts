@@ -1,7 +1,7 @@
 /**
- * A process that reads a store while another writes it: `reading-process.ts FOLDER`. Reads everything repeatedly; each
- * result must contain the previous one completely and in order. Prints `reading` after each of the first five, and the
- * final number of rows, and ends at the row whose value is `last`.
+ * Entry point of a process that reads a store while another writes it: `reading-process.ts FOLDER`. Reads everything
+ * repeatedly; each result must contain the previous one completely and in order. Prints `reading` after each of the
+ * first five reads. Ends when it reads the row whose value is `last`, and prints the final number of rows.
  */
 import { writeSync } from 'node:fs';
 import { scanAccount } from '../../src/store/scan.ts';
@@ -26,7 +26,7 @@ for (let ended = false; !ended; ) {
     }
   }
   numbers.sort((a, b) => a - b);
-  if (numbers.some((n, i) => n !== i)) throw new Error(`a reading of ${numbers.length} rows lacks some`);
+  if (numbers.some((n, i) => n !== i)) throw new Error(`a result of ${numbers.length} rows has missing numbers`);
   const counts = await store.countsByLabeler({ start: floor, end });
   const counted = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   if (counted !== numbers.length) throw new Error(`${counted} counted, ${numbers.length} read`);

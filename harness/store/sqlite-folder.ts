@@ -10,12 +10,12 @@ import { noon, subjects } from '../conformance/labels.ts';
 import * as suite from '../conformance/suite.ts';
 
 export const [alice = ''] = subjects;
-/** File of the day that the tests write. */
+/** Name of the file of the day to which the tests append rows. */
 export const today = '2024-10-04.open.sqlite';
-/** Its sealed form. */
+/** Name of the same day's file after sealing. */
 export const sealedToday = '2024-10-04.sealed.sqlite';
 
-/** Query for all of alice's rows. */
+/** Query for all rows about alice. */
 export const page = {
   account: alice,
   start: noon,
@@ -25,16 +25,19 @@ export const page = {
   limit: 500,
 } as const;
 
-/** A store in a separate directory for each test of a file; one writer at a time, closed at the end. */
+/**
+ * A store in a separate directory for each test of a file; at most one writer is open at a time, and the end of the
+ * test closes it.
+ */
 export interface SqliteFolder {
   readonly path: string;
   open(options?: Partial<SqliteWriterOptions>): SqliteWriter;
   close(): Promise<void>;
   dayPath(name: string): string;
   dayNames(): Promise<string[]>;
-  /** Changes a day's file without the store. */
+  /** Executes SQL on a day's file, bypassing the store. */
   change(name: string, sql: string): void;
-  /** Changes the state file without the store. */
+  /** Executes SQL on the state file, bypassing the store. */
   changeState(sql: string): void;
   /** Creates a closed store whose first day is sealed and has 70 rows of one account. */
   sealBusyDay(): Promise<void>;
@@ -85,12 +88,12 @@ function changeFile(path: string, sql: string): void {
   db.close();
 }
 
-/** Returns a batch with the labels of these numbers, at noon. */
+/** Returns a batch with the labels of these numbers, accepted at noon. */
 export function batch(numbers: readonly number[]): Batch {
   return suite.batch(noon, numbers);
 }
 
-/** Returns a thousand labels; different batches have no label in common. */
+/** Returns the n-th batch of a thousand labels; no two batches have a label in common. */
 export function many(n: number): Batch {
   return batch(Array.from({ length: 1_000 }, (_, i) => n * 1_000 + i));
 }

@@ -4,7 +4,7 @@ import { watchClock } from './clock-watch.ts';
 
 const begun = 1_780_000_000 * second;
 
-/** Two clocks that a test moves, and the watch that compares them. */
+/** Creates two clocks that a test sets, and the watch that compares them. */
 function clocks() {
   let wall = begun;
   let monotonic = 0;
@@ -86,7 +86,7 @@ describe('the clock watch', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('doubts an unconfirmed clock only if an upstream that we asked contradicts it', () => {
+  test('doubts an unconfirmed clock only if a requested upstream contradicts it', () => {
     const { watch, wall } = clocks();
     watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(false);

@@ -37,7 +37,7 @@ function didKey(text: string): LabelKey {
   return key;
 }
 
-/** The check with libsecp256k1, and the check before it is loaded. */
+/** Implementations of the signature check: libsecp256k1, and the check that is used before the library is loaded. */
 const checks: readonly (readonly [string, SignatureCheck])[] = [
   ['libsecp256k1', createSignatureCheck()],
   ['OpenSSL alone', createSignatureCheck(() => null)],
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await loadSecp256k1();
 });
 
-/** Result of both ways of checking a label; an error if they differ. */
+/** Returns the result of a check with both implementations; throws if the results differ. */
 async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | string> {
   const separated = separateSignature(label);
   if (separated.kind !== 'signed') return separated.kind;
@@ -56,7 +56,7 @@ async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | str
   return first;
 }
 
-/** All labels that differ from this one in one bit of one byte of the signature. */
+/** Returns all labels that differ from this one in one bit of one byte of the signature. */
 function flipped({ label }: Vector): ReceivedLabel[] {
   const bytes = Buffer.from(label.sig.$bytes, 'base64');
   return Array.from(bytes, (_, at) => {
@@ -150,7 +150,7 @@ it('a signature is checked with libsecp256k1 once it is loaded', async () => {
   expect(libsecp256k1()).toBe(verify);
 });
 
-it('the dependencies contain no JavaScript implementation that the checks could fall back on', () => {
+it('the dependencies contain no JavaScript implementation that the checks could use instead', () => {
   const lock = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
   const atRunTime = Object.keys(packages).filter((path) => packages[path]?.dev !== true);
@@ -166,7 +166,7 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
   });
 
-  it.each(vectors)('in its high form is refused, although it is mathematically valid: $name', async (vector) => {
+  it.each(vectors)('in its high-S form is refused, although it is mathematically valid: $name', async (vector) => {
     const key = didKey(vector.signing_key);
     const order =
       key.curve === 'k256'

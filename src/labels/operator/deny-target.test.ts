@@ -30,12 +30,12 @@ describe('the operand of almanac labels deny', () => {
     ['did:plc:short', '"did:plc:short" does not name a labeler: a DID is did:plc: and 24'],
     ['did:key:z6Mk', 'a DID is did:plc: and 24'],
     ['@mod.example.com', 'a handle can change'],
-    ['co.uk', 'it is a public suffix'],
+    ['co.uk', 'the operand is a public suffix'],
     ['two words', 'neither a DID'],
     ['user:secret@example.com', 'neither a DID'],
     ['x'.repeat(3_000), 'give a DID'],
     ['-bad-.example.com', 'neither a DID'],
-  ])('refuses %s and says what to give', (operand, message) => {
+  ])('refuses %s and names the expected form', (operand, message) => {
     expect(() => parseDenyTarget(operand)).toThrow(OperatorError);
     expect(() => parseDenyTarget(operand)).toThrow(message);
   });

@@ -18,7 +18,7 @@ const inputs: CoverageInputs = {
 };
 const gap = { source: null, start: micros(now - 2 * hour), end: micros(now - hour), reason: 'ingest_paused' } as const;
 
-describe('the status', () => {
+describe('the coverage status', () => {
   test.each<[string, string, Partial<CoverageInputs>]>([
     ['no_recorded_gaps', 'all is well', {}],
     ['gapped', 'a gap in the window', { gaps: [gap] }],
@@ -39,14 +39,14 @@ describe('the status', () => {
     expect(coverageOf({ ...inputs, ...over }).status).toBe(status);
   });
 
-  test.each(sourceStates.filter((state) => state !== 'established'))('unknown: one source %s', (state) => {
+  test.each(sourceStates.filter((state) => state !== 'established'))('is unknown if one source is %s', (state) => {
     expect(coverageOf({ ...inputs, gaps: [gap], sources: [established, { ...established, state }] }).status).toBe(
       'unknown',
     );
   });
 });
 
-describe('the warm-up', () => {
+describe('the warm-up of the coverage', () => {
   test('is the part of the window before the epoch', () => {
     expect(coverageOf({ ...inputs, startedAt: micros(now - 5 * day - hour) })).toMatchObject({
       observed_days: 5,
@@ -65,7 +65,7 @@ describe('the warm-up', () => {
 describe('time without an accepted page', () => {
   const tenMinutes = 600_000_000;
 
-  test('is no gap up to 10 minutes', () => {
+  test('is not a gap up to 10 minutes', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes) })).toMatchObject({
       status: 'no_recorded_gaps',
       gaps: [],
@@ -79,7 +79,7 @@ describe('time without an accepted page', () => {
     });
   });
 
-  test('is counted once where an interruption of our own is recorded for it', () => {
+  test('is counted once if an interruption of the instrument is recorded for that time', () => {
     const paused = { ...gap, end: now };
     expect(coverageOf({ ...inputs, gaps: [paused], observedThrough: gap.start })).toMatchObject({
       status: 'unknown',
@@ -110,7 +110,7 @@ test('gaps that are too many become one gap, the window', () => {
   });
 });
 
-test('the counts of sources by state and by origin sum to the enrolled ones, and refusals are summed by reason', () => {
+test('the counts of sources by state and by origin sum to the number of enrolled sources, and refusals are summed by reason', () => {
   const sources = fc.array(
     fc.record({
       did: fc.string(),

@@ -21,7 +21,7 @@ function inverse(value: bigint, order: bigint): bigint {
 
 const bytesOf = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
-/** A signature whose second number is `s`, and a matching key, which is computed from it. */
+/** Creates a signature whose second number is `s`, and computes a matching key from the signature. */
 function signatureWith(curve: keyof typeof curves, s: bigint) {
   const { name, order } = curves[curve];
   const nonce = 123_456_789n;

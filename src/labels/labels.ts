@@ -26,7 +26,7 @@ export interface Labels {
 
 /** Maximum time for which readers may continue after a stop is requested, in milliseconds. */
 const graceMs = 3_000;
-/** Maximum additional wait for readers that have not stopped by then, in milliseconds. */
+/** Maximum additional wait for readers that continue after `graceMs`, in milliseconds. */
 const lateMs = 2_000;
 
 /** Creates the instrument. Observation begins with `start`. */

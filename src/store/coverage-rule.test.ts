@@ -30,7 +30,7 @@ describe('the gap of silence', () => {
   });
 });
 
-describe('departureGap of a labeler', () => {
+describe('the gap of a departed labeler', () => {
   const interval = { start: ago(1_000), end: now };
   const row = (times: Partial<Pick<RosterRow, 'lastAnswered' | 'completeThrough'>>, enrolled = false) => ({
     ...{ did: 'did:plc:a', enrolled, lastAnswered: null, completeThrough: null },
@@ -49,7 +49,7 @@ describe('departureGap of a labeler', () => {
     ['of none that is enrolled', row({ lastAnswered: ago(20) }, true), null],
     ['of none that never answered', row({ lastAnswered: null }), null],
     ['of none that left after the interval', row({ lastAnswered: now }), null],
-  ])('returns a gap: %s', (_, labeler, expected) => {
+  ])('has the expected interval: %s', (_, labeler, expected) => {
     expect(departureGap(labeler, interval)).toEqual(expected);
   });
 });

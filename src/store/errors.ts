@@ -10,7 +10,11 @@ export const storeErrors = {
     meaning: 'a stopped reader keeps the write-ahead log from shrinking; pause acceptance',
   },
   disk_full: { retry: true, fatal: false, meaning: 'no space is left; nothing was committed; pause acceptance' },
-  clock_behind: { retry: true, fatal: false, meaning: 'the wall clock is behind the last stamp; pause acceptance' },
+  clock_behind: {
+    retry: true,
+    fatal: false,
+    meaning: 'the wall clock is earlier than the last stamp; pause acceptance',
+  },
   busy: { retry: true, fatal: false, meaning: 'another process briefly locks a file' },
   second_writer: { retry: false, fatal: false, meaning: 'another process has opened this store for writing' },
   not_a_store: { retry: false, fatal: false, meaning: 'this directory contains no store' },

@@ -54,15 +54,15 @@ describe('the gaps of a source', () => {
   });
 });
 
-describe('withoutGap', () => {
-  it('keeps the parts before and after the withdrawn interval', () => {
+describe('the result of withoutGap', () => {
+  it('contains the parts before and after the withdrawn interval', () => {
     expect(withoutGap([gap(0, 100)], gap(20, 30))).toEqual([gap(0, 20), gap(30, 100)]);
     expect(withoutGap([gap(0, 100)], gap(0, 30))).toEqual([gap(30, 100)]);
     expect(withoutGap([gap(0, 100)], gap(0, 100))).toEqual([]);
     expect(withoutGap([gap(0, 10), gap(50, 60)], gap(10, 50))).toEqual([gap(0, 10), gap(50, 60)]);
   });
 
-  it('keeps gaps of other reasons', () => {
+  it('contains the gaps of other reasons', () => {
     const others = [gap(0, 100, 'cursor_reset'), gap(10, 20, 'unknown')];
     expect(withoutGap([...others, gap(0, 100)], gap(0, 100))).toEqual(others);
   });

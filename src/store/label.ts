@@ -23,7 +23,7 @@ export interface ReceivedLabel {
 
 export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary.ts';
 
-/** Maximum bytes of one stored label; admission refuses a larger label as oversized. */
+/** Maximum bytes of one stored label; a larger label is refused as oversized at admission. */
 export const maxLabelBytes = 16 * 1024;
 
 /** Maximum bytes of a collection's name (AT Protocol, NSID). */

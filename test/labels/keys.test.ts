@@ -37,7 +37,7 @@ test('a label signed before an unobserved key rotation is verified with the earl
   const { plc } = await sim.start();
   const [labeler] = sim.labelers.list;
   if (!labeler || plc === null) throw new Error('the simulated network has one labeler');
-  // The epoch begins before the instrument knows the labeler, so that its first key is never observed.
+  // The epoch begins before the labeler is discovered, so that the labeler's first key is never observed.
   const first = await startStation({ seeds: [], plc }, { wall, monotonic });
   await first.stop();
   labeler.faults.emit(3);

@@ -15,7 +15,7 @@ const place = useSqliteFolder();
 const { open } = place;
 
 describe('damage of a store', () => {
-  it('in a page ends reads with a fatal error, and verify reports the day', async () => {
+  it('ends reads with a fatal error if it is in a page, and verify reports the day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -33,8 +33,8 @@ describe('damage of a store', () => {
       'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)',
       /counted|last row/,
     ],
-    ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*counted/],
-    ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*not counted/],
+    ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*the counter has/],
+    ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*no counter exists/],
     ['a value that was changed', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
   ])('is detected by verify: %s', async (_, sql, problem) => {
@@ -63,14 +63,14 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('in an identity keeps the store from being opened for writing', async () => {
+  it('keeps the store from being opened for writing if it is in an identity', async () => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, 'PRAGMA ignore_check_constraints = 1; UPDATE observation SET identity = zeroblob(3)');
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 
-  it('in the log of an earlier open day becomes a gap once a writer has opened the store', async () => {
+  it('becomes a gap once a writer opens the store, if it is in the log of an earlier open day', async () => {
     const writer = open();
     await writer.append(batch([0, 4]));
     const log = `${place.dayPath(today)}-wal`;
@@ -95,7 +95,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('in the counts of an open day is detected by verify', async () => {
+  it('is detected by verify if it is in the counts of an open day', async () => {
     await open().append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET removed = removed + 1');
@@ -104,14 +104,14 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('in the counts of an open day never yields a count below the number of rows: reads fail with the location', async () => {
+  it('never yields a count below the number of rows if it is in the counts of an open day: reads fail with the location', async () => {
     await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
     await expectNoTally(micros(noon + 10), today);
   });
 
-  it('in a sealed day is detected by verify', async () => {
+  it('is detected by verify if it is in a sealed day', async () => {
     const writer = open();
     for (let d = 0; d < 4; d++) await writer.append({ ...batch([d, d + 10]), at: micros(noon + d * day) });
     await writer.maintain(micros(noon + 4 * day));
@@ -142,7 +142,7 @@ describe('damage of a store', () => {
     ],
     ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /its subject filter does not match/],
     ['of bits that are gone', 'DELETE FROM subject_filter', /its subject filter does not match/],
-  ])('in the part %s of a sealed day is detected by verify', async (_, change, problem) => {
+  ])('is detected by verify if it is in the part %s of a sealed day', async (_, change, problem) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -153,7 +153,7 @@ describe('damage of a store', () => {
   it.each([
     ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
     ['bits that are gone', 'DELETE FROM subject_filter'],
-  ])('in the part %s hides no row of a sealed day, because reads fail', async (_, change) => {
+  ])('hides no row if it is in the part %s of a sealed day, because reads fail', async (_, change) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -164,13 +164,13 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('in the counts of a sealed day never yields another number: reads fail with the location', async () => {
+  it('never yields another number if it is in the counts of a sealed day: reads fail with the location', async () => {
     await place.sealBusyDay();
     place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
     await expectNoTally(micros(noon + day), sealedToday);
   });
 
-  it('that removes a file is reported at opening and on reading, and the day never counts as empty', async () => {
+  it('is reported at opening and on reading if it removes a file, and the day never counts as empty', async () => {
     const writer = open();
     await writer.append(batch([1]));
     await writer.append({ ...batch([2]), at: micros(noon + day) });
@@ -183,7 +183,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it("in the length of a day's file causes a fatal error", async () => {
+  it("causes a fatal error if it is in the length of a day's file", async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();

@@ -82,7 +82,7 @@ describe('the file of denied labelers', () => {
     expect(readFileSync(denyPath(folder), 'utf8')).toBe(content);
   });
 
-  it('is read as it was written', () => {
+  it('is parsed with the entries that were written', () => {
     const target = fc.oneof(
       fc.nat(1_000_000).map((n) => ({ kind: 'domain', domain: `host-${n}.example` }) as const),
       fc.ipV4().map((domain) => ({ kind: 'domain', domain }) as const),
@@ -104,7 +104,7 @@ describe('the file of denied labelers', () => {
   });
 });
 
-describe('a list', () => {
+describe('the list of denied labelers', () => {
   it('denies a labeler by its DID, by the domain of its endpoint, and by the domain of its did:web', () => {
     const list = new DenyList([ofDid, ofDomain]);
     expect(list.entryFor({ did, endpoint: 'https://elsewhere.example' })).toBe(ofDid);

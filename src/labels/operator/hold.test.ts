@@ -29,7 +29,7 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
-  test('whose release failed after removing the file is released by the next attempt', async () => {
+  test('is released by the next attempt if its release failed after removing the file', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);
     // A full disk can cause this state: the hold file is removed, and the artifact still has the mark.
@@ -51,7 +51,7 @@ describe('a hold', () => {
     ['not an object', '[]'],
     ['without a reason', '{"since": "2026-11-20T12:00:00Z"}'],
     ['with a reason that is no text', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
-  ])('whose file is %s still holds the artifact', async (_, text) => {
+  ])('still applies to the artifact if its file is %s', async (_, text) => {
     await setHold(folder, name, hold);
     writeFileSync(holdPath(folder), text);
     expect(await readHold(folder)).toEqual({ reason: 'the hold cannot be read', since: '' });
@@ -59,13 +59,13 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('whose file cannot be opened still holds the artifact', async () => {
+  test('still applies to the artifact if its file cannot be opened', async () => {
     mkdirSync(holdPath(folder));
     await writeHeld(folder, name, { generated_at: 'now' });
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('that is set or released while an artifact is written is in that artifact', async () => {
+  test('applies to an artifact if it is set or released while the artifact is written', async () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 100; i += 1) {
       const change = i % 2 === 0 ? () => setHold(folder, name, hold) : () => releaseHold(folder, name);

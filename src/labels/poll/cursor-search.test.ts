@@ -76,7 +76,7 @@ describe('the search for an instant in a cursor space', () => {
   });
 });
 
-test('a page is shuffled if its times decrease repeatedly, and not if single ones are wrong', () => {
+test('a page is shuffled if its times decrease repeatedly, and not if single times are wrong', () => {
   const rising = Array.from({ length: 100 }, (_, i) => micros(i * hour));
   expect(isShuffled(rising)).toBe(false);
   expect(isShuffled(rising.map((at, i) => (i % 15 === 3 ? micros(0) : at)))).toBe(false);

@@ -67,7 +67,7 @@ describe('the last row that was read', () => {
 });
 
 describe('the first frame of a resumed stream', () => {
-  test('has as new rows only those after the last row that was read', () => {
+  test('has new rows only after the last row that was read', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
     expect(newRowsOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
@@ -83,7 +83,7 @@ describe('the first frame of a resumed stream', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [replacement])).toBe('another');
   });
 
-  test('is reported as missing the last row if it contains neither that row nor its replacement', () => {
+  test('is reported as incomplete if it contains neither the last row nor its replacement', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [other])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 4, [last])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other, row('more')])).toBe('missing');

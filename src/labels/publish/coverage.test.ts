@@ -20,7 +20,7 @@ const gap = { source: null, start: micros(now - 2 * hour), end: micros(now - hou
 
 describe('the coverage status', () => {
   test.each<[string, string, Partial<CoverageInputs>]>([
-    ['no_recorded_gaps', 'all is well', {}],
+    ['no_recorded_gaps', 'complete coverage', {}],
     ['gapped', 'a gap in the window', { gaps: [gap] }],
     [
       'no_recorded_gaps',
@@ -35,7 +35,7 @@ describe('the coverage status', () => {
       'a young epoch with a source that probes',
       { startedAt: now, sources: [established, { ...established, state: 'probing' }] },
     ],
-  ])('%s: %s', (status, _, over) => {
+  ])('is %s for %s', (status, _, over) => {
     expect(coverageOf({ ...inputs, ...over }).status).toBe(status);
   });
 
@@ -72,7 +72,7 @@ describe('time without an accepted page', () => {
     });
   });
 
-  test('is a gap of every source beyond 10 minutes, and the status is unknown', () => {
+  test('is a gap of every source if it exceeds 10 minutes, and the status is then unknown', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes - 1) })).toMatchObject({
       status: 'unknown',
       gaps: [{ start: '2026-08-31T23:49:59.999Z', end: '2026-09-01T00:00:00.000Z', reason: 'source_unavailable' }],
@@ -93,7 +93,7 @@ test('observed_through is the time of the last accepted page, or null', () => {
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');
 });
 
-test('gaps that are too many become one gap, the window', () => {
+test('gaps that exceed the maximum number become one gap, the whole window', () => {
   const reasons = ['ingest_paused', 'cursor_reset', 'maintenance'] as const;
   const gaps = reasons.flatMap((reason) =>
     Array.from({ length: 55 }, (_, i) => ({

@@ -46,7 +46,7 @@ test('a denied labeler has no absence gap, because its denial records one', () =
   expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'gone', now)).toBe(null);
 });
 
-test('a labeler that lost its reading slot has an ingest_paused gap since it was last read to its end', () => {
+test('a labeler that lost its reading slot has an ingest_paused gap since the time at which it was last read to its end', () => {
   const gap = { source: did, start: micros(start + hour), end: now, reason: 'ingest_paused' };
   expect(absenceGap(labelerWith(readTracker()), 'waiting', now)).toEqual(gap);
 });

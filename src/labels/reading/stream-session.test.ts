@@ -34,7 +34,7 @@ test.each<[string, OpenStream, unknown]>([
     () => Promise.reject(new ConnectError('dns', 'no such name')),
     expect.objectContaining({ kind: 'fault', fault: 'failed' }),
   ],
-  ['fails by a bug of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
+  ['fails through a bug of this program', () => Promise.reject(new Error('ours')), new Error('ours')],
   [
     'is closed at once',
     (_source, _cursor, { onFrame }) => {

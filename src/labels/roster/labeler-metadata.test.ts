@@ -83,7 +83,7 @@ const names = (found: string) => async () => [[`did=${found}`]];
 const asked = () => pds.asked.get(did) ?? 0;
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 5 }).toBe(true);
 
-test('definitions are fetched from the labeler’s host, and again a week later', async () => {
+test('label definitions are fetched from the labeler’s host, and again a week later', async () => {
   pds.records.set(did, record('spam'));
   const metadata = ask(labelerWith(), names(did));
   metadata.resolved(labelerWith());
@@ -110,7 +110,7 @@ test('a record that is rewritten constantly is accepted once in ten minutes, in 
   expect(kept[1]?.content).toBe(content('499'));
 });
 
-test('only definitions of known labelers are stored', async () => {
+test('only label definitions of known labelers are stored', async () => {
   await ask(labelerWith(), names(did)).written('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', content('spam'));
   expect(kept).toEqual([]);
 });

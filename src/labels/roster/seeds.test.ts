@@ -19,7 +19,7 @@ function seeds(text: string): Promise<readonly string[]> {
   return readSeeds(path);
 }
 
-test('a seeds file lists DIDs, other keys and repeated DIDs are ignored', async () => {
+test('a seeds file lists DIDs; other keys and repeated DIDs are ignored', async () => {
   const text = JSON.stringify([{ did: a, name: 'x' }, { did: 'did:web:example.com' }, { did: a }]);
   expect(await seeds(text)).toEqual([a, 'did:web:example.com']);
   expect(await seeds('[]')).toEqual([]);

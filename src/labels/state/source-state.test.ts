@@ -40,7 +40,7 @@ describe('the transition of every state by every event', () => {
 });
 
 describe('the rules of the transition table', () => {
-  test.each(sourceStates)('make the newest event decide in the state %s', (state) => {
+  test.each(sourceStates)('give the newest event precedence in the state %s', (state) => {
     const then = (event: SourceEvent): SourceState => transition(state, event);
     expect(then('answered')).toBe('established');
     expect(then('refusing')).toBe('refused');

@@ -23,7 +23,7 @@ export const sourceEvents = {
   failed: 'DNS, TLS, connect, timeout, 429 or 5xx',
   failed_long: 'the same for 15 minutes and at least 3 attempts',
   moved: 'its document names another endpoint',
-  restarted: 'our own process restarted',
+  restarted: 'the process of this instrument restarted',
 } as const;
 /** One event that changes the state of a source. */
 export type SourceEvent = keyof typeof sourceEvents;

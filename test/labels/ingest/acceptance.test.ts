@@ -138,7 +138,7 @@ test('a clock step forward is a gap, and acceptance pauses until an upstream con
 test('a clock step back is a gap, and labels that were judged as being in the future are judged again', async () => {
   offset = -hour;
   labeler.faults.emit(5);
-  // By the wrong clock, the labels and the epoch are in the future.
+  // The labels and the epoch are in the future of the wrong clock.
   await until('the gap', async () => (await gaps(observed())).length > 0);
   expect(await rows(observed())).toBe(3);
   offset = 0;

@@ -129,7 +129,7 @@ test('labelers beyond the maximum wait, are counted separately, and take the rea
   await until('published', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
 });
 
-test('a disk with too little space pauses acceptance with a caveat and a gap, until the disk has more space', async () => {
+test('a disk with too little space pauses acceptance with a caveat and a gap until the disk has more space', async () => {
   const folder = '/dev/shm';
   const { bavail, bsize } = await statfs(folder);
   const filler = join(folder, `almanac-${process.pid}-filler`);

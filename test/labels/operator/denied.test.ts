@@ -104,7 +104,7 @@ describe('a denied labeler', () => {
     expect((await rows(again)).get(hostile.did)).toBe(5);
   });
 
-  test('is every labeler of a denied domain', async () => {
+  test('can be any labeler of a denied domain', async () => {
     const { station } = await observe();
     await deny(station.folder, '127.0.0.1');
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);

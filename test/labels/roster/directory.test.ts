@@ -79,7 +79,7 @@ test('an operation of a known labeler causes a read of its document', async () =
   await until('the labeler gone', async () => !(await enrolled()).includes(a), 60_000);
 });
 
-test('a labeler from a time that the stream no longer covers is found in the export, even after a restart', async () => {
+test('a labeler that was declared before the window of the stream is found in the export, even after a restart', async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);

@@ -7,7 +7,7 @@ import { createSim } from '../../../sim/index.ts';
 const stage = labelStage();
 
 test.each(['jetstream', 'jetstreamHost'] as const)(
-  'a labeler is found by its record and its changed document is read, over the wire of the address %s',
+  'a labeler is found by its record, and its changed document is read, over the wire format of the address %s',
   async (wire) => {
     const made = createSim({
       // The announcement replaces the next event, because events are more frequent than announcements.

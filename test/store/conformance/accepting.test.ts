@@ -9,7 +9,7 @@ import { day, dayStart, hour, micros, minute, second } from '../../../src/store/
 const [alice = '', bob = ''] = subjects;
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('accepting over $name', (kind) => {
+describe.each(kinds)('accepting rows over $name', (kind) => {
   const on = useStore(kind);
 
   describe('appending a batch', () => {

@@ -7,7 +7,7 @@ import { day, dayStart, minute } from '../../../src/store/time.ts';
 
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('retention over $name', (kind) => {
+describe.each(kinds)('retention of days over $name', (kind) => {
   const on = useStore(kind);
 
   describe('the window', () => {

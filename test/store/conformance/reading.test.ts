@@ -16,7 +16,7 @@ const filters: AccountFilter[] = [
   { target: 'post', removed: false },
 ];
 
-describe.each(kinds)('reading over $name', (kind) => {
+describe.each(kinds)('reading rows over $name', (kind) => {
   const on = useStore(kind);
 
   describe('the rows of an account', () => {
@@ -167,7 +167,7 @@ describe.each(kinds)('reading over $name', (kind) => {
     });
   });
 
-  it('include the newest rows of the current day, regardless of earlier counts', async () => {
+  it('includes the newest rows of the current day in the counts of an account, regardless of earlier counts', async () => {
     const today = dayStart(20_001);
     const whole = { start: today, end: dayStart(20_002) };
     for (let n = 0; n < 3; n++) {

@@ -44,7 +44,7 @@ describe('encodeRow and decodeRow', () => {
     ['an empty signature', { sig: Buffer.alloc(0) }],
     ['other fields', { extra: Buffer.from('{"x":1}') }],
     ['an expiry', { exp: '2026-11-21T05:03:22.481Z' }],
-  ])('a decoded row equals the received label: %s', (_, change) => {
+  ])('preserve every field of the received label: %s', (_, change) => {
     expect(through({ ...label, ...change })).toEqual({
       observedAt: 5,
       label: { ...label, ...change },
@@ -59,7 +59,7 @@ describe('encodeRow and decodeRow', () => {
     },
   );
 
-  it('keep the numbers of verdicts that days from before the verdict for earlier keys contain', () => {
+  it('keep the stored numbers of the verdicts in days of earlier versions', () => {
     const stored = signatureVerdicts.map((verdict) => [verdict, encodeRow(5, label, verdict, () => 0)[6] & 0b1001100]);
     expect(Object.fromEntries(stored)).toEqual({
       verified: 0,

@@ -64,7 +64,7 @@ describe('a result code of SQLite', () => {
   it.each([
     ['SQLITE_IOERR_READ', /^\/a\/store: the text \(SQLITE_IOERR_READ\): check the disk/],
     ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start again; if it recurs, run almanac labels verify/],
-  ])('%s is named in the message, with an instruction', (sqlite, message) => {
+  ])('%s is part of the message, with an instruction', (sqlite, message) => {
     expect(translated(sqlite).message).toMatch(message);
   });
 });

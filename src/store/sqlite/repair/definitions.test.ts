@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-describe('the total limit of definitions', () => {
+describe('the limit of all label definitions together', () => {
   const shares = {
     isProtected: (did: string) => did.startsWith('seed'),
     groupOf: (did: string) => did.replace(/\d+$/, ''),
@@ -43,7 +43,7 @@ describe('the total limit of definitions', () => {
     expect(kept('a', 'b', 'c')).toEqual(['2', '1', '1']);
   });
 
-  test('then removes revisions of the labeler with the largest share, regardless of the order', () => {
+  test('removes further revisions of the labeler with the largest share, regardless of the order', () => {
     const { put, kept } = storeOf(100);
     put('small', '1', 20);
     put('large', '1', 70);

@@ -13,8 +13,8 @@ export type DayTask = DayFiles &
   (
     | {
         /**
-         * `seal`: the sealed form of an open day. `check` and `repair`: a rewritten sealed day with checksums; `check`
-         * refuses a day whose counters do not match its rows, `repair` recomputes them.
+         * Kind of the written file. `seal`: the sealed form of an open day. `check` and `repair`: a rewritten sealed day
+         * with checksums. With `check`, counters that do not match the rows are an error; `repair` recomputes them.
          */
         readonly kind: 'seal' | 'check' | 'repair';
       }

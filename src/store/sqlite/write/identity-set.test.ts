@@ -30,7 +30,7 @@ describe('the set of identities', () => {
   });
 
   it('deletes identities on request, regardless of neighbouring identities, and deletes no others', () => {
-    // The identities have only a few distinct slots, so that many are displaced from their slot.
+    // The identities have only a few distinct slots, so that numerous identities are displaced from their slot.
     const crowded = (n: number): Buffer => {
       const bytes = identity(n);
       bytes.writeInt32LE(n % 8, 4);

@@ -5,7 +5,7 @@ import { FileWorld } from './file-world.ts';
 import type { Judged } from './judge-store.ts';
 import { StoreWorld } from './store-world.ts';
 
-/** A damaged file and its effect. */
+/** Result of damaging one file: the file, the damage, and its effect on the store. */
 export interface Case extends Judged {
   readonly number: number;
   /** Kind of the file, for example `sealed day`. */

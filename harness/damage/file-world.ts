@@ -42,17 +42,17 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
   // Any other secret is accepted: it invalidates all cursors, which is not a wrong result.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
   [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
-  // A user of an export compares it with the digest of its manifest.
+  // A user of an export detects a change by the digest in the manifest, which counts as a refusal.
   'rows.csv': (folder) =>
     digestOf(join(folder, 'rows.csv')) === manifestDigest(folder)
       ? { verdict: 'unchanged', why: '' }
-      : refused('it does not have the digest of its manifest'),
+      : refused('the rows do not have the digest of the manifest'),
 };
 
 function judgeArtifact(path: string, truth: string): Judged {
   const [found, expected, earlier] = [path, truth, truth.replace(/truth(?=\/[^/]*$)/, 'earlier')].map(readingOf);
   if (found?.kind !== 'readable' || expected?.kind !== 'readable') return refused(found?.kind ?? 'missing');
-  // An artifact contains its generation time: an earlier artifact is not a wrong fact.
+  // An artifact contains its generation time, so an earlier artifact is not a wrong result.
   if (earlier?.kind === 'readable' && isDeepStrictEqual(found.artifact, earlier.artifact)) {
     return { verdict: 'gap', why: 'the artifact before the last change' };
   }

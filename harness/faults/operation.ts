@@ -3,7 +3,7 @@ import type { CallClass } from './shim.ts';
 /** An operation on files. A run is made for each of its system calls, with that call failing. */
 export interface Operation {
   readonly name: string;
-  /** Creates the initial directory of each run. */
+  /** Creates the files that each run of the operation starts with, in a new directory. */
   prepare(directory: string): Promise<void>;
   /**
    * Runs the operation, or the remaining part if an earlier run ended in the middle. Calls `onStep` after each

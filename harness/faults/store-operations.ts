@@ -205,7 +205,7 @@ const purge: Operation = {
   reports: [],
   between: (state, first, last) => {
     const [rows, before, after] = [state, first, last].map((of) => texts((of as StoreState).rows));
-    if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler is gone';
+    if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler was removed';
     return [...(rows ?? [])].every((row) => before?.has(row)) ? null : 'a row was invented';
   },
 };

@@ -35,7 +35,7 @@ for (let ended = false; !ended; ) {
   readings += 1;
   if (readings <= 5) writeSync(1, 'reading\n');
   await store.positions();
-  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the floor moved');
+  if ((await store.frontier()).floor !== micros(floor)) throw new Error('the floor changed');
 }
 writeSync(1, `${JSON.stringify({ seen, several: readings > 5 })}\n`);
 await store.close();

@@ -130,7 +130,10 @@ export interface Frontier {
   readonly generationId: string;
   /** Earliest start of a query: the epoch's start or the oldest retained day, whichever is later. */
   readonly floor: Micros;
-  /** One microsecond after the last accepted observation; `floor` if there is no observation. */
+  /**
+   * End of the time that can be queried: one microsecond after the last accepted observation; `floor` if the store is
+   * empty.
+   */
   readonly end: Micros;
   /** Value of `at` of the last accepted batch; null before the first batch. */
   readonly observedThrough: Micros | null;
@@ -339,7 +342,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    */
   recordGap(gap: StoredGap): Promise<void>;
   /**
-   * Withdraws a recorded gap of this source and reason within this interval, because the missing labels arrived later.
+   * Withdraws a recorded gap of this source and reason within this interval, because the missing labels have arrived.
    * Gaps outside the interval and `unknown` gaps stay. Idempotent.
    */
   withdrawGap(gap: StoredGap): Promise<void>;
@@ -357,7 +360,10 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   dropRoster(dids: readonly string[]): Promise<void>;
   /** Adds or replaces roster rows in one commit. Never changes a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
-  /** Adds a key or updates its `lastSeen`. Idempotent. Keeps the newest `maxKeysPerLabeler`. */
+  /**
+   * Adds a labeler's key or updates its `lastSeen`. Idempotent. Only the newest `maxKeysPerLabeler` keys of a labeler
+   * are kept.
+   */
   putKey(key: LabelerKey): Promise<void>;
   /**
    * Adds a revision of a labeler's definitions; returns false if the newest revision has the same content. Keeps the

@@ -6,9 +6,9 @@ export interface Purge {
   readonly requestedAt: Micros;
   /** Time at which the removal was completed; null while rows may remain. */
   readonly completedAt: Micros | null;
-  /** Number of removed rows; a lower bound after a crash. */
+  /** Number of rows that the purge removed; a lower bound after a crash. */
   readonly rows: number;
-  /** Number of days that remain to be processed. */
+  /** Number of days that the purge still has to process. */
   readonly daysLeft: number;
 }
 

@@ -7,7 +7,7 @@ import type { Timings } from '../stream/timings.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
-  /** Directory of the store; its free space is monitored. */
+  /** Directory of the store, on whose disk the free space is monitored. */
   readonly folder: string;
   readonly artifacts: string;
   readonly windowDays: number;

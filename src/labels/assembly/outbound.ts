@@ -40,9 +40,10 @@ export interface Outbound {
 }
 
 /**
- * Maximum concurrent requests for pages. A slot costs a socket and at most 256 KiB of a body; larger bodies need a
- * separate permit. Half is reserved for privileged sources. Hosts that are slow or have never responded share 48 slots
- * for new sources (150 hosts that responded after 28 s once occupied all of 24) and 32 for privileged ones.
+ * Maximum concurrent requests for pages. Each request uses a socket and at most 256 KiB of a body; a larger body
+ * requires a separate permit. Half of the requests are reserved for privileged sources. Hosts that are slow or have
+ * never responded share 48 requests for new sources (with only 24, 150 hosts that responded after 28 s occupied all of
+ * them) and 32 for privileged ones.
  */
 const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
 

@@ -62,7 +62,7 @@ export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
   /** Returns the share that a source's page counts against. */
   readonly shareOf: (source: string) => ShareKey;
-  /** Makes pending gaps of these sources durable, and resolves before their pages are committed. */
+  /** Makes the pending gaps of the given sources durable. Resolves before the pages of the sources are committed. */
   readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
   /** Charges a source for the processor time of writing its page, in milliseconds. */
   readonly charge: (source: string, cpuMs: number) => void;

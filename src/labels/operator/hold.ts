@@ -35,7 +35,7 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
       return { reason: value.reason, since: value.since };
     }
   } catch {
-    // The error is logged after this block.
+    // The error is logged in the line after this block.
   }
   return { reason: 'the hold cannot be read', since: '' };
 }

@@ -7,7 +7,7 @@ import type { DenyList } from './deny-list.ts';
 /** Dependencies of purging rows of denied labelers. */
 export interface PurgesOptions {
   readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
-  /** Returns the list in force; its entries request purges. */
+  /** Returns the list of denials in force, whose entries request purges. */
   readonly list: () => DenyList;
   /** Returns true if no more rows of a labeler are being stored. */
   readonly idle: (did: string) => boolean;

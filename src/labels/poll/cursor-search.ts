@@ -17,7 +17,7 @@ export interface SampledPage {
 
 /** Result of the search. */
 export type CursorSearch =
-  /** A cursor such that all rows authored since the target are after it. */
+  /** Cursor that the search found: all rows authored since the target are after this cursor. */
   { readonly kind: 'found'; readonly cursor: number } | { readonly kind: 'unverified'; readonly why: string };
 
 /**
@@ -64,7 +64,8 @@ export async function searchCursor(
       if (await beyond(middle)) high = middle;
       else low = middle;
     }
-    if (samples.size >= maxProbes) return { kind: 'unverified', why: 'too many probes' };
+    if (samples.size >= maxProbes)
+      return { kind: 'unverified', why: 'the search exceeds the maximum number of probes' };
   }
   const defect = disorder([...samples].sort(([a], [b]) => a - b));
   return defect === null ? { kind: 'found', cursor: low } : { kind: 'unverified', why: defect };

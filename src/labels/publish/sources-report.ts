@@ -32,7 +32,7 @@ export const costMeasures = ['bytesIn', 'bytesStored', 'rows', 'cpuMs', 'writes'
 export interface ReportedSource extends SourceCost {
   readonly did: string;
   readonly endpoint: string | null;
-  /** Registrable domains of its endpoint and DID, the narrowest first. */
+  /** Registrable domains of the source's endpoint and DID, the narrowest first. */
   readonly domains: readonly string[];
   readonly state: string;
   /** Priority class of the source. */

@@ -15,7 +15,7 @@ export function absenceOf(
   presence: Presence,
   now: Micros,
 ): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records its own gap. After a crash the document must be read again before the labeler counts as gone.
+  // A denial records a separate gap. After a crash the document must be read again before the labeler counts as gone.
   if (denied || resolutionStatus === 'unresolved') return null;
   if (presence === 'waiting') return { kind: 'displaced', now };
   return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;

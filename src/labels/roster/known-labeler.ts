@@ -19,7 +19,7 @@ export const resolutionStatuses = [
   'labeler',
   /** The document declares a labeler service whose endpoint is not an https address. */
   'bad_endpoint',
-  /** There is no document, or it declares no labeler service. */
+  /** The DID has no document, or its document declares no labeler service. */
   'no_labeler',
 ] as const;
 /** Resolution status of a labeler's document. */

@@ -90,7 +90,9 @@ export class LabelerMetadata {
     this.#due.delete(did);
   }
 
-  /** Stores these definitions. Must be called when a labeler wrote its record. Rejects if the store fails. */
+  /**
+   * Stores the definitions of a labeler. Must be called when a labeler wrote its record. Rejects if the store fails.
+   */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.labeler(did)) return;
     const minInterval = isPrivileged(this.#options.shareOf(did).priority)

@@ -186,7 +186,8 @@ test('a document with constant reports of changes is read at most once a minute'
   roster.documentChanged(did);
   await until(() => requests.length === 2);
   for (let i = 0; i < 5; i++) roster.documentChanged(did);
-  // If the other document were due, it would be resolved before this labeler's document.
+  // If the refresh of the first document were due, it would take place before the resolution of this labeler's
+  // document.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
   await until(() => requests.length === 3);
   expect(requests).toEqual([false, true, false]);

@@ -76,7 +76,7 @@ class Node<T> {
   readonly items: { readonly item: T; readonly cost: number }[] = [];
   waiting = 0;
   #time = 0;
-  /** Virtual time at which the next item ends, by which the parent orders its children. */
+  /** Virtual time at which the next item of the node ends, by which the parent orders its children. */
   #end = 0;
   /** Index in the parent's heap; -1 while the node has no waiting item. */
   #index = -1;

@@ -15,7 +15,7 @@ export interface GapRule<E extends ReadingEvent = ReadingEvent> {
   readonly until: Part<E, Micros>;
 }
 
-/** A part of a row: its text in the documentation, and its computation. */
+/** Part of a rule: its text in the documentation, and its computation. */
 interface Part<E extends ReadingEvent, Value> {
   readonly text: string;
   of(state: ReadingState, event: E): Value;

@@ -50,7 +50,7 @@ export type ReadingEvent =
       readonly undated: number;
       readonly live: boolean;
     }
-  /** Committed rows include new ones. */
+  /** Committed rows include new rows of the source. */
   | { readonly kind: 'new_rows_stored'; readonly now: Micros }
   /** A labeler that had left the enrolment is enrolled again. */
   | { readonly kind: 'returned'; readonly now: Micros }
@@ -94,7 +94,7 @@ type ProgressEvent =
   | { readonly kind: 'filled_in'; readonly joined: boolean; readonly opened: Micros }
   /** The connection repeated the last frame, or will not repeat it. */
   | { readonly kind: 'tail_settled' }
-  /** The next connection begins at this cursor; null to resume after the last frame. */
+  /** The stream's next connection begins at this cursor; null to resume after the last frame. */
   | { readonly kind: 'replay_found'; readonly cursor: number | null }
   /** Consecutive frames arrived. */
   | { readonly kind: 'frames_seen'; readonly frames: readonly LastFrame[] }

@@ -67,7 +67,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reset':
       return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
     default:
-      // All other events only leave a gap or change the progress.
+      // All other events of the source only leave a gap or change the progress.
       return state;
   }
 }

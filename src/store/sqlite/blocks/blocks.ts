@@ -10,7 +10,7 @@ export interface Block {
   readonly part: string;
   /** Index of the block within its part. */
   readonly index: number;
-  /** Smallest key that the block covers. */
+  /** Smallest key of the rows that the block covers. */
   readonly first: Key;
   /** First key of the next block; null for the last block. */
   readonly next: Key | null;

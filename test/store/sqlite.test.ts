@@ -254,7 +254,7 @@ describe('a reader in another process', () => {
       await maintain(step);
       if (step % 30 === 0) await wasRead();
     }
-    // Each call seals a day that the reader had opened.
+    // Each call of `maintain` seals a day that the reader had opened.
     while ((await maintain(120)) > 0);
     await append(noon + 300 * hour, 'last');
     const [code] = await ended;

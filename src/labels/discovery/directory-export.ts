@@ -26,8 +26,8 @@ export interface DirectoryExportOptions {
 }
 
 /**
- * Result of a run. `read`: some pages were read, or all up to the newest operation. `failed`: try again later.
- * `absent`: the directory does not serve these pages.
+ * Result of one call of `readDirectoryExport`. `read`: some pages were read, or all up to the newest operation.
+ * `failed`: try again later. `absent`: the directory does not serve these pages.
  */
 export type ExportRun = 'read' | 'failed' | 'absent';
 

@@ -20,7 +20,7 @@ async function append(writer: SqliteWriter, n: number, at: number, rows: number)
   await writeHeartbeat(writer, () => micros(at));
 }
 
-/** Durable changes of the store, in order. */
+/** Durable changes that create the content of the store, in order. */
 const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
   () => Promise.resolve(),
   (writer) =>

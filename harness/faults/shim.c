@@ -1,7 +1,7 @@
 /*
- * Fails one system call of a process, on files below one directory. Loaded by LD_PRELOAD; a control file that is
- * mapped into memory says which call fails and how, so that one process can run an operation once for each call.
- * The layout of the control file is in shim.ts.
+ * Fails one system call of a process, on files below one directory. LD_PRELOAD loads this library. A control file,
+ * mapped into memory, selects the call that fails and its error, so that one process can run an operation once for each
+ * call. The layout of the control file is in shim.ts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -25,12 +25,12 @@ enum { OPEN, CREATE, READ, WRITE, SYNC, TRUNCATE, RENAME, UNLINK, MKDIR, LINK, M
 
 struct control {
   uint32_t armed;
-  uint32_t nth;      /* the call that fails, from 1; 0 fails none */
-  uint32_t error;    /* errno, or SHORT_WRITE */
-  uint32_t onwards;  /* every later call of a class in `classes` fails too */
+  uint32_t nth; /* number of the call that fails, from 1; no call fails if 0 */
+  uint32_t error; /* errno of the failed call, or SHORT_WRITE */
+  uint32_t onwards; /* if not 0, every later call of a class in `classes` also fails */
   uint32_t classes;  /* bits of the classes that `onwards` applies to */
-  uint32_t count;    /* calls seen */
-  uint32_t injected; /* calls that failed */
+  uint32_t count; /* number of intercepted calls */
+  uint32_t injected; /* number of calls that failed */
   uint32_t reserved;
   char directory[480];
   char where[512]; /* the file of the first call that failed */
@@ -58,7 +58,7 @@ static int is_below(const char *path) {
   return strncmp(path, control->directory, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-/* Whether this call fails; sets errno. SHORT_WRITE is returned for a write that is cut short. */
+/* Returns 1 if this call fails, and sets errno. Returns SHORT_WRITE for a write that writes only half of its bytes. */
 static int fails(int class, const char *path) {
   uint32_t at = __atomic_add_fetch(&control->count, 1, __ATOMIC_SEQ_CST);
   if (at <= MAX_CALLS) control->seen[at - 1] = (uint8_t)class;
@@ -72,7 +72,7 @@ static int fails(int class, const char *path) {
   return 1;
 }
 
-/* The same for a call on a descriptor. */
+/* Returns the result of `fails` for a call on a descriptor. */
 static int fd_fails(int class, int fd) {
   if (!control || !control->armed || fd < 0 || fd >= MAX_FDS || !below[fd]) return 0;
   char link[64], path[512];

@@ -14,22 +14,22 @@ import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
 import { comparePriority } from './state/priority.ts';
 
-/** The label instrument: finds labelers, observes them, and publishes what it saw. */
+/** The label instrument: finds labelers, observes them, and publishes the observed facts. */
 export interface Labels {
-  /** Resolves once it observes; labelers are found later. */
+  /** Resolves once the instrument observes; labelers are discovered later. */
   start(): Promise<void>;
-  /** Commits work under way, stores the time of the stop, and closes the store. */
+  /** Commits unfinished work, stores the time of the stop, and closes the store. */
   stop(): Promise<void>;
-  /** Rejects when the store can no longer be trusted, or on a bug. */
+  /** Rejects when the store can no longer be trusted, or after an unexpected error. */
   readonly failed: Promise<never>;
 }
 
-/** Time for which work under way may continue after a stop is requested. */
+/** Maximum time for which readers may continue after a stop is requested, in milliseconds. */
 const graceMs = 3_000;
-/** Time after that until the remaining work is left to the end of the process. */
+/** Maximum additional wait for readers that continue after `graceMs`, in milliseconds. */
 const lateMs = 2_000;
 
-/** Creates the instrument; nothing happens before `start`. */
+/** Creates the instrument. Observation begins with `start`. */
 export function createLabels(options: LabelsOptions): Labels {
   const failing = Promise.withResolvers<never>();
   // The owner of the instrument awaits this promise; an earlier rejection is not lost.
@@ -41,7 +41,7 @@ export function createLabels(options: LabelsOptions): Labels {
     async start() {
       const started = new AbortController();
       running = observe(options, failing.reject, stopping);
-      // A wrong clock may be set only after days; `start` returns earlier, so that a stop is possible.
+      // The correction of a wrong clock may take days; `start` does not wait for it, so that a stop is possible.
       running.then(() => started.abort()).catch(failing.reject);
       await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
     },
@@ -93,7 +93,8 @@ async function observe(
   await acts.publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // If more sources are enrolled than are read at once, places go by priority and not by the order of DIDs.
+  // If more sources are enrolled than are read at once, the reading slots are assigned by priority and not by the order
+  // of DIDs.
   const now = clock();
   const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
     comparePriority(priorityInput(a), priorityInput(b), now);
@@ -104,7 +105,7 @@ async function observe(
       stopping.abort();
       await endReading(assembled, acceptanceEnds, Promise.all([accepting, ended]));
       await storeFinalState(assembled, acts);
-      // Closing aborts the sealing of a day, which may take longer than a stop may.
+      // Closing the store aborts the sealing of a day, which may take longer than the time limit of a stop.
       await store.close();
       await endedByClosing;
       log.info('stopped');
@@ -124,7 +125,7 @@ async function endReading(
   tasks: Promise<unknown>,
 ): Promise<void> {
   const { runner } = labelers;
-  // Pages under way are committed. Pages that a pause delays are read again after the next start.
+  // Queued pages are committed. Pages that a pause delays are read again after the next start.
   await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
   acceptanceEnds.abort();
   const ended = Promise.all([runner.ended(), tasks, base.verifier.stop(), base.outbound.close()]);

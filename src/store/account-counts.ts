@@ -1,7 +1,7 @@
 import type { TargetKind } from '../contract/vocabulary.ts';
 import type { Interval } from './time.ts';
 
-/** Number of applications and removals, in rows. */
+/** Number of applications and of removals, in rows. */
 export interface EventCount {
   readonly applied: number;
   readonly removed: number;
@@ -9,23 +9,23 @@ export interface EventCount {
 
 /** Counts of an account's rows for one UTC day within an interval. */
 export interface DayCounts extends Readonly<Record<TargetKind, EventCount>> {
-  /** All rows, regardless of the filter. */
+  /** Number of all rows, regardless of the filter. */
   readonly rows: number;
 }
 
-/** One UTC day within an interval; `counts` is null if its rows were not counted. */
+/** One UTC day within an interval, with the counts of its rows. */
 export interface AccountDay extends Interval {
-  /** Rows that match the filter, by target kind. */
+  /** Number of rows that match the filter, by target kind; null if the day's rows were not counted. */
   readonly counts: DayCounts | null;
 }
 
 /** Counts of an account's rows in an interval. The sums exclude days that were not counted. */
 export interface AccountTally {
-  /** Every UTC day in the interval, oldest first. */
+  /** Counts of every UTC day in the interval, oldest first. */
   readonly days: readonly AccountDay[];
-  /** Rows by labeler, regardless of the filter: largest count first, then by DID. */
+  /** Number of rows by labeler, regardless of the filter: largest count first, then by DID. */
   readonly labelers: readonly LabelerCount[];
-  /** Rows by value, regardless of the filter: largest count first, then by text; at most `maxTallyValues`. */
+  /** Number of rows by value, regardless of the filter: largest count first, then by text; at most `maxTallyValues`. */
   readonly values: readonly ({ readonly value: string } & EventCount)[];
 }
 

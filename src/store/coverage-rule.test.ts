@@ -8,7 +8,7 @@ import { type Interval, micros } from './time.ts';
 const now = micros(1_795_000_000_000_000);
 const ago = (microseconds: number) => micros(now - microseconds);
 
-describe('silentGaps', () => {
+describe('the gap of silence', () => {
   it('starts at the last accepted page once the tolerance is exceeded', () => {
     const frontier = (age: number) => ({ observedThrough: ago(age), floor: ago(10 * coverageTolerance) });
     expect(silenceOf(frontier(coverageTolerance), now)).toBe(null);
@@ -20,7 +20,7 @@ describe('silentGaps', () => {
     expect(silenceOf({ observedThrough: null, floor }, now)).toEqual({ start: floor, end: now });
   });
 
-  it('excludes our own interruptions, and includes time that only single labelers missed', () => {
+  it('excludes interruptions of the instrument, and includes time that only single labelers missed', () => {
     const frontier = { observedThrough: ago(2 * coverageTolerance), floor: ago(9 * coverageTolerance) };
     const own: StoredGap = { source: null, start: ago(coverageTolerance), end: now, reason: 'maintenance' };
     const other: StoredGap = { ...own, source: 'did:plc:a', start: frontier.observedThrough };
@@ -30,7 +30,7 @@ describe('silentGaps', () => {
   });
 });
 
-describe('departureGap', () => {
+describe('the gap of a departed labeler', () => {
   const interval = { start: ago(1_000), end: now };
   const row = (times: Partial<Pick<RosterRow, 'lastAnswered' | 'completeThrough'>>, enrolled = false) => ({
     ...{ did: 'did:plc:a', enrolled, lastAnswered: null, completeThrough: null },
@@ -49,7 +49,7 @@ describe('departureGap', () => {
     ['of none that is enrolled', row({ lastAnswered: ago(20) }, true), null],
     ['of none that never answered', row({ lastAnswered: null }), null],
     ['of none that left after the interval', row({ lastAnswered: now }), null],
-  ])('returns a gap: %s', (_, labeler, expected) => {
+  ])('has the expected interval: %s', (_, labeler, expected) => {
     expect(departureGap(labeler, interval)).toEqual(expected);
   });
 });

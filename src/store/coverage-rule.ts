@@ -5,30 +5,33 @@ import type { RosterRow } from './roster.ts';
 import { type Interval, micros, minute } from './time.ts';
 
 /**
- * The coverage rule that the overview, the account page, exports and downloads share. Time after the last accepted page
- * is not observed. A labeler that is no longer enrolled is not observed from its departure on.
+ * Coverage rule of the overview, the account page, exports and downloads. Time after the last accepted page is not
+ * observed. A labeler that is no longer enrolled is not observed from its departure on.
  */
 
 /**
- * Time after the last accepted page before it counts as a gap, in microseconds: 10 minutes. A quiet stream is confirmed
- * more often than that.
+ * Maximum time after the last accepted page that does not count as a gap, in microseconds: 10 minutes. A quiet stream
+ * is confirmed more often.
  */
 export const coverageTolerance = 10 * minute;
 
-/** Returns true if no page was accepted for longer than the tolerance. `floor` is used until a page was accepted. */
+/**
+ * Returns true if no page was accepted for longer than the tolerance. Before the first page, `floor` is used in place
+ * of its time.
+ */
 export function isSilent({ observedThrough, floor }: SilenceInputs, now: Micros): boolean {
   return now - (observedThrough ?? floor) > coverageTolerance;
 }
 
-/** Part of a frontier that the rule reads. */
+/** Part of a frontier that the coverage rule uses. */
 export type SilenceInputs = Pick<Frontier, 'observedThrough' | 'floor'>;
 
-/** Returns the time from the last accepted page to `now`; null within the tolerance. */
+/** Returns the time from the last accepted page to `now`; null if it does not exceed the tolerance. */
 export function silenceOf(frontier: SilenceInputs, now: Micros): Interval | null {
   return isSilent(frontier, now) ? { start: frontier.observedThrough ?? frontier.floor, end: now } : null;
 }
 
-/** Returns the gaps that the silence adds to our own interruptions: silent time that no interruption covers. */
+/** Returns the parts of the current silence that no recorded interruption of the instrument covers. */
 export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly StoredGap[]): StoredGap[] {
   const silence = silenceOf(frontier, now);
   if (silence === null) return [];
@@ -40,7 +43,7 @@ export function silentGaps(frontier: SilenceInputs, now: Micros, gaps: readonly 
 
 /**
  * Returns the gap of a labeler that is no longer enrolled: from the instant until which its data is complete to the end
- * of the interval. Null for an enrolled labeler, for one that never answered, and if the interval ends earlier.
+ * of the interval. Null for an enrolled labeler, for a labeler that never responded, and if the interval ends earlier.
  */
 export function departureGap(
   row: Pick<RosterRow, 'did' | 'enrolled' | 'completeThrough' | 'lastAnswered'>,

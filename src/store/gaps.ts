@@ -15,7 +15,8 @@ export function addGap(gaps: readonly StoredGap[], gap: StoredGap, limit = maxGa
 }
 
 /**
- * Returns the gaps of one source without the interval and reason of `cut`. `unknown` gaps from earlier merges are kept.
+ * Returns the gaps of one source after removing the interval of `cut` from gaps with its reason. `unknown` gaps from
+ * earlier merges are kept.
  */
 export function withoutGap(gaps: readonly StoredGap[], cut: StoredGap): StoredGap[] {
   return gaps.flatMap((gap) => {
@@ -45,7 +46,7 @@ export function coalesce(gaps: readonly StoredGap[]): StoredGap[] {
   return result;
 }
 
-/** Returns the parts of the gaps within the interval. */
+/** Returns the parts of the gaps that are within the interval. */
 export function clip(gaps: readonly StoredGap[], { start, end }: Interval): StoredGap[] {
   return gaps
     .filter((gap) => gap.start < end && gap.end > start)
@@ -69,7 +70,7 @@ function sorted(gaps: readonly StoredGap[]): StoredGap[] {
       a.start - b.start ||
       a.end - b.end ||
       compare(a.reason, b.reason) ||
-      // Our own interruptions sort before those of a source.
+      // Interruptions of the instrument sort before the gaps of a source.
       compare(a.source ?? '', b.source ?? ''),
   );
 }

@@ -12,12 +12,12 @@ const label: ReceivedLabel = {
   sig: new Uint8Array(64),
 };
 
-describe('identityOf', () => {
-  it('is stable: stored identities depend on it', () => {
+describe('the identity of a label', () => {
+  it('is the same in all versions, because stored identities depend on it', () => {
     expect(identityOf(label).toString('hex')).toBe('911e024837dc18360c227bd82d8a19ce');
   });
 
-  it('ignores the transport, the signature, the version and how neg was omitted', () => {
+  it('ignores the transport, the signature, the version, and the form in which neg was omitted', () => {
     const { sig: _, ver: __, ...bare } = label;
     expect(identityOf({ ...bare, neg: false, extra: new Uint8Array(3) })).toEqual(identityOf(label));
   });

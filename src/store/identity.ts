@@ -5,9 +5,9 @@ import type { ReceivedLabel } from './label.ts';
 export const identityBytes = 16;
 
 /**
- * The label identity: labels with equal src, uri, cid, val, neg, cts and exp are the same observation. It excludes the
- * transport, the signature (Ozone signs again on reading), `ver` and our clock, so that a stream and a poll of one
- * label agree.
+ * Returns the identity of a label: labels with equal src, uri, cid, val, neg, cts and exp are the same observation. It
+ * excludes the transport, the signature (Ozone signs a label again for each response), `ver` and the local clock, so
+ * that the stream and a poll give the same identity for one label.
  */
 export function identityOf(label: ReceivedLabel): Buffer {
   const { src, uri, cid, val, neg, cts, exp } = label;

@@ -1,14 +1,14 @@
 import { splitUri } from './subject.ts';
 
 /**
- * A label as its labeler sent it. Absent fields stay absent: the signature covers the fields as sent, so `neg: false`
- * and no `neg` are two different labels to a verifier, but one to our identity.
+ * A label as its labeler sent it. Absent fields stay absent: the signature covers the fields as sent, so for a verifier
+ * `neg: false` and no `neg` give different labels, although the identity is the same.
  */
 export interface ReceivedLabel {
   readonly ver?: number;
   /** DID of the labeler. */
   readonly src: string;
-  /** The label's subject: a DID, or an AT-URI whose authority is a DID. */
+  /** Subject of the label: a DID, or an AT-URI whose authority is a DID. */
   readonly uri: string;
   readonly cid?: string;
   readonly val: string;
@@ -17,13 +17,13 @@ export interface ReceivedLabel {
   readonly cts: string;
   readonly exp?: string;
   readonly sig?: Uint8Array;
-  /** Fields that the lexicon does not define, in the reader's own encoding; opaque to the store. */
+  /** Fields that the lexicon does not define, in the encoding of the reader. Opaque to the store. */
   readonly extra?: Uint8Array;
 }
 
 export { type SignatureVerdict, signatureVerdicts } from '../contract/vocabulary.ts';
 
-/** Maximum bytes of one stored label; admission refuses larger ones as oversized. */
+/** Maximum bytes of one stored label; a larger label is refused as oversized at admission. */
 export const maxLabelBytes = 16 * 1024;
 
 /** Maximum bytes of a collection's name (AT Protocol, NSID). */
@@ -39,13 +39,13 @@ export function labelBytes(label: ReceivedLabel): number {
 /**
  * Returns the reason why the store cannot hold a label, or null. Admission checks this first, so that no batch is
  * refused because of one label. `malformed`: the uri contains no DID or its collection is too long, a text is not valid
- * Unicode (it would change when stored), or `ver` is not an integer.
+ * Unicode (the stored text would differ), or `ver` is not an integer.
  */
 export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';
   const parts = splitUri(label.uri);
   if (parts === null) return 'malformed';
-  // A day stores each collection name separately, so its length needs its own limit.
+  // A day stores each collection name separately, so its length has a separate limit.
   if (parts.kind === 'record' && Buffer.byteLength(parts.collection) > maxCollectionBytes) return 'malformed';
   if (label.ver !== undefined && !Number.isSafeInteger(label.ver)) return 'malformed';
   return texts(label).every((text) => text.isWellFormed()) ? null : 'malformed';

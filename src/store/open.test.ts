@@ -5,7 +5,7 @@ it.each([
   ['sqlite:data/store', 'data/store'],
   ['sqlite:/var/lib/almanac/store', '/var/lib/almanac/store'],
   ['sqlite:.', '.'],
-])('%s names the directory %s', (url, folder) => {
+])('the store URL %s names the directory %s', (url, folder) => {
   expect(parseStoreUrl(url)).toEqual({ kind: 'sqlite', folder });
 });
 

@@ -10,7 +10,7 @@ import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/write
 
 export type { FileEvent };
 
-/** Location of a store. */
+/** Location of a store, parsed from its URL. */
 export interface StorePlaceSqlite {
   readonly kind: 'sqlite';
   readonly folder: string;
@@ -19,7 +19,7 @@ export interface StorePlaceSqlite {
 /** Parses a store URL, `sqlite:DIR`. Throws an `OperatorError` that states the expected form. */
 export function parseStoreUrl(url: string): StorePlaceSqlite {
   const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
-  // `sqlite://x` would be a directory named by a host: probably a typing error for `sqlite:/x`.
+  // `sqlite://x` would be a directory named by a host, which is probably a typing error for `sqlite:/x`.
   if (folder === '' || folder.startsWith('//')) {
     throw new OperatorError(`${url} is not a store: use sqlite:DIR, with a directory`);
   }
@@ -36,7 +36,10 @@ export function openStoreReader(url: string): StoreReader {
   return openSqliteReader(parseStoreUrl(url).folder);
 }
 
-/** Moves the store at a URL aside, so that the next writer begins a new epoch; see `setStoreAside`. */
+/**
+ * Moves the files of the store at a URL to another directory, so that the next writer begins a new epoch; see
+ * `setStoreAside`.
+ */
 export function setAside(url: string, at: Date): SetAside | null {
   return setStoreAside(parseStoreUrl(url).folder, at);
 }

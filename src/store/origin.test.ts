@@ -32,7 +32,7 @@ it('a store with observations and no origin note is live', async () => {
   expect(await storeOrigin(store)).toBe('live');
 });
 
-it('a store of one origin is refused by an instrument of another, even while empty', async () => {
+it('a store of one origin is refused by an instrument of another origin, even if the store is empty', async () => {
   await claimOrigin(store, 'simulated');
   await expect(claimOrigin(store, 'live')).rejects.toMatchObject({ code: 'wrong_origin' });
 });

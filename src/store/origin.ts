@@ -5,15 +5,18 @@ import type { StoreReader, StoreWriter } from './port.ts';
 /** Name of the note with the origin of a store's observations. */
 const originNote = 'origin';
 
-/** Origin of a store's observations: the note from its creation; stores without a note are live. */
+/**
+ * Returns the origin of a store's observations, which is stored as a note since the creation of the store; a store
+ * without the note is live.
+ */
 export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Origin> {
   const noted = await store.note(originNote);
   return origins.find((origin) => origin === noted) ?? 'live';
 }
 
 /**
- * Sets the origin of an empty store, and refuses a store that holds observations of another origin: simulated and live
- * observations must never be counted together. Throws StoreError `wrong_origin`.
+ * Sets the origin of an empty store, because simulated and live observations must never be counted together. Throws
+ * StoreError `wrong_origin` for a store with another origin.
  */
 export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<void> {
   const held = await storeOrigin(store);
@@ -29,6 +32,6 @@ export async function claimOrigin(store: StoreWriter, origin: Origin): Promise<v
   }
   throw new StoreError(
     'wrong_origin',
-    `it contains ${held} observations, and the new ones would be ${origin}; use another store`,
+    `the store contains ${held} observations, and the new ones would be ${origin}; use another store`,
   );
 }

@@ -4,15 +4,14 @@
  * Use by the label instrument (one process, the only writer):
  *  1. Open. `epoch()` gives the start of the observation; `heartbeat()` and `frontier()` show when the last run ended.
  *     The instrument records the time since then as a gap (`recordGap`) before it accepts anything.
- *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit` in label.ts detects those that the
+ *  2. Read a source from its `positions()`. Admit or refuse each label (`unfit` in label.ts detects labels that the
  *     store cannot hold). `append` the admitted labels together with the counts of refused ones, the refused rows to
- *     remember, and the new position.
- *     Record a gap that a new position implies (a reset) BEFORE appending the position: a crash between the two then
- *     overstates the gap and never hides it.
+ *     remember, and the new position. Record a gap that a new position implies (a reset) BEFORE appending the position:
+ *     a crash between the two then overstates the gap and never hides it.
  *  3. On an error with `retry`: stop reading, keep the batch, try again later, and record the gap (on a full disk, as
  *     soon as there is space). Label identities make a repeated append harmless. On `fatal`: stop the process.
  *  4. Call `beat` every 10 s, and `maintain` every few minutes: it seals and expires days while labels are accepted.
- *     Call `purge` until it returns false: it does the removals that `requestPurge` requested.
+ *     Call `purge` until it returns false: it removes the rows for which `requestPurge` was called.
  *  5. Build the overview from `countsByLabeler` over the window, `refusals`, `coverage`, `gaps` and `frontier`.
  *
  * Use by the account surface (another process, read-only, may be killed at any instant):
@@ -20,7 +19,7 @@
  *  2. A page or an export calls `readAccount` chunk by chunk; `next` of one chunk is `after` of the following one. An
  *     export is fixed by its `end` and `revision`: later rows are outside it, and a removal of rows ends it.
  *     `scanAccount` (scan.ts) reads all chunks within a row budget.
- *  3. Beyond the bound, `accountIntervals` splits the interval into parts that each fit.
+ *  3. If an interval has too many rows, `accountIntervals` splits the interval into parts that each fit.
  *  4. `coverage` gives each labeler's gaps in the interval.
  *
  * Clock: every instant is a time of the observed (local acceptance) clock, in microseconds. Intervals are half open.
@@ -57,18 +56,18 @@ export const maxBatchBytes = 8 * 1024 * 1024;
 export const maxChunkRows = 500;
 /** Maximum characters of a position's value. */
 export const maxPositionLength = 4_096;
-/** Minimum time for which an accepted label is recognized as a duplicate: 48 h of lateness plus 300 s of clock lead. */
+/** Minimum time for which a duplicate is detected, in microseconds: 48 h of lateness plus 300 s of clock difference. */
 export const duplicateHorizon = (48 * 60 + 5) * 60_000_000;
-/** Maximum lead of the next stamp over the caller's clock before `append` refuses: 5 s. */
+/** Maximum time by which the next stamp of `append` may be after the caller's clock, in microseconds: 5 s. */
 export const maxStampAhead = 5_000_000;
 
-/** A label that admission accepted. */
+/** A label that admission accepted, with the verdict on its signature. */
 export interface NewObservation {
   readonly label: ReceivedLabel;
   readonly signature: SignatureVerdict;
 }
 
-/** Labels that admission refused. */
+/** Number of labels of a source that admission refused for one reason. */
 export interface Refusal {
   /** DID of the labeler that was read, regardless of the label's `src`. */
   readonly source: string;
@@ -76,14 +75,14 @@ export interface Refusal {
   readonly count: number;
 }
 
-/** A change of the resume position of a source and endpoint; a null `value` forgets it. Opaque to the store. */
+/** A change of the resume position of a source and endpoint; null removes it. The value is opaque to the store. */
 export interface PositionChange {
   readonly source: string;
   readonly endpoint: string;
   readonly value: string | null;
 }
 
-/** A stored position, and the time when it was last changed or confirmed. */
+/** A stored position, and the time at which it was last changed or confirmed. */
 export interface Position {
   readonly source: string;
   readonly endpoint: string;
@@ -91,21 +90,21 @@ export interface Position {
   readonly acceptedAt: Micros;
 }
 
-/** One or more accepted pages; may contain no observations (an empty poll, a confirmed tail). */
+/** One or more accepted pages; without observations if a poll was empty or only confirmed the last row. */
 export interface Batch {
-  /** Current time of the acceptance clock. */
+  /** Current time of the acceptance clock, in microseconds. */
   readonly at: Micros;
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** Changes of the refused rows that the instrument remembers; absent: none. */
+  /** Changes of the remembered refused rows; absent if there are no changes. */
   readonly refusedRows?: readonly RefusedRowsChange[];
 }
 
 /** Result of `append`. */
 export interface AppendResult {
   readonly accepted: number;
-  /** Indexes into `observations` of labels that were already known, including repeats within the batch. */
+  /** Indexes into `observations` of labels that were already stored, or that repeat a label of the same batch. */
   readonly duplicates: readonly number[];
   /** Stamps of the first and last accepted row; null if no row was accepted. */
   readonly first: Micros | null;
@@ -114,13 +113,13 @@ export interface AppendResult {
 
 /** A stored observation: the label as received, with its acceptance time. */
 export interface Observation {
-  /** Unique in the store; also the keyset cursor. */
+  /** Acceptance time, unique in the store; also the keyset cursor. */
   readonly observedAt: Micros;
   readonly label: ReceivedLabel;
   readonly signature: SignatureVerdict;
 }
 
-/** The epoch: created with the store and never changed. Basis: the local acceptance clock. */
+/** Start of the store's observation by the local acceptance clock; never changes after the store is created. */
 export interface Epoch {
   readonly generationId: string;
   readonly startedAt: Micros;
@@ -131,24 +130,27 @@ export interface Frontier {
   readonly generationId: string;
   /** Earliest start of a query: the epoch's start or the oldest retained day, whichever is later. */
   readonly floor: Micros;
-  /** One microsecond after the last accepted observation; `floor` if there is no observation. */
+  /**
+   * End of the time that can be queried: one microsecond after the last accepted observation; `floor` if the store is
+   * empty.
+   */
   readonly end: Micros;
-  /** `at` of the last accepted batch; null before the first. */
+  /** Value of `at` of the last accepted batch; null before the first batch. */
   readonly observedThrough: Micros | null;
   /**
-   * Rises before and after a purge removes stored rows. A read that began under one revision must not continue under
-   * another. Expiry at the floor does not change the revision.
+   * Number that increases before and after a purge removes stored rows. A read that began under one revision must not
+   * continue under another. Expiry at the floor does not change the revision.
    */
   readonly revision: number;
 }
 
-/** An unobserved interval. `source` is null if no source was observed (our own interruption). */
+/** An unobserved interval of one source; `source` is null if the whole instrument did not observe. */
 export interface StoredGap extends Interval {
   readonly source: string | null;
   readonly reason: GapReason;
 }
 
-/** A gap to record or to withdraw. */
+/** A gap that is to be recorded or withdrawn. */
 export interface GapChange {
   readonly kind: 'record' | 'withdraw';
   readonly gap: StoredGap;
@@ -172,18 +174,18 @@ export interface AccountQuery extends Interval {
   readonly order: 'oldest' | 'newest';
   /** `next` of the previous chunk, exclusive; null for the first chunk. */
   readonly after: Micros | null;
-  /** At most `maxChunkRows`. */
+  /** Maximum rows of the chunk, at most `maxChunkRows`. */
   readonly limit: number;
-  /** Filter of the rows; absent for all. The store still reads the other rows: see `tallyAccount`. */
+  /** Filter of the rows; absent for all. The store must also read the rows that do not match. */
   readonly filter?: AccountFilter;
   /**
    * Maximum rows to read, at least 1, for the order `oldest` with a filter. The chunk may then be short, and `next` is
-   * the position reached, whether or not another matching row follows. Absent: no limit.
+   * the position reached, even if no further row matches. Absent if there is no limit.
    */
   readonly passes?: number;
 }
 
-/** One chunk; `next` is null if the interval holds no further matching row. */
+/** One chunk of an account's rows; `next` is null if the interval contains no further matching row. */
 export interface AccountChunk {
   readonly rows: readonly Observation[];
   readonly next: Micros | null;
@@ -194,19 +196,19 @@ export interface AccountInterval extends Interval {
   readonly rows: number;
 }
 
-/** Counts of a labeler within one bucket of time. */
+/** Number of a labeler's events within one bucket of time. */
 export interface BucketCount extends LabelerCount {
   readonly start: Micros;
 }
 
-/** Number of refused labels of a source. */
+/** Number of refused labels of a source, by reason. */
 export interface RefusalCount {
   readonly source: string;
   readonly reason: RefusalReason;
   readonly count: number;
 }
 
-/** Unobserved time of one labeler: its own gaps and our interruptions, sorted, disjoint per reason. */
+/** Unobserved time of one labeler: its gaps and the interruptions of the instrument, sorted, disjoint per reason. */
 export interface LabelerCoverage {
   readonly labeler: string;
   readonly gaps: readonly StoredGap[];
@@ -216,25 +218,30 @@ export interface LabelerCoverage {
 
 /** Result of `verify` for one day. */
 export interface DayReport {
-  /** `YYYY-MM-DD`. */
+  /** UTC day, `YYYY-MM-DD`. */
   readonly day: string;
   readonly sealed: boolean;
   /**
-   * True if the day is sealed but has no checksums: an earlier version wrote it, and upkeep has not yet rewritten it.
+   * True if the day is sealed but has no checksums, because an earlier version wrote it and upkeep has not yet
+   * rewritten it.
    */
   readonly unverified: boolean;
   readonly rows: number;
   readonly problems: readonly string[];
 }
 
-/** Read access. Sees every `append` that returned before the call; never blocks the writer. */
+/**
+ * Read access to a store. A call returns the rows of every `append` that resolved before the call; it never blocks the
+ * writer.
+ */
 export interface StoreReader {
   epoch(): Promise<Epoch>;
   frontier(): Promise<Frontier>;
 
   /**
    * Reads one chunk of an account's rows in the requested order. Throws `out_of_window` if `start` is before the floor,
-   * also if a day expired during the read: rows are never missing silently. Holds no transaction after it returns.
+   * also if a day expired during the read, so that rows are never missing silently. No transaction remains open after
+   * the call.
    */
   readAccount(query: AccountQuery): Promise<AccountChunk>;
   /**
@@ -247,16 +254,16 @@ export interface StoreReader {
 
   /**
    * Counts an account's rows, exactly for every counted day. For a hot account the store usually keeps the counts of
-   * whole days. Other days are counted row by row, newest first, up to `budget` rows; a day that needs more is marked
-   * as not counted. Throws `out_of_window` like `readAccount`.
+   * whole days. Other days are counted row by row, newest first, up to `budget` rows; a day that exceeds the budget is
+   * marked as not counted. Throws `out_of_window` like `readAccount`.
    */
   tallyAccount(
     query: Interval & { readonly account: string; readonly filter?: AccountFilter; readonly budget: number },
   ): Promise<AccountTally>;
 
   /**
-   * Returns at most `limit` hot accounts of the newest sealed day with a moderate number of groups, for warm-up. Empty
-   * without such a day.
+   * Returns at most `limit` hot accounts of the newest sealed day with a moderate number of groups, for warm-up.
+   * Returns an empty list if there is no such day.
    */
   busyAccounts(limit: number): Promise<string[]>;
 
@@ -268,23 +275,23 @@ export interface StoreReader {
   countsOverTime(
     interval: Interval & { readonly bucket: 'hour' | 'minute'; readonly labeler?: string },
   ): Promise<BucketCount[]>;
-  /** Returns the number of distinct labelers with at least one observation in the interval. */
+  /** Returns the number of distinct labelers that have at least one observation in the interval. */
   labelersActive(interval: Interval): Promise<number>;
   /**
-   * Returns refused labels by source and reason. Counts are stored per hour: every hour that the interval touches
+   * Returns refused labels by source and reason. Counts are stored per hour, so every hour that overlaps the interval
    * counts entirely.
    */
   refusals(interval: Interval): Promise<RefusalCount[]>;
   positions(): Promise<Position[]>;
 
   /**
-   * Returns the gaps that overlap the interval, clipped to it, sorted by start: of one source with our own, or of all
-   * sources.
+   * Returns the gaps that overlap the interval, clipped to it, sorted by start: those of one source and of the whole
+   * instrument, or of all sources.
    */
   gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
 
-  /** Returns requested purges, by request time, then by DID. Purges completed before the floor are dropped. */
+  /** Returns requested purges, by request time, then by DID. Purges completed before the floor are omitted. */
   purges(): Promise<Purge[]>;
 
   /** Returns the last durable heartbeat; null before the first. */
@@ -292,36 +299,36 @@ export interface StoreReader {
   roster(): Promise<RosterRow[]>;
   /** Returns the keys that a labeler has signed with, oldest first. */
   keys(did: string): Promise<LabelerKey[]>;
-  /** Returns revisions of a labeler's own label definitions, newest first. */
+  /** Returns the stored revisions of a labeler's label definitions, newest first. */
   definitions(did: string): Promise<Definitions[]>;
-  /** Returns a short text that the instrument stored under this name; null if there is none. */
+  /** Returns a short text that the instrument stored under this name; null if no text is stored. */
   note(name: string): Promise<string | null>;
 
   /**
-   * Recomputes every counter from the rows and compares; checks order, subjects, identities and the files themselves.
-   * Yields one report per day, oldest first. Problems are reported, not thrown.
+   * Recomputes every counter from the rows and compares it with the stored one; checks order, subjects, identities and
+   * the files themselves. Yields one report per day, oldest first. Problems are reported, not thrown.
    */
   verify(): AsyncGenerator<DayReport>;
-  /** Stops reading and closes every file. Idempotent. */
+  /** Stops all reads and closes every file. Idempotent. */
   close(): Promise<void>;
 }
 
 /** Result of `maintain`. */
 export interface Maintenance {
   readonly sealed: readonly string[];
-  /** Days that could not be sealed because of a stopped reader or a full disk; the next run tries again. */
+  /** Days that could not be sealed because of a stopped reader or a full disk; the next run retries the sealing. */
   readonly postponed: readonly string[];
-  /** Days dropped in this run: at most one. */
+  /** Days that this run dropped: at most one. */
   readonly expired: readonly string[];
 }
 
-/** Write access. While a writer is open, opening another throws `second_writer`. */
+/** Write access to a store. While a writer is open, opening another throws `second_writer`. */
 export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
    * Stores a batch atomically and durably before it resolves: new observations, their counters, refusals, positions and
-   * refused rows in one commit of one file. Stamps start at max(`at`, last stamp + 1), in order, one microsecond apart; a batch that
-   * would cross midnight is stamped from midnight on. A known label is not stored again but counted and reported as
-   * `duplicate`, so repeating a batch after a crash or an error is harmless.
+   * refused rows in one commit of one file. Stamps start at max(`at`, last stamp + 1), in order, one microsecond apart;
+   * all rows of a batch that would cross midnight get stamps after midnight. A label that is already stored is not
+   * stored again but counted and reported as `duplicate`, so repeating a batch after a crash or an error is harmless.
    *
    * Rejects without storing anything: `wal_full`, `disk_full`, `clock_behind` (retry later), `invalid_observation` (a
    * label that is `unfit`, label.ts), `batch_too_large`, `damaged`.
@@ -331,52 +338,59 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   /**
    * Records a gap durably. Overlapping and touching gaps of one source and reason are merged, so an ongoing outage is
    * recorded repeatedly with a later end. Idempotent. Each source keeps at most `maxGapsPerSource` gaps; beyond that
-   * the two closest become one `unknown` gap, which may overstate the missed time.
+   * number the two closest gaps become one `unknown` gap, which may overstate the missed time.
    */
   recordGap(gap: StoredGap): Promise<void>;
   /**
-   * Withdraws a recorded gap of this source and reason within this interval, because the missing labels arrived after
-   * all. Gaps outside the interval and `unknown` gaps stay. Idempotent.
+   * Withdraws a recorded gap of this source and reason within this interval, because the missing labels have arrived.
+   * Gaps outside the interval and `unknown` gaps stay. Idempotent.
    */
   withdrawGap(gap: StoredGap): Promise<void>;
   /** Records and withdraws many gaps in order, in one durable commit. */
   changeGaps(changes: readonly GapChange[]): Promise<void>;
   /**
-   * Returns the refused rows as of the last commit, by source and bucket: for the start of the instrument. They are in
-   * the same file as the counts of refused labels, because a row that is counted must be remembered in the same commit.
+   * Returns the refused rows as of the last commit, by source and bucket. The instrument loads them at its start. They
+   * are in the same file as the counts of refused labels, because a row that is counted must be remembered in the same
+   * commit.
    */
   refusedRows(): Promise<RefusedRows[]>;
-  /** Stores a heartbeat: durable evidence that the writer was alive at this instant. Never moves backwards. */
+  /** Stores a heartbeat, which proves that the writer was alive at this instant. The stored time never decreases. */
   beat(at: Micros): Promise<void>;
   /** Removes roster rows in one commit; missing rows are ignored. Never changes a position. */
   dropRoster(dids: readonly string[]): Promise<void>;
-  /** Adds or replaces roster rows in one commit. Never touches a position. */
+  /** Adds or replaces roster rows in one commit. Never changes a position. */
   putRoster(rows: readonly RosterRow[]): Promise<void>;
-  /** Adds a key or updates its `lastSeen`. Idempotent. Keeps the newest `maxKeysPerLabeler`. */
+  /**
+   * Adds a labeler's key or updates its `lastSeen`. Idempotent. Only the newest `maxKeysPerLabeler` keys of a labeler
+   * are kept.
+   */
   putKey(key: LabelerKey): Promise<void>;
   /**
-   * Adds a revision; returns false if the newest one has the same content. Keeps the newest `maxDefinitionRevisions` of
-   * each labeler, and at most `maxDefinitionsInAll` of all together. Beyond that, the group of labelers with the
-   * largest share loses revisions (a group has one owner, as far as `shares` shows): superseded revisions first, then
-   * newest ones, but never the newest one of a protected labeler before those of unprotected ones.
+   * Adds a revision of a labeler's definitions; returns false if the newest revision has the same content. Keeps the
+   * newest `maxDefinitionRevisions` of each labeler, and at most `maxDefinitionsInAll` bytes of all labelers. Beyond
+   * that, the group of labelers with the largest share loses revisions (a group has one owner, according to `shares`):
+   * superseded revisions first, then newest revisions, those of unprotected labelers before those of protected ones.
    */
   putDefinitions(definitions: Definitions, shares?: DefinitionShares): Promise<boolean>;
-  /** Returns the bytes that the sources added to a day; empty if they are those of another day. */
+  /** Returns the bytes that the sources added to a day; empty if bytes of another day are stored. */
   dailyBytes(day: number): Promise<DailyBytes>;
-  /** Stores the bytes of a day and removes those of other days. Sources of the day that are not listed keep theirs. */
+  /**
+   * Stores the bytes of a day and removes those of other days. The stored bytes of sources that are not listed stay
+   * unchanged.
+   */
   putDailyBytes(bytes: DailyBytes): Promise<void>;
-  /** Returns the position in the stream of a directory; null if it is not known. */
+  /** Returns the position in the stream of a directory; null if no position is stored. */
   directoryPosition(host: string): Promise<number | null>;
-  /** Stores the position in the directory's stream, and removes that of another directory. */
+  /** Stores the position in the directory's stream, and removes the position in the stream of another directory. */
   putDirectoryPosition(position: DirectoryPosition): Promise<void>;
   /** Stores a short text (at most `maxNoteLength` characters) under a name; null deletes it. */
   putNote(name: string, text: string | null): Promise<void>;
 
   /**
-   * Seals every day that can no longer receive duplicates, drops at most one day that has left the window plus one day,
-   * and adds checksums to at most one sealed day of an earlier version. Runs concurrently with `append`, which it
-   * blocks only for a rename. After a crash the next open or the next run completes the work. A second call during a
-   * run joins it.
+   * Seals every day that can no longer receive duplicates, drops at most one day that ended more than a day before the
+   * window, and adds checksums to at most one sealed day of an earlier version. Runs concurrently with `append`, which
+   * it blocks only for a rename. After a crash the next open or the next run completes the work. A second call during a
+   * run returns the result of that run.
    */
   maintain(at: Micros): Promise<Maintenance>;
 }

@@ -4,19 +4,22 @@ export const maxRefusedRowsLength = 4_096;
 export const refusedRowBuckets = 16;
 
 /**
- * The refused rows of a source that the instrument remembers, so that a row that arrives again is counted once. A source
- * has up to `refusedRowBuckets` of these, so that a commit rewrites only some of its rows.
+ * One bucket of the refused rows of a source, which the instrument remembers so that a row that arrives again is
+ * counted once. A source has up to `refusedRowBuckets` buckets, so that a commit rewrites only some of its rows.
  */
 export interface RefusedRows {
   /** DID of the labeler that was read. */
   readonly source: string;
   /** Number of the bucket, from 0. */
   readonly bucket: number;
-  /** Fingerprints and counts, packed by the instrument: at most `maxRefusedRowsLength` characters, opaque to the store. */
+  /**
+   * Fingerprints and counts, in the encoding of the instrument: at most `maxRefusedRowsLength` characters, opaque to
+   * the store.
+   */
   readonly rows: string;
 }
 
-/** A change of one bucket; null `rows` removes it. */
+/** A change of one bucket of refused rows; null `rows` removes it. */
 export interface RefusedRowsChange {
   readonly source: string;
   readonly bucket: number;

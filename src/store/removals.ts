@@ -4,11 +4,11 @@ import type { Micros } from '../contract/timestamp.ts';
 export interface Purge {
   readonly source: string;
   readonly requestedAt: Micros;
-  /** Time at which the last day was completed; null while rows may remain. */
+  /** Time at which the removal was completed; null while rows may remain. */
   readonly completedAt: Micros | null;
-  /** Number of rows removed; a lower bound after a crash. */
+  /** Number of rows that the purge removed; a lower bound after a crash. */
   readonly rows: number;
-  /** Number of days that remain. */
+  /** Number of days that the purge still has to process. */
   readonly daysLeft: number;
 }
 
@@ -17,26 +17,26 @@ export interface PurgeWriter {
   /**
    * Requests the removal of every row of a source, durably; `purge` does the work. Records the retained time before
    * `at` as a `maintenance` gap of the source in the same commit, because removed rows no longer count as observed.
-   * Returns false without a change if a request of that instant or a later one exists, or if `at` is not after the
-   * floor. The caller must not append rows of the source until the request is completed: it is undefined whether they
-   * would be removed.
+   * Returns false without a change if a request of the same instant or of a later one exists, or if `at` is not after
+   * the floor. The caller must not append rows of the source until the request is completed: it is undefined whether
+   * they would be removed.
    */
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
    * Processes the next day of the oldest request: removes the rows with their counters, group counts, identities,
    * refusals and all other data derived from them. Positions stay, so that reading can resume; the last stamp stays, so
    * that no stamp is assigned twice. A sealed day is replaced as a whole. An open day is changed in bounded commits,
-   * each of which keeps counters and rows consistent. `append` continues meanwhile, `maintain` waits. Returns true
-   * while work remains. After a crash, the next call after the next open continues.
+   * each of which keeps counters and rows consistent. During the removal, `append` continues and `maintain` waits.
+   * Returns true while work remains. After a crash, the first call after the next open resumes the removal.
    *
-   * Rejects with `disk_full`, `wal_full` or `busy`, to be called again later; with `closed` if the store closes
-   * meanwhile.
+   * Rejects with `disk_full`, `wal_full` or `busy`, after which the call can be repeated later, and with `closed` if
+   * the store is closed during the call.
    */
   purge(at: Micros): Promise<boolean>;
 }
 
 /**
- * Returns the sentence that every surface shows after rows were removed on the operator's request: the number of
+ * Returns the sentence that every page and API shows after rows were removed on the operator's request: the number of
  * labelers, and the last day. Null if no rows were removed. A request that found no rows is not mentioned.
  */
 export function removalSentence(purges: readonly Purge[]): string | null {

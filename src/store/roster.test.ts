@@ -7,6 +7,9 @@ test.each([
   ['<b>mod</b>', true, null],
   ['', false, null],
   [null, true, null],
-])('labelerHandle of %s, confirmed: %s', (name, confirmed, handle) => {
-  expect(labelerHandle(name, confirmed)).toEqual(handle);
-});
+])(
+  'the handle of a labeler is parsed with its confirmation: labelerHandle of %s, confirmed: %s',
+  (name, confirmed, handle) => {
+    expect(labelerHandle(name, confirmed)).toEqual(handle);
+  },
+);

@@ -4,7 +4,7 @@ import { joinUri, splitUri, subjectOf, targetOf } from './subject.ts';
 
 const alice = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 
-describe('subjectOf', () => {
+describe('the subject of a label', () => {
   it.each([
     [alice, alice],
     [`at://${alice}`, alice],
@@ -18,7 +18,7 @@ describe('subjectOf', () => {
     [`${alice}/app.bsky.feed.post/1`, null],
     ['', null],
     ['at://', null],
-  ])('returns the subject of %j: %j', (uri, subject) => {
+  ])('is parsed by subjectOf from the uri %j: %j', (uri, subject) => {
     expect(subjectOf(uri)).toBe(subject);
   });
 
@@ -28,11 +28,11 @@ describe('subjectOf', () => {
     [`at://${alice}/app.bsky.feed.like/3lb5xpd2ank2v`, 'record'],
     [`at://${alice}/app.bsky.feed.post`, 'record'],
     [`at://${alice}`, 'record'],
-  ])('of %j is an account, a post or a record: %s', (uri, target) => {
+  ])('has a target kind (account, post or record) for the uri %j: %s', (uri, target) => {
     expect(targetOf(uri)).toBe(target);
   });
 
-  it('splitUri and joinUri preserve the uri', () => {
+  it('keeps its uri after splitUri and joinUri', () => {
     const rest = fc.string({ unit: fc.constantFrom('/', 'a', '.', '#', '?', 'é', ' ') });
     fc.assert(
       fc.property(rest, (text) => {

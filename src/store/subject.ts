@@ -1,15 +1,15 @@
 import type { TargetKind } from '../contract/vocabulary.ts';
 
 /**
- * The account that a label is about. A DID and the AT-URIs below it are one subject, so that labels of an account and
- * labels of its records are found together.
+ * Parsing of a label's subject, which is the account that the label is about. A DID and the AT-URIs below it are one
+ * subject, so that labels of an account and labels of its records are found together.
  */
 
-/** The parts of a label's `uri`; `joinUri` restores the exact text. */
+/** Parts of a label's `uri`; `joinUri` restores the exact text. */
 export type UriParts =
   | { readonly kind: 'account'; readonly did: string }
   | { readonly kind: 'record'; readonly did: string; readonly collection: string; readonly rkey: string }
-  /** An AT-URI that is not `collection/rkey`: `rest` is everything after the DID. */
+  /** An AT-URI without a path of the form `collection/rkey`; `rest` is the text after the DID. */
   | { readonly kind: 'other'; readonly did: string; readonly rest: string };
 
 const did = /^did:[a-z0-9]+:[A-Za-z0-9._:%-]+$/;
@@ -31,14 +31,14 @@ export function splitUri(uri: string): UriParts | null {
 }
 
 /**
- * Returns true for an address inside a space, `at://DID/space/…`: the records of a space are not public, and a public label
- * reveals that one exists.
+ * Returns true for an address inside a space, `at://DID/space/…`. The records of a space are not public, and a
+ * published label would reveal that a record exists.
  */
 export function isSpaceUri(uri: string): boolean {
   return /^at:\/\/[^/]+\/space(?:\/|$)/.test(uri);
 }
 
-/** Returns the `uri` of its parts. */
+/** Returns the `uri` that consists of these parts. */
 export function joinUri(parts: UriParts): string {
   if (parts.kind === 'account') return parts.did;
   return parts.kind === 'record'
@@ -46,7 +46,7 @@ export function joinUri(parts: UriParts): string {
     : `${prefix}${parts.did}${parts.rest}`;
 }
 
-/** The collection of posts. */
+/** NSID of the collection of posts. */
 export const postCollection = 'app.bsky.feed.post';
 
 /** Returns the target kind of a label with this `uri`. An AT-URI that is not a single record counts as a record. */
@@ -56,7 +56,10 @@ export function targetOf(uri: string): TargetKind {
   return parts?.kind === 'record' && parts.collection === postCollection ? 'post' : 'record';
 }
 
-/** Returns the DID of the account that a label is about, or null: admission refuses such a label as malformed. */
+/**
+ * Returns the DID of the account that a label is about; null if the uri has no DID, in which case admission refuses
+ * the label as malformed.
+ */
 export function subjectOf(uri: string): string | null {
   return splitUri(uri)?.did ?? null;
 }

@@ -19,7 +19,7 @@ let facts: Server | null = null;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'almanac-command-'));
-  // These labelers never replace rows, so labels emitted while no process ran can be read later.
+  // Skyware labelers never replace rows, so labels that were emitted while no process ran can be read later.
   const shapeLabeler = () => ({ software: 'skyware' }) as const;
   sim = createSim({ rate: 1, historyHours: 0, labelers: 4, labelRate: 20, shapeLabeler });
   const { seeds, plc, relays, jetstream } = await sim.start();
@@ -59,7 +59,7 @@ async function answer(): Promise<{ status: number; state: string }> {
   return { status: response.status, state: (freshness ?? error?.freshness)?.state ?? 'none' };
 }
 
-/** Rows by labeler and action, as another process sees them. */
+/** Returns the number of rows by labeler and action, as another process reads them. */
 async function stored() {
   const store = openSqliteReader(join(folder, 'store'));
   try {
@@ -72,7 +72,7 @@ async function stored() {
   }
 }
 
-/** Returns true if the store has the endpoint of every labeler. */
+/** Returns true if the store contains the endpoint of every labeler. */
 async function knowsEndpoints(): Promise<boolean> {
   const store = openSqliteReader(join(folder, 'store'));
   try {
@@ -84,7 +84,7 @@ async function knowsEndpoints(): Promise<boolean> {
 }
 
 describe('almanac labels', () => {
-  test('loses and repeats no accepted row when it is killed repeatedly, and records the time in between as a gap', async () => {
+  test('loses and repeats no accepted row when it is killed repeatedly, and records the time between the runs as a gap', async () => {
     for (let kill = 0; kill < 3; kill++) {
       const { process, ended } = await observe();
       const before = kill === 0 ? 0 : overview().counts.events_window;
@@ -200,7 +200,7 @@ describe('almanac labels', () => {
     await until('the enrolment', () => overview().coverage.sources.enrolled === 3);
     const [listed = ''] = await run('deny');
     expect(listed).toMatch(new RegExp(`^${did} since \\S+Z: floods$`));
-    // A second denial keeps the date and the reason, because the gap began then.
+    // A second denial keeps the date and the reason, because the gap began at the first denial.
     expect((await run('deny', did))[0]).toBe(`${did} was denied already`);
     expect(await run('deny')).toEqual([listed]);
     await run('deny', '127.0.0.1');
@@ -211,7 +211,7 @@ describe('almanac labels', () => {
     expect(await running?.ended).toMatchObject({ code: 0, stderr: [] });
   });
 
-  test('lists its sources with their cost and their stored rows', async () => {
+  test('lists its sources with their resource use and their stored rows', async () => {
     await observe();
     await until('rows of each', async () => (await stored()).rows.size === 4);
     const run = async (...args: string[]) => (await spawnLabels(['sources', ...args, ...places()]).ended).stdout;
@@ -283,7 +283,7 @@ describe('almanac labels', () => {
       code: 1,
       stdout: [],
       stderr: [
-        `almanac: the list of denied labelers ${store}/labels-denied.json is invalid: it is not JSON; correct it or ` +
+        `almanac: the list of denied labelers ${store}/labels-denied.json is invalid: the file is not JSON; correct it or ` +
           'restore a copy, or move it away to deny no labeler',
       ],
     });
@@ -311,14 +311,14 @@ describe('almanac labels', () => {
     ],
     [
       ['deny', 'co.uk', '--store', 'sqlite:/'],
-      '"co.uk" does not name a labeler: it is a public suffix; give a domain below it, or a DID',
+      '"co.uk" does not name a labeler: the operand is a public suffix; give a domain below it, or a DID',
     ],
     [['deny', 'a.example', '--store', 'sqlite:/nowhere'], '/nowhere contains no store; set it with --store sqlite:DIR'],
     [['sources', 'x'], 'unexpected "x" after sources'],
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
     [['--store', 'postgres://x'], 'postgres://x is not a store: use sqlite:DIR, with a directory'],
     [['--plc', 'nowhere'], '--plc requires a URL (https or http); got "nowhere"'],
-  ])('refuses %j in one line', async (args, line) => {
+  ])('refuses the arguments %j with a message of one line', async (args, line) => {
     expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 
-test('after kills at any moment and restarts, no accepted row is lost or counted twice, and all missed time is a gap', async () => {
+test('the instrument loses no accepted row and counts no row twice after kills and restarts, and records all missed time as a gap', async () => {
   const report = await killLabels({ kills: 50, seed: 4 });
   expect(report.problems).toEqual([]);
   expect(report.stored).toBe(report.emitted);

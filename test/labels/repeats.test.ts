@@ -7,7 +7,7 @@ import { createSim } from '../../sim/index.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-/** A labeler without labels that is read from its first one on. */
+/** Creates a network with one labeler that has no labels yet. */
 async function network(software: 'skyware' | 'ozone' = 'skyware') {
   const sim = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -42,7 +42,7 @@ const caveat = (rows: number): string[] => [
     'but not counted as new events.',
 ];
 
-test('labels that are signed again with a new key and a new date are stored, and are no new events', async () => {
+test('labels that are signed again with a new key and a new date are stored and do not count as new events', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(300);
@@ -54,7 +54,7 @@ test('labels that are signed again with a new key and a new date are stored, and
   expect(await station.published()).toEqual({ events: 320, day: 320, top: [320], said: caveat(250) });
 });
 
-test('a restart in the middle of signing again keeps the counts exact', async () => {
+test('a restart while a labeler signs its labels again keeps the counts exact', async () => {
   const { labeler, start } = await network();
   const first = await start();
   labeler.faults.emit(300);
@@ -62,7 +62,7 @@ test('a restart in the middle of signing again keeps the counts exact', async ()
   labeler.faults.signAgain(150);
   await first.stored(450);
   await first.stop();
-  // The rest is published while no process reads; the next one reads some of the rows of before again.
+  // The remaining repeats are published while no process reads; the next process reads some of the earlier rows again.
   labeler.faults.repeat(Array.from({ length: 130 }, (_, i) => 21 + i));
   labeler.faults.emit(7);
   const second = await start(first.folder);
@@ -70,7 +70,7 @@ test('a restart in the middle of signing again keeps the counts exact', async ()
   expect(await second.published()).toEqual({ events: 307, day: 307, top: [307], said: caveat(280) });
 });
 
-test('fewer than 100 repeats after a change of key are events', async () => {
+test('fewer than 100 repeats after a change of key count as events', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(120);
@@ -80,7 +80,7 @@ test('fewer than 100 repeats after a change of key are events', async () => {
   expect(await station.published()).toEqual({ events: 219, day: 219, top: [219], said: [] });
 });
 
-test('repeats without a change of key are events, however many they are', async () => {
+test('repeats without a change of key count as events, regardless of their number', async () => {
   const { labeler, start } = await network();
   const station = await start();
   labeler.faults.emit(200);

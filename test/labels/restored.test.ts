@@ -8,10 +8,12 @@ import { day, dayOf, dayStart, hour, micros } from '../../src/store/time.ts';
 
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
-/** Time that was skipped on all clocks, in microseconds. */
+/** Time by which all clocks were advanced, in microseconds. */
 let passed = 0;
 
-/** Sets all clocks to an hour of tomorrow, so that midnights do not depend on the time of the test run. */
+/**
+ * Sets all clocks to an hour of tomorrow, so that the midnights in a test do not depend on the time of the test run.
+ */
 function beginAt(hourOfDay: number): void {
   passed = dayStart(dayOf(clocks.wall()) + 1) + hourOfDay * hour - clocks.wall();
 }
@@ -36,7 +38,7 @@ async function rows({ store }: LabelStation): Promise<number> {
   return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
 }
 
-/** A stopped store that was copied and then observed for two hours. */
+/** Creates a stopped store that was copied and then observed for two hours. */
 async function observedSinceItsCopy() {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -67,7 +69,7 @@ async function observedSinceItsCopy() {
   const second = await start(first.folder);
   labeler.faults.emit(7);
   await until('the others', async () => (await rows(second)) === 12);
-  // A heartbeat records the time of the newest rows.
+  // The copy is made after a heartbeat that recorded the time of the newest rows.
   await until('noted', async () => {
     const { observedThrough } = await second.store.frontier();
     return Number(await second.store.note('observed-through')) === observedThrough;
@@ -110,7 +112,7 @@ test.each([
   { what: 'the whole store', parts: whole, when: 'over a midnight', hourOfDay: 23 },
   { what: 'its state alone', parts: ['state.sqlite'], when: 'over a midnight', hourOfDay: 23 },
 ])(
-  'a restored copy of $what ($when) has a gap from then on, keeps its generation, and reads available labels again',
+  'a restored copy of $what ($when) has a gap since the time of the copy, keeps its generation, and reads available labels again',
   async ({ parts, hourOfDay }) => {
     beginAt(hourOfDay);
     const observed = await observedSinceItsCopy();
@@ -119,7 +121,7 @@ test.each([
   },
 );
 
-test('a store whose restored days lack a newer day does not start until its state is restored, too', async () => {
+test('a store whose restored days lack a newer day does not start until its state file is also restored', async () => {
   beginAt(23);
   const observed = await observedSinceItsCopy();
   observed.putBack(['days']);

@@ -6,7 +6,10 @@ import { day, dayOf, dayStart, hour, micros, minute } from '../../src/store/time
 
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
-/** Time that was skipped on all clocks, and the errors of our wall clock and of the others', in microseconds. */
+/**
+ * Time by which all clocks were advanced, and the errors of the local wall clock and of the other clocks, in
+ * microseconds.
+ */
 let [passed, stepped, others] = [0, 0, 0];
 
 const wall = () => micros(Date.now() * 1000 + passed + stepped);
@@ -21,7 +24,7 @@ afterEach(async () => {
   [passed, stepped, others] = [0, 0, 0];
 });
 
-test('a clock that is set ahead removes no day within an hour, nor before an upstream confirms it', async () => {
+test('a clock that is set ahead removes no day within an hour, or before an upstream confirms the clock', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     clock: () => Date.now() + (passed + others) / 1000,
@@ -51,7 +54,7 @@ test('a clock that is set ahead removes no day within an hour, nor before an ups
   const maintain = vi.spyOn(store, 'maintain');
   const beat = vi.spyOn(store, 'beat');
   await until('upkeep', () => maintain.mock.calls.length > 2);
-  /** Upkeep is due as often as a heartbeat. */
+  /** Waits for several heartbeats, because upkeep is due as often as a heartbeat. */
   const turns = async (): Promise<void> => {
     const beats = beat.mock.calls.length;
     await until('heartbeats', () => beat.mock.calls.length > beats + 10);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { proveTruth } from '../../harness/truth/run.ts';
 
-describe('stored rows, refusals and gaps', () => {
-  // Ten seeds of 300 labelers: npm run test:truth.
+describe('the stored rows, refusals and gaps', () => {
+  // These are three of the ten seeds with 300 labelers that npm run test:truth uses.
   test.each([1, 2, 3])(
     'match a network with all injected faults, by labeler, action, account, reason and state (seed %i)',
     async (seed) => {

@@ -5,8 +5,8 @@ import { runSiege } from '../../harness/siege/siege.ts';
 import { unitLimits } from '../../harness/siege/unit-limits.ts';
 
 /**
- * One minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers of every kind.
- * Only the script judges the delay of labels, because it depends on the machine.
+ * This test runs one minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers
+ * of every kind. Only the script judges the delay of labels, because the delay depends on the machine.
  */
 test('twenty honest labelers are read completely next to a hundred hostile ones of every kind', async () => {
   const { problems, undeserved, crashes, rows } = await runSiege({
@@ -17,7 +17,8 @@ test('twenty honest labelers are read completely next to a hundred hostile ones 
     restarts: 3,
     recoverySeconds: 120,
     labelRate: 20,
-    // One of each kind is established when it becomes hostile, because not every new labeler is read within a minute.
+    // One labeler of each kind is established when it becomes hostile, because some new labelers are not read within a
+    // minute.
     lateShare: 0.5,
     floodMegabytesPerSecond: 40,
     diskBudgetMegabytes: 1_000,
@@ -44,7 +45,7 @@ describe('the measures of the siege', () => {
     });
   });
 
-  test('find a trend of memory in noise, without the growth after starts', () => {
+  test('find a trend of memory in noise, and ignore the growth after starts', () => {
     const samples = new Samples(null);
     for (let at = 0; at < 100; at += 1) {
       const rssMegabytes = at < 20 ? 50 : 200 + at * 0.1 + (at % 2);

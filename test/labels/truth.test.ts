@@ -11,7 +11,7 @@ import { micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** A simulated network without earlier labels, and the instrument that observes it. */
+/** Starts a simulated network without earlier labels, and the instrument that observes it. */
 async function observe(options: SimOptions) {
   const made = createSim({ rate: 1, historyHours: 0, ...options });
   stage.sim = made;
@@ -28,7 +28,7 @@ async function observe(options: SimOptions) {
 
 const always = () => ({ start: micros(0), end: micros(Date.now() * 1000 + 3_600_000_000) });
 
-/** Stored rows in the form of the simulator's record. */
+/** Returns the stored rows in the form of the simulator's record. */
 async function stored({ store }: LabelStation) {
   const { startedAt: start } = await store.epoch();
   const counts = await store.countsByLabeler({ ...always(), start });
@@ -44,7 +44,10 @@ async function refusals({ store }: LabelStation) {
   return { duplicate, counted };
 }
 
-/** Expected refusals in the form of the store, without duplicates, whose number depends on the order of reading. */
+/**
+ * Returns the expected refusals in the form of the store, without duplicates, because their number depends on the order
+ * of reading.
+ */
 function toRefuse({ refused: { foreign, duplicate: _, ...others } }: Expected) {
   return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
 }
@@ -54,7 +57,7 @@ async function truth({ sim: { labelers }, station: { store } }: { sim: Sim; stat
   return labelers.truth.expected({ epochUs: startedAt });
 }
 
-/** Ends the traffic, waits until everything is stored or refused, and compares it with the record. */
+/** Ends the traffic, waits until all labels are stored or refused, and compares them with the record. */
 async function settle(observed: { sim: Sim; station: LabelStation }) {
   for (const { faults } of observed.sim.labelers.list) faults.setRate(0);
   const same = async (): Promise<boolean> => {
@@ -62,13 +65,13 @@ async function settle(observed: { sim: Sim; station: LabelStation }) {
     const [rows, { counted }] = [await stored(observed.station), await refusals(observed.station)];
     return isDeepStrictEqual(rows, expected.byAction) && isDeepStrictEqual(counted, toRefuse(expected));
   };
-  // The following comparison reports remaining differences.
+  // The following comparison reports the remaining differences.
   await until('the same as the truth', same, 60_000).catch(() => undefined);
 }
 
 describe('the stored rows', () => {
   test.each([1, 2, 3])(
-    'match a network with faults, by labeler, action and account (seed %i)',
+    "match the network's record despite injected faults, by labeler, action and account (seed %i)",
     async (seed) => {
       const observed = await observe({ seed, labelers: 30, labelRate: 150, population: 'troubled' });
       const { store } = observed.station;
@@ -93,7 +96,7 @@ describe('the stored rows', () => {
   );
 });
 
-test('many pages of earlier labels are searched for the epoch, and later labels are stored, by stream and by poll', async () => {
+test('the start of the epoch is found in many pages of earlier labels, and later labels are stored, by stream and by poll', async () => {
   const observed = await observe({
     labelers: 4,
     labelRate: 4,
@@ -115,7 +118,7 @@ test('many pages of earlier labels are searched for the epoch, and later labels 
   }
   const { startedAt } = await store.epoch();
   const { labelers } = observed.sim;
-  // Rows that were replaced before the first read are gone.
+  // Rows that were replaced before the first read no longer exist.
   const given = ({ labeler, n, served }: EmittedLabel): boolean => served || isReplaced(labelers.of(labeler), n);
   await until('all are given', () => [...labelers.truth.emitted(startedAt)].every(given), 60_000);
   const rows = async () => [...(await stored(observed.station))].sort();
@@ -130,10 +133,10 @@ test('many pages of earlier labels are searched for the epoch, and later labels 
   expect({ gaps, established: sources.established }).toEqual({ gaps: [], established: 4 });
 }, 180_000);
 
-test('a row that was sampled and replaced before its turn came is stored', async () => {
+test('a row that was sampled and replaced before it was read in order is stored', async () => {
   const shape = { software: 'ozone', oddShare: 0, ailment: 'no_stream' } as const;
   const observed = await observe({ labelers: 1, labelRate: 120, shapeLabeler: () => shape });
-  // Time enough for rows to be replaced between two pages.
+  // The delay gives the labeler time to replace rows between two pages.
   for (const { faults } of observed.sim.labelers.list) faults.delayed(700);
   await until('it is read', async () => (await truth(observed)).accepted > 300);
   await settle(observed);
@@ -152,7 +155,7 @@ describe('a label that is not to be stored', () => {
     ['future', 'future'],
     ['duplicate', 'duplicate'],
   ];
-  test('is counted under its reason, and does not stop its source, by stream and by poll', async () => {
+  test('is counted under its reason, and does not stop the reading of its source, by stream and by poll', async () => {
     const observed = await observe({
       labelers: 2,
       labelRate: 2,
@@ -162,7 +165,7 @@ describe('a label that is not to be stored', () => {
     await until('both are read', async () => (await observed.station.overview()).coverage.sources.established === 2);
     for (const { faults } of labelers.list) {
       for (const [kind] of kinds) {
-        // A repeated label repeats the one before it: an ordinary one.
+        // The repeated label repeats the previous one, which is an ordinary label.
         faults.emit(1);
         faults.labels(kind, { count: 2 });
       }

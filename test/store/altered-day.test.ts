@@ -34,7 +34,7 @@ async function sealDay(): Promise<void> {
 
 type Question = readonly [name: string, ask: (store: StoreReader) => Promise<unknown>];
 
-/** Every query that reads a sealed day. */
+/** Queries that read a sealed day, of every kind. */
 const questions: readonly Question[] = [
   ...accounts.flatMap((account): Question[] => {
     const page = { account, ...interval, after: null, limit: 500 };
@@ -75,7 +75,7 @@ async function answers(): Promise<Map<string, unknown>> {
   const store = openSqliteReader(place.path);
   const found = new Map<string, unknown>();
   try {
-    // Twice: data that was verified once must not be read differently the second time.
+    // Each query runs twice, because data that was verified once must not be read without verification the second time.
     for (const turn of ['first', 'second']) {
       for (const [name, ask] of questions) {
         found.set(`${turn} ${name}`, await ask(store).catch((error: unknown) => error));
@@ -87,7 +87,7 @@ async function answers(): Promise<Map<string, unknown>> {
   return found;
 }
 
-it('64 altered bytes anywhere in a sealed day are never served: a result is the same or `damaged`, with the name of the day', async () => {
+it('a sealed day with 64 altered bytes at any position gives the correct result or the error `damaged` with the name of the day', async () => {
   await sealDay();
   const path = place.dayPath(sealedToday);
   chmodSync(path, 0o644);
@@ -99,7 +99,7 @@ it('64 altered bytes anywhere in a sealed day are never served: a result is the 
     at: fc.nat({ max: sound.length - 64 }),
     bytes: fc.oneof(
       fc.uint8Array({ minLength: 64, maxLength: 64 }),
-      // One byte alone, such as a changed cell pointer or length.
+      // This generator alters a single byte, such as a cell pointer or a length.
       fc.uint8Array({ minLength: 1, maxLength: 1 }),
     ),
   });

@@ -18,12 +18,12 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
 const openDay = '2024-10-04.open.sqlite';
-/** The last name is too long for stored counts. */
+/** The name of the last account is too long for stored counts. */
 const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
 const account = fc.constantFrom(...accounts);
 const rows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }));
 
-/** Events of a day: rows are committed, or rolled back with their counts, or the writer restarts. */
+/** Generates events of a day: rows are committed, or rolled back with their counts, or the writer restarts. */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), account, rows }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), account, rows }) },
@@ -31,7 +31,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-it('counts that an open day stores of an account include all its rows, after restarts and failed commits', async () => {
+it('the counts of an account that an open day stores include all rows of the account, after restarts and failed commits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 16 }),
@@ -66,7 +66,7 @@ it('an account with very many groups from a hostile labeler is counted within th
   }
 });
 
-it('a day of an earlier version stores an account’s counts from its next many rows on, also for readers that have it open', async () => {
+it('a day of an earlier version stores the counts of an account after its next many rows, also for readers that have opened the day', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   let store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -91,7 +91,7 @@ it('a day of an earlier version stores an account’s counts from its next many 
   }
 });
 
-it('an account whose counts one commit has no room for gets them in a later commit, however many rows it has by then', async () => {
+it('an account whose counts exceed the room of one commit gets counts in a later commit, regardless of the number of its rows', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
   const [late = ''] = subjects;
@@ -103,7 +103,8 @@ it('an account whose counts one commit has no room for gets them in a later comm
   };
   try {
     for (let round = 0; round < 3; round++) {
-      // Each needs one more row to be counted, and together they use most of one commit's room.
+      // Each of these accounts is one row below the threshold, and their counts together use most of the room of one
+      // commit.
       const others = Array.from({ length: 62 }, (_, i) => `did:web:${round}-${i}.example`);
       for (const half of [others.slice(0, 31), others.slice(31)]) {
         await append(half.map((account) => [account, hotRows - 1]));
@@ -140,7 +141,7 @@ it('a day of an earlier version stores no counts of an account with too many gro
   }
 });
 
-it('rows accepted between reading stored counts and reading the rows after the end are in neither', async () => {
+it('rows accepted between reading stored counts and reading the rows after the end are not counted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   const store = openSqliteWriter({ folder, at: micros(noon - day) });
@@ -225,7 +226,7 @@ async function holds(steps: readonly Step[], share: number): Promise<void> {
   }
 }
 
-/** Returns labels of one account of all kinds, numbered from one on. */
+/** Returns labels of one account of all kinds, with consecutive numbers. */
 function batchOf(account: string, first: number, rows: number): Batch {
   const observations = Array.from({ length: rows }, (_, i) => {
     const n = first + i;
@@ -235,7 +236,7 @@ function batchOf(account: string, first: number, rows: number): Batch {
   return { at: noon, observations, refusals: [], positions: [] };
 }
 
-/** Returns labels of one account, each with its own value. */
+/** Returns labels of one account, each with a different value. */
 function batchOfValues(account: string, first: number, rows: number): Batch {
   const observations = Array.from({ length: rows }, (_, i) =>
     observationOf(labelNumber(first + i, { uri: account, val: `value-${first + i}` })),

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { type Case, DamageCases, isBroken } from '../../harness/damage/cases.ts';
 
-/** `npm run test:damage` runs 10,000 cases. */
+/** Number of cases; `npm run test:damage` runs 10,000. */
 const cases = Number(process.env.ALMANAC_TEST_DAMAGE ?? 500);
 const seed = Number(process.env.ALMANAC_TEST_DAMAGE_SEED ?? 1);
 
-it(`${cases} damaged files open unchanged, open with a gap, or are refused, seed ${seed}`, async () => {
+it(`the store opens ${cases} damaged files unchanged, with a gap, or refuses them, seed ${seed}`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-damage-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const damaged = await DamageCases.make(folder, seed);

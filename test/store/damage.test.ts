@@ -14,8 +14,8 @@ import { day, micros } from '../../src/store/time.ts';
 const place = useSqliteFolder();
 const { open } = place;
 
-describe('damage', () => {
-  it('of a page ends reads with a fatal error, and verify reports the day', async () => {
+describe('damage of a store', () => {
+  it('ends reads with a fatal error if it is in a page, and verify reports the day', async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -33,11 +33,11 @@ describe('damage', () => {
       'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)',
       /counted|last row/,
     ],
-    ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*counted/],
-    ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*not counted/],
+    ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*the counter has/],
+    ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*no counter exists/],
     ['a value that was changed', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
-  ])('is found by verify: %s', async (_, sql, problem) => {
+  ])('is detected by verify: %s', async (_, sql, problem) => {
     await open().append(batch([1, 2, 4]));
     await place.close();
     place.change(today, sql);
@@ -51,7 +51,7 @@ describe('damage', () => {
     ['a name', "UPDATE val SET name = name || ' other'"],
     ['an identity', `UPDATE observation SET identity = zeroblob(16) WHERE id = ${noon}`],
     ['a time', `UPDATE observation SET cts = NULL, cts_text = NULL WHERE id = ${noon}`],
-  ])('of %s of an open day is not served', async (_, sql) => {
+  ])('is never served from an open day: %s', async (_, sql) => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, sql);
@@ -63,19 +63,19 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of an identity keeps the store from being opened for writing', async () => {
+  it('keeps the store from being opened for writing if it is in an identity', async () => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, 'PRAGMA ignore_check_constraints = 1; UPDATE observation SET identity = zeroblob(3)');
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 
-  it('of the log of an earlier open day becomes a gap once a writer has opened the store', async () => {
+  it('becomes a gap once a writer opens the store, if it is in the log of an earlier open day', async () => {
     const writer = open();
     await writer.append(batch([0, 4]));
     const log = `${place.dayPath(today)}-wal`;
     const { size } = await stat(log);
-    // A reader with the file open keeps the log from being folded into it.
+    // A reader that has opened the file prevents a complete checkpoint of its log.
     await writer.frontier();
     await writer.append({ ...batch([8]), at: micros(noon + 10) });
     await writer.append({ ...batch([12]), at: micros(noon + day) });
@@ -86,7 +86,7 @@ describe('damage', () => {
     expect(() => openSqliteReader(copy)).toThrowError(expect.objectContaining({ code: 'damaged' }));
     const events: string[] = [];
     await openSqliteWriter({ folder: copy, at: noon, onFile: ({ reason }) => events.push(reason) }).close();
-    expect(events).toEqual(['its last commits are gone: the time since is a gap now']);
+    expect(events).toEqual(['its last commits are lost; the time since then is recorded as a gap']);
     const reader = openSqliteReader(copy);
     expect(await reader.gaps({ start: noon, end: micros(noon + 2 * day) })).toEqual([
       { source: null, reason: 'unknown', start: noon, end: micros(noon + day / 2) },
@@ -95,7 +95,7 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of counts in an open day is found by verify', async () => {
+  it('is detected by verify if it is in the counts of an open day', async () => {
     await open().append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET removed = removed + 1');
@@ -104,21 +104,21 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of counts in an open day never yields a count below the rows: reads fail with the location', async () => {
+  it('never yields a count below the number of rows if it is in the counts of an open day: reads fail with the location', async () => {
     await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
     await expectNoTally(micros(noon + 10), today);
   });
 
-  it('of a sealed day is found by verify', async () => {
+  it('is detected by verify if it is in a sealed day', async () => {
     const writer = open();
     for (let d = 0; d < 4; d++) await writer.append({ ...batch([d, d + 10]), at: micros(noon + d * day) });
     await writer.maintain(micros(noon + 4 * day));
     await writer.close();
     place.change(sealedToday, "UPDATE counter_minute SET stamps = x''");
     const reader = openSqliteReader(place.path);
-    expect((await problems(reader)).join('\n')).toMatch(/stamps say 0\+0/);
+    expect((await problems(reader)).join('\n')).toMatch(/stamps have 0\+0/);
     await reader.close();
   });
 
@@ -131,7 +131,7 @@ describe('damage', () => {
     [
       'of counts that changed',
       'UPDATE busy_groups SET packed = zeroblob(length(packed))',
-      /the counts of an account differ from what was stored/,
+      /the counts of an account do not match their checksum/,
     ],
     ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ do not match its rows/],
     [
@@ -142,7 +142,7 @@ describe('damage', () => {
     ],
     ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /its subject filter does not match/],
     ['of bits that are gone', 'DELETE FROM subject_filter', /its subject filter does not match/],
-  ])('of %s in a sealed day is found by verify', async (_, change, problem) => {
+  ])('is detected by verify if it is in the part %s of a sealed day', async (_, change, problem) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -153,7 +153,7 @@ describe('damage', () => {
   it.each([
     ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
     ['bits that are gone', 'DELETE FROM subject_filter'],
-  ])('of %s hides no row of a sealed day: reads fail', async (_, change) => {
+  ])('hides no row if it is in the part %s of a sealed day, because reads fail', async (_, change) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -164,13 +164,13 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of counts in a sealed day never yields another number: reads fail with the location', async () => {
+  it('never yields another number if it is in the counts of a sealed day: reads fail with the location', async () => {
     await place.sealBusyDay();
     place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
     await expectNoTally(micros(noon + day), sealedToday);
   });
 
-  it('by a lost file is reported at opening and on reading, never read as an empty day', async () => {
+  it('is reported at opening and on reading if it removes a file, and the day never counts as empty', async () => {
     const writer = open();
     await writer.append(batch([1]));
     await writer.append({ ...batch([2]), at: micros(noon + day) });
@@ -183,7 +183,7 @@ describe('damage', () => {
     await reader.close();
   });
 
-  it('of a day’s length is a fatal error', async () => {
+  it("causes a fatal error if it is in the length of a day's file", async () => {
     const writer = open();
     for (let n = 0; n < 3; n++) await writer.append(many(n));
     await writer.close();
@@ -206,7 +206,7 @@ describe('an error that is not damage', () => {
   });
 });
 
-/** Expects that the counts of the day up to an end are refused with the name of the file to restore. */
+/** Expects that counting the day up to an instant fails with an error that names the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);
   const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };

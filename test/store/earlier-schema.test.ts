@@ -17,11 +17,11 @@ import { day, micros } from '../../src/store/time.ts';
 
 const place = useSqliteFolder();
 const [mod = '', other = '', web = ''] = labelers;
-/** The last commit of the earlier program. */
+/** Instant of the last commit of the earlier program, in microseconds. */
 const last = micros(noon + 5 * day);
 const at = (n: number) => micros(noon + n);
 
-/** The roster that the earlier program stored as JSON texts. */
+/** Roster that the earlier program stored as JSON texts. */
 const roster = ((): RosterRow[] => {
   const known: Partial<RosterRow> = {
     ...{ origin: 'discovered', provenance: ['relay one.example', 'jetstream'], endpoint: 'https://one.example' },
@@ -54,7 +54,7 @@ const roster = ((): RosterRow[] => {
   ];
 })();
 
-/** Reads everything that the earlier program stored, through a reader. */
+/** Returns all data that the earlier program stored, read through a reader. */
 async function contentOf(reader: StoreReader) {
   const interval = { start: noon, end: micros(noon + 6 * day) };
   const problems: string[] = [];
@@ -92,7 +92,7 @@ const content = {
   origin: 'live',
 };
 
-/** Reads what only the instrument reads. */
+/** Returns the data that only the instrument reads. */
 async function instrumentContentOf(writer: StoreWriter) {
   const refused = await writer.refusedRows();
   return {
@@ -139,12 +139,12 @@ function schemas(): unknown[] {
 beforeEach(() => writeEarlierStore(place.path));
 
 describe('a store of schema 2', () => {
-  it('is read completely before a writer has migrated it', async () => {
+  it('can be read completely before a writer has migrated it', async () => {
     await expectContent();
     expect(schemas()).toEqual([2, 3]);
   });
 
-  it('is migrated by a writer, which loses nothing', async () => {
+  it('loses no data when a writer migrates it', async () => {
     const writer = place.open({ at: last });
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
     await writer.append({ at: last, observations: [], refusals: [], positions: [] });
@@ -164,7 +164,7 @@ describe('a store of schema 2', () => {
     expect(await writer.positions()).toEqual(content.positions);
   });
 
-  it('is read by a reader that was open during the migration', async () => {
+  it('can be read by a reader that was open during the migration', async () => {
     const reader = openSqliteReader(place.path);
     expect(await reader.roster()).toEqual(roster);
     const writer = place.open({ at: last });
@@ -189,7 +189,7 @@ describe('a store of schema 2', () => {
   });
 });
 
-it('a reader of a state file of schema 1 reads it, and sees purges once a writer has migrated it', async () => {
+it('a state file of schema 1 can be read, and shows purges once a writer has migrated it', async () => {
   toStateSchema1(place.path);
   const reader = openSqliteReader(place.path);
   expect(await reader.frontier()).toMatchObject({ revision: 0 });
@@ -212,11 +212,11 @@ describe('a writer that is killed during the migration', () => {
     return signal;
   }
 
-  // From schema 1, the state file has two steps and the day's file has one.
+  // The migration from schema 1 has two steps for the state file and one for the day's file.
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
   const cases = points.flatMap((point) => [1, 2, 3].map((count) => ({ fault: `${point}:${count}` })));
 
-  it.each(cases)('at $fault leaves every file at one schema, with all of its content', async ({ fault }) => {
+  it.each(cases)('leaves every file at one schema, with all of its content, at $fault', async ({ fault }) => {
     toStateSchema1(place.path);
     expect(await migrate(fault)).toBe('SIGKILL');
     await expectContent();
@@ -227,7 +227,7 @@ describe('a writer that is killed during the migration', () => {
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
   });
 
-  it('has no further steps', async () => {
+  it('passes no migration steps other than these', async () => {
     toStateSchema1(place.path);
     expect(await migrate('migrate.committed:4')).toBeNull();
   });

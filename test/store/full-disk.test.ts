@@ -15,26 +15,26 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Free blocks of the disk at the start of a run: each of the first ones, then ever more. */
+/** Numbers of free blocks of the disk at the start of a run: each of the first numbers, then increasing ones. */
 const freeBlocks = [
   ...Array.from({ length: 16 }, (_, n) => n),
   ...Array.from({ length: 14 }, (_, n) => Math.round(16 * 1.5 ** n)),
 ];
-/** Operations that only rename and remove files. */
+/** Names of the operations that only rename and remove files, which require no space. */
 const takesNoSpace = new Set(['release', 'new-epoch']);
 
 describe.skipIf(disk === null).each([...fileOperations, ...storeOperations].map((one) => [one.name, one] as const))(
-  '%s',
+  'the operation %s',
   (name, operation) => {
-    it('leaves the old state or the new one on a disk that is really full, and completes once there is room', async () => {
+    it('leaves the old state or the new one on a disk that is really full, and completes once there is space', async () => {
       const outcomes = await outcomesOn(operation, (mounted) => mounted.full, freeBlocks);
       expect(outcomes.filter(({ broken }) => broken !== null)).toEqual([]);
-      // The disk was full for the first run, and had room for the last one.
+      // The disk was full in the first run, and had enough space in the last one.
       const [first, last] = [outcomes[0], outcomes.at(-1)].map((outcome) => outcome?.reported !== null);
       expect({ first, last }).toEqual({ first: !takesNoSpace.has(name), last: false });
     }, 300_000);
 
-    it('reports a file system that is really read-only, and leaves it as it is', async () => {
+    it('reports a file system that is really read-only, and does not change its files', async () => {
       const [outcome] = await outcomesOn(operation, (mounted) => mounted.readOnly, [0]);
       expect(outcome).toMatchObject({ broken: null, reported: expect.any(String) });
     });

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-it('a day whose creation was interrupted before its log was switched on is created again', async () => {
+it('a day whose creation was interrupted before its log was enabled is created again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-hot-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const at = micros(Date.UTC(2026, 6, 4) * 1000);
@@ -15,7 +15,8 @@ it('a day whose creation was interrupted before its log was switched on is creat
   const epoch = await first.epoch();
   await first.close();
 
-  // As after a kill: pages of an unfinished transaction in the file, and its rollback journal.
+  // The files are those that a kill leaves: pages of an unfinished transaction in the database, and its rollback
+  // journal.
   const made = new Database(join(folder, 'made'));
   made.pragma('cache_size = 1');
   made.exec('CREATE TABLE x(y); BEGIN');

@@ -18,7 +18,7 @@ import { day, micros } from '../../src/store/time.ts';
 const script = fileURLToPath(new URL('../../harness/store/appender.ts', import.meta.url));
 /** Number of runs with random kills. */
 const kills = Number(process.env.ALMANAC_TEST_KILLS ?? 50);
-/** Maximum duration of a run after it has opened the store or made progress, in milliseconds. */
+/** Maximum duration of a run, in milliseconds, after the store is opened or the run has made progress. */
 const maxRun = 60;
 
 describe('a writer that is killed', () => {
@@ -36,7 +36,8 @@ describe('a writer that is killed', () => {
       const random = xorshift(20_261_121);
       let accepted = 0;
       for (let run = 0; run < kills; run++) {
-        // Every second run may be killed before it makes progress; the others make progress, however slow the machine.
+        // Every second run may be killed before it makes progress; the other runs make progress, regardless of the
+        // speed of the machine.
         const wait = async ({ moved }: Said): Promise<void> => {
           if (run % 2 === 1) await moved;
           await delay(random() * maxRun);
@@ -72,8 +73,8 @@ describe('a writer that is killed', () => {
 });
 
 /**
- * Starts an appender and kills it once it has opened the store and `wait` has resolved. Returns the number of
- * acknowledged rows.
+ * Starts an appender and kills it once the store is opened and `wait` has resolved. Returns the number of acknowledged
+ * rows.
  */
 async function runAndKill(folder: string, wait: (said: Said) => Promise<void>): Promise<number> {
   const child = start(folder);
@@ -98,10 +99,10 @@ function start(folder: string, ...rest: string[]): ChildProcess {
   return spawn(process.execPath, [script, folder, ...rest], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** Output of an appender. */
+/** Parsed output of an appender. */
 interface Said {
   readonly opened: Promise<void>;
-  /** Resolves at its second acknowledgement. */
+  /** Resolves at the second acknowledgement. */
   readonly moved: Promise<void>;
   acknowledged(): number;
 }
@@ -131,14 +132,14 @@ function listen(child: ChildProcess): Said {
   };
 }
 
-/** Opens the store as the next run would, and compares it with the acknowledged rows. */
+/** Opens the store as the next run would, and compares its rows with the acknowledged ones. */
 async function expectWhole(folder: string, accepted: number): Promise<void> {
   const writer = openSqliteWriter({ folder, at: firstInstant });
   await writer.close();
   const store = openSqliteReader(folder);
   try {
     const numbers = await everyNumber(store);
-    // In order of acceptance, each once, none missing, and at least the acknowledged ones.
+    // The rows are in order of acceptance, each occurs once, no row is missing, and all acknowledged rows exist.
     expect(numbers.findIndex((n, i) => n !== i)).toBe(-1);
     expect(numbers.length).toBeGreaterThanOrEqual(accepted);
     const [position] = await store.positions();
@@ -148,7 +149,7 @@ async function expectWhole(folder: string, accepted: number): Promise<void> {
     const { floor, end } = await store.frontier();
     const counts = numbers.length === 0 ? [] : await store.countsByLabeler({ start: floor, end });
     expect(counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0)).toBe(numbers.length);
-    // Each batch had one refused label, which is counted once, with its batch.
+    // Each batch had one refused label, which is counted once, in the commit of the batch.
     const refused = numbers.length === 0 ? [] : await store.refusals({ start: floor, end: micros(end + day) });
     const batches = through === 0 ? 0 : (through - rowsOfBatch) / (rowsOfBatch / 2) + 1;
     expect(refused.find(({ reason }) => reason === 'late')?.count ?? 0).toBe(batches);
@@ -169,7 +170,7 @@ async function everyNumber(store: StoreReader): Promise<number[]> {
   return found.sort(([a], [b]) => a - b).map(([, number]) => number);
 }
 
-/** Returns a generator of numbers from 0 to 1, the same in every run. */
+/** Returns a generator of numbers from 0 to 1 that gives the same sequence in every run. */
 function xorshift(seed: number): () => number {
   let state = seed;
   return () => {

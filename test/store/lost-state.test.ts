@@ -19,7 +19,7 @@ async function twoDays(): Promise<void> {
   await place.sealBusyDay();
 }
 
-/** Returns every file of the days by name, with its bytes. */
+/** Returns every day file by name, with its bytes. */
 async function dayFiles(): Promise<Map<string, Buffer>> {
   const names = (await place.dayNames()).filter((name) => name.endsWith('.sqlite'));
   return new Map(await Promise.all(names.map(async (name) => [name, await readFile(place.dayPath(name))] as const)));
@@ -33,7 +33,7 @@ function expectRefused(): void {
 
 const state = (suffix = '') => join(place.path, `state.sqlite${suffix}`);
 
-describe('day files without a usable state file are damage: opening reports the remedy and removes nothing, for', () => {
+describe('a store with day files and no usable state file', () => {
   it.each([
     ['that is missing', () => rm(state())],
     ['that is empty', () => truncate(state(), 0)],
@@ -60,7 +60,7 @@ describe('day files without a usable state file are damage: opening reports the 
         db.close();
       },
     ],
-  ])('a state file %s', async (_, lose) => {
+  ])('is damaged, opening it reports the remedy and removes nothing, with a state file %s', async (_, lose) => {
     await twoDays();
     const before = await dayFiles();
     await lose();
@@ -68,7 +68,7 @@ describe('day files without a usable state file are damage: opening reports the 
     expect(await dayFiles()).toEqual(before);
   });
 
-  it('a truncated or altered state file never leads to the loss of a day', async () => {
+  it('loses no day through a truncated or altered state file', async () => {
     await twoDays();
     const before = await dayFiles();
     const sound = await readFile(state());
@@ -97,7 +97,7 @@ describe('day files without a usable state file are damage: opening reports the 
 });
 
 describe('a day of another generation', () => {
-  it('is damage, for the writer at opening and for a reader at its first query', async () => {
+  it('is reported as damage, to the writer at opening and to a reader at its first query', async () => {
     await twoDays();
     place.change(sealedToday, "UPDATE meta SET value = 'another' WHERE name = 'generation'");
     expect(() => open()).toThrowError(
@@ -109,7 +109,7 @@ describe('a day of another generation', () => {
     expect(await place.dayNames()).toContain(sealedToday);
   });
 
-  it('is also damage if the state file does not list the day', async () => {
+  it('is also reported as damage if the state file does not list the day', async () => {
     await open().append(batch([1]));
     await place.close();
     const other = join(place.path, 'other');
@@ -123,7 +123,7 @@ describe('a day of another generation', () => {
   });
 });
 
-describe('opening removes a file only if the state file proves that it is not needed', () => {
+describe('the opening of a store', () => {
   const events: FileEvent[] = [];
   const reopen = async () => {
     events.length = 0;
@@ -145,11 +145,11 @@ describe('opening removes a file only if the state file proves that it is not ne
     expect(events[0]).toEqual({ name: expect.any(String), day: null, action: 'left', reason: expect.any(String) });
   });
 
-  it('removes an unfinished seal of an existing day', async () => {
+  it('removes the incomplete file of an unfinished seal of an existing day', async () => {
     await twoDays();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
     expect(await reopen()).toEqual([`removed ${sealedToday}.growing`]);
-    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'an interrupted seal' });
+    expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the file is the rest of an interrupted seal' });
   });
 
   it('removes the open form of a sealed day if both have the same rows', async () => {
@@ -162,7 +162,7 @@ describe('opening removes a file only if the state file proves that it is not ne
     expect(events[0]).toMatchObject({ day: '2024-10-04', reason: 'the sealed file contains the same rows' });
   });
 
-  it('keeps an open form that differs from the sealed one, and reads the sealed one', async () => {
+  it('keeps an open form that differs from the sealed form, and reads the sealed form', async () => {
     await open({ at: micros(noon - day) }).append(batch([1, 2, 3]));
     await place.close();
     await copyFile(place.dayPath(today), join(place.path, 'kept'));
@@ -174,7 +174,7 @@ describe('opening removes a file only if the state file proves that it is not ne
     expect((await stat(place.dayPath(today))).size).toBeGreaterThan(0);
   });
 
-  it('treats both forms as damage if they differ and the state file does not list the day as sealed', async () => {
+  it('reports damage if both forms of a day differ and the state file does not list the day as sealed', async () => {
     await open({ at: micros(noon - day) }).append(batch([1, 2, 3]));
     await place.close();
     await copyFile(place.dayPath(today), join(place.path, 'kept'));

@@ -21,7 +21,7 @@ const now = micros(noon + 6 * day);
 const at = new Date('2024-10-10T12:34:56Z');
 const mover = fileURLToPath(new URL('../../harness/store/mover.ts', import.meta.url));
 
-/** Runs a command that kills itself at a fault point. */
+/** Starts a command that kills itself at a fault point, and waits for its end. */
 function kill(command: 'new-epoch' | 'restore', point: string, from = ''): void {
   const run = spawnSync(process.execPath, [mover, command, place.path, String(now), point, from], { stdio: 'inherit' });
   expect(run.signal).toBe('SIGKILL');
@@ -37,8 +37,8 @@ async function daysBelow(folder: string): Promise<Map<string, Buffer>> {
   return new Map(await Promise.all(read));
 }
 
-describe('a new epoch', () => {
-  it('moves the days and the state file aside, and the next writer begins a new epoch', async () => {
+describe('the command new-epoch', () => {
+  it('moves the days and the state file to another directory, and the next writer begins a new epoch', async () => {
     await place.sealBusyDay();
     const before = await daysBelow(place.path);
     const reader = openSqliteReader(place.path);
@@ -58,7 +58,7 @@ describe('a new epoch', () => {
     await aside.close();
   });
 
-  it('is possible if the state file is lost', async () => {
+  it('succeeds if the state file is lost', async () => {
     await place.sealBusyDay();
     await truncate(join(place.path, 'state.sqlite'), 0);
     setStoreAside(place.path, at);
@@ -66,7 +66,7 @@ describe('a new epoch', () => {
     expect((await daysBelow(join(place.path, 'set-aside-2024-10-10T12-34-56Z'))).size).toBe(2);
   });
 
-  it('is refused while a writer runs, and does nothing without a store', async () => {
+  it('is refused while a writer runs, and has no effect without a store', async () => {
     place.open();
     expect(() => setStoreAside(place.path, at)).toThrowError(expect.objectContaining({ code: 'second_writer' }));
     await place.close();
@@ -75,7 +75,7 @@ describe('a new epoch', () => {
   });
 
   it.each(moveFaultPoints.filter((point) => point.startsWith('new-epoch')))(
-    'that is killed at %s loses nothing, keeps the store closed, and continues when it is run again',
+    'loses nothing after a kill at %s, keeps the store closed, and continues when it is run again',
     async (point) => {
       await place.sealBusyDay();
       const before = await daysBelow(place.path);
@@ -91,7 +91,7 @@ describe('a new epoch', () => {
   );
 });
 
-it('also moves aside the copy of an interrupted restore', async () => {
+it('the command new-epoch also moves the copy of an interrupted restore', async () => {
   const from = await backedUp();
   try {
     kill('restore', 'restore.copied', from);
@@ -102,7 +102,7 @@ it('also moves aside the copy of an interrupted restore', async () => {
   }
 });
 
-/** Creates a backup of a store that continued to observe and was then lost. */
+/** Returns the directory of a backup of a store that continued to observe and was then lost. */
 async function backedUp(): Promise<string> {
   const backup = `${place.path}-backup`;
   await place.sealBusyDay();
@@ -114,8 +114,8 @@ async function backedUp(): Promise<string> {
   return backup;
 }
 
-describe('a restore', () => {
-  it('puts a verified copy in place, with a gap from its last heartbeat to now', async () => {
+describe('the command restore', () => {
+  it('moves a verified copy into place, with a gap from its last heartbeat to now', async () => {
     const from = await backedUp();
     try {
       const { days, lost, gap } = await restoreStore({ from, folder: place.path, at: now });
@@ -135,7 +135,7 @@ describe('a restore', () => {
     }
   });
 
-  it('records a gap for a day that the backup lacks', async () => {
+  it('records a gap for a day that the backup does not contain', async () => {
     const from = await backedUp();
     try {
       await rm(join(from, 'days', sealedToday), { force: true });
@@ -182,7 +182,7 @@ describe('a restore', () => {
   });
 
   it.each(moveFaultPoints.filter((point) => point.startsWith('restore')))(
-    'that is killed at %s leaves the backup unchanged, keeps the store closed, and continues when it is run again',
+    'leaves the backup unchanged after a kill at %s, keeps the store closed, and continues when it is run again',
     async (point) => {
       const from = await backedUp();
       try {
@@ -202,7 +202,7 @@ describe('a restore', () => {
   );
 });
 
-describe('a repair', () => {
+describe('the command verify --repair', () => {
   const repaired = async () => {
     const reports = [];
     for await (const { day, repaired } of repairStore({ folder: place.path })) {
@@ -245,7 +245,7 @@ describe('a repair', () => {
     expect(await readFile(place.dayPath(sealedToday))).toEqual(before);
   });
 
-  it('adds a day to the state file again that the file lost', async () => {
+  it('adds a lost day to the state file again', async () => {
     await place.sealBusyDay();
     place.changeState('DELETE FROM day WHERE day = 20000');
     expect((await repaired()).map(({ day }) => day)).toEqual(['2024-10-04', '2024-10-08']);

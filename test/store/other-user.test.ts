@@ -7,7 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** User of a reader that may read the store's files but write none, like the account surface in deploy/. */
+/**
+ * Id of a user who may read the store's files but may not write them, like the user of the account surface in deploy/.
+ */
 
 const otherUser = 65_534;
 const asRoot = process.getuid?.() === 0;
@@ -28,7 +30,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Returns the result of another user's reader: the generation, or the code of the error. */
+/** Returns the result of a reader that runs as another user: the generation, or the code of the error. */
 async function readAsNobody(): Promise<string> {
   const script = `
     const { openStoreReader } = await import(${JSON.stringify(open)});

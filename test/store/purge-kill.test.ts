@@ -38,9 +38,9 @@ async function purge(fault = ''): Promise<string | null> {
   return signal;
 }
 
-/** Returns the rows of the labeler and of the other one, by day. */
+/** Returns the number of rows of the purged labeler and of the other labelers, by day. */
 async function rowsByDay(): Promise<[sealed: boolean, hostile: number, other: number][]> {
-  // The next run repairs what the previous one left unfinished.
+  // The next run completes the work that the killed run left unfinished.
   await openSqliteWriter({ folder, at: requestedAt }).close();
   const store = openSqliteReader(folder);
   try {
@@ -72,9 +72,9 @@ const points = [
   'purge.emptied:3',
 ];
 
-describe('a writer that is killed during a purge', () => {
+describe('a purge whose writer is killed', () => {
   it.each(points)(
-    'at %s leaves a sealed day complete, counters equal to the rows, and a purge that is resumed',
+    'leaves a sealed day complete, counters equal to the rows, and a purge that can be resumed, after a kill at %s',
     async (fault) => {
       const before = await rowsByDay();
       expect(before).toEqual([true, true, false, false, false].map((sealed) => [sealed, hostileRows, otherRows]));
@@ -82,7 +82,7 @@ describe('a writer that is killed during a purge', () => {
       const after = await rowsByDay();
       for (const [sealed, rows, others] of after) {
         expect(others).toBe(otherRows);
-        // An open day loses rows commit by commit.
+        // An open day loses its rows in several commits.
         if (sealed) expect([0, hostileRows]).toContain(rows);
         else expect([0, 200, 700, hostileRows]).toContain(rows);
       }
@@ -97,7 +97,7 @@ describe('a writer that is killed during a purge', () => {
     },
   );
 
-  it('shows another process the new day after the next start, even if it had the old file open', async () => {
+  it('shows another process the new day after the next start, even if that process had opened the old file', async () => {
     const reader = openSqliteReader(folder);
     const counts = () => reader.countsByLabeler({ start: noon, end: micros(noon + 5 * day) });
     const of = async (did: string) => (await counts()).find(({ labeler }) => labeler === did);

@@ -21,8 +21,8 @@ import { day, hour, micros } from '../../src/store/time.ts';
 const place = useSqliteFolder();
 const { open } = place;
 
-describe('the log of a day', () => {
-  it('is held by a stopped reader: append refuses before the log exceeds its limit, and continues once the reader ends', async () => {
+describe('the write-ahead log of a day', () => {
+  it('does not exceed its limit while a stopped reader uses it: append refuses, and continues once the reader ends', async () => {
     const maxLogBytes = 24 * 1024 * 1024;
     const writer = open({ maxLogBytes });
     await writer.append(many(0));
@@ -37,14 +37,14 @@ describe('the log of a day', () => {
     const log = await stat(place.dayPath(`${today}-wal`));
     expect(log.size).toBeLessThanOrEqual(maxLogBytes);
     await expect(writer.append(many(accepted))).rejects.toMatchObject({ code: 'wal_full' });
-    // A refused batch leaves neither a row nor an identity.
+    // A refused batch must not leave a row or an identity.
     expect(await rowsOf(writer)).toBe(accepted * 1_000);
     stopped.exec('COMMIT');
     stopped.close();
     expect(await writer.append(many(accepted))).toMatchObject({ accepted: 1_000, duplicates: [] });
   });
 
-  it('stays short while readers come and go', async () => {
+  it('stays short while readers open and close the store', async () => {
     const writer = open();
     const reader = openSqliteReader(place.path);
     for (let n = 0; n < 40; n++) {
@@ -58,7 +58,7 @@ describe('the log of a day', () => {
 });
 
 describe('a stopped reader of a past day', () => {
-  it('postpones only that day: later ones are sealed, and that day once the reader ends', async () => {
+  it('postpones only the sealing of that day, until the reader ends; later days are sealed', async () => {
     const writer = open();
     await writer.append(many(0));
     const stopped = new Database(place.dayPath(today), { readonly: true });
@@ -74,7 +74,7 @@ describe('a stopped reader of a past day', () => {
 });
 
 describe('a full disk', () => {
-  it('refuses the whole batch, and accepts it once there is space', async () => {
+  it('makes append refuse the whole batch, and accept it once there is space', async () => {
     const writer = open();
     const positions = (value: string) => [{ source, endpoint: 'e', value }];
     await writer.append({ ...many(0), positions: positions('0') });
@@ -96,7 +96,7 @@ describe('a full disk', () => {
 });
 
 describe('a failure during an append', () => {
-  it.each(['append.rows', 'append.counters', 'append.positions'])('at %s stores nothing', async (point) => {
+  it.each(['append.rows', 'append.counters', 'append.positions'])('stores no row at %s', async (point) => {
     let armed = false;
     const writer = open({
       faults: (reached) => {
@@ -111,7 +111,7 @@ describe('a failure during an append', () => {
     expect(await problems(writer)).toEqual([]);
   });
 
-  it('between the new floor and the removal of a day is repaired by the next opening', async () => {
+  it('is repaired by the next opening if it occurs between the new floor and the removal of a day', async () => {
     let armed = false;
     const writer = open({
       windowDays: 1,
@@ -150,8 +150,8 @@ describe('a seal that was renamed into place and not recorded', () => {
   });
 });
 
-describe('opening', () => {
-  it('reads days of earlier versions, sealed and open, and continues the open one', async () => {
+describe('opening a store', () => {
+  it('reads days of earlier versions, sealed and open, and adds rows to the open one', async () => {
     await place.sealBusyDay();
     const reader = openSqliteReader(place.path);
     const asked = { account: alice, start: noon, end: micros(noon + 5 * day), budget: 1_000 };
@@ -185,7 +185,7 @@ describe('opening', () => {
     expect(await problems(writer)).toEqual([]);
   });
 
-  it('refuses a store of a newer version, for writer and reader', async () => {
+  it('fails for a store of a newer version, for writer and reader', async () => {
     await open().append(batch([1]));
     await place.close();
     const db = new Database(join(place.path, 'state.sqlite'));
@@ -195,7 +195,7 @@ describe('opening', () => {
     expect(() => openSqliteReader(place.path)).toThrowError(expect.objectContaining({ code: 'schema_newer' }));
   });
 
-  it('refuses a day of another generation of the store', async () => {
+  it('fails for a day of another generation of the store', async () => {
     await open().append(batch([1]));
     await place.close();
     const db = new Database(join(place.path, 'state.sqlite'));
@@ -204,14 +204,14 @@ describe('opening', () => {
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'damaged' }));
   });
 
-  it("refuses a path with other content under the store's file names", async () => {
+  it("fails for a path that has other content under the store's file names", async () => {
     const db = new Database(join(place.path, 'state.sqlite'));
     db.exec('CREATE TABLE theirs(x); PRAGMA user_version = 1');
     db.close();
     expect(() => open()).toThrowError(expect.objectContaining({ code: 'not_a_store' }));
   });
 
-  it('removes the remains of an unfinished seal and of an unfinished day', async () => {
+  it('removes the incomplete files of an unfinished seal and of an unfinished day', async () => {
     await open().append(batch([1]));
     await place.close();
     await writeFile(place.dayPath(`${sealedToday}.growing`), 'half');
@@ -223,7 +223,7 @@ describe('opening', () => {
 });
 
 describe('a reader in another process', () => {
-  it('sees every row while days are written, sealed and replaced', async () => {
+  it('reads every row while days are written, sealed and replaced', async () => {
     const writer = open();
     const reader = spawn(
       process.execPath,
@@ -254,7 +254,7 @@ describe('a reader in another process', () => {
       await maintain(step);
       if (step % 30 === 0) await wasRead();
     }
-    // Seals a day that the reader had open each time.
+    // Each call of `maintain` seals a day that the reader had opened.
     while ((await maintain(120)) > 0);
     await append(noon + 300 * hour, 'last');
     const [code] = await ended;
@@ -267,12 +267,12 @@ describe('a reader in another process', () => {
 });
 
 const wholeDay = { start: noon, end: micros(noon + day / 2) };
-/** Converts a day's file to the format of an earlier version. */
+/** Converts a day's file to the format of an earlier schema version. */
 function toVersion(version: number, name: string, sql: string): void {
   place.change(name, `${sql}; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`);
 }
 
-/** Converts the filter of a sealed day to the format of an earlier version. */
+/** Converts the filter of a sealed day to the format of an earlier schema version. */
 function unplaceFilter(name: string): void {
   const db = new Database(place.dayPath(name));
   const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();

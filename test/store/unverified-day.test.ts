@@ -12,7 +12,7 @@ import { day, micros } from '../../src/store/time.ts';
 const place = useSqliteFolder();
 const later = micros(noon + 5 * day);
 
-/** Converts a sealed day to the format of version 2: no checksums, no filter, counts row by row. */
+/** Converts a sealed day to the format of version 2, which has no checksums, no filter, and counts in single rows. */
 async function sealedByVersion2(): Promise<void> {
   await place.sealBusyDay();
   chmodSync(place.dayPath(sealedToday), 0o644);
@@ -35,7 +35,7 @@ async function reports() {
   }
 }
 
-/** Returns the target of a link, or an empty text once its descriptor is closed. */
+/** Returns the target of a link, or an empty text if its descriptor is closed. */
 function readLink(path: string): string {
   try {
     return readlinkSync(path);
@@ -44,13 +44,16 @@ function readLink(path: string): string {
   }
 }
 
-/** Returns true if verify reports the sealed day as unverified; its other problems must be those of version 2. */
+/**
+ * Returns true if `verify` reports the sealed day as unverified. Fails if the report has a problem other than those of
+ * version 2.
+ */
 async function isUnverified(): Promise<boolean | undefined> {
   return (await reports()).find(({ sealed }) => sealed)?.unverified;
 }
 
 describe('a day that was sealed without checksums', () => {
-  it('is unverified until upkeep rewrites it, for open readers too, and then equals a day that is sealed today', async () => {
+  it('is unverified until upkeep rewrites it, also for open readers, and then equals a day that the current version sealed', async () => {
     await sealedByVersion2();
     const events: FileEvent[] = [];
     const reader = openSqliteReader(place.path);
@@ -60,7 +63,7 @@ describe('a day that was sealed without checksums', () => {
     await writer.maintain(later);
     await place.close();
     expect(events).toEqual([
-      { name: sealedToday, day: '2024-10-04', action: 'rewritten', reason: 'it has checksums now' },
+      { name: sealedToday, day: '2024-10-04', action: 'rewritten', reason: 'the day now has checksums' },
     ]);
     expect(await isUnverified()).toBe(false);
     expect((await reports()).flatMap(({ problems }) => problems)).toEqual([]);
@@ -75,18 +78,21 @@ describe('a day that was sealed without checksums', () => {
     ['a counter', 'UPDATE counter_minute SET applied = applied + 1'],
     ['an hour', 'DELETE FROM counter_hour'],
     ['a row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
-  ])('gets no checksums if %s is already wrong: it stays unverified, and that is reported once', async (_, sql) => {
-    await sealedByVersion2();
-    place.change(sealedToday, sql);
-    const events: FileEvent[] = [];
-    const writer = place.open({ at: later, onFile: (event) => events.push(event) });
-    for (let run = 0; run < 2; run++) await writer.maintain(later);
-    await place.close();
-    expect(events).toEqual([
-      { name: sealedToday, day: '2024-10-04', action: 'left', reason: expect.stringMatching(/unverified.*--repair/) },
-    ]);
-    expect(await isUnverified()).toBe(true);
-  });
+  ])(
+    'gets no checksums if its part %s is already wrong: the day stays unverified, and one report says it',
+    async (_, sql) => {
+      await sealedByVersion2();
+      place.change(sealedToday, sql);
+      const events: FileEvent[] = [];
+      const writer = place.open({ at: later, onFile: (event) => events.push(event) });
+      for (let run = 0; run < 2; run++) await writer.maintain(later);
+      await place.close();
+      expect(events).toEqual([
+        { name: sealedToday, day: '2024-10-04', action: 'left', reason: expect.stringMatching(/unverified.*--repair/) },
+      ]);
+      expect(await isUnverified()).toBe(true);
+    },
+  );
 
   it.each(['checksums.written', 'checksums.renamed'])('is complete after a kill at %s', async (point) => {
     await sealedByVersion2();

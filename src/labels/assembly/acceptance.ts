@@ -12,10 +12,13 @@ import type { Foundation } from './foundation.ts';
 
 /** Interval between attempts to write to a store that cannot accept rows, in milliseconds. */
 const retryMs = 1_000;
-/** Bytes written after which the free space is checked again; each heartbeat checks it too. */
+/** Number of written bytes after which the free space is checked again, besides the check at each heartbeat. */
 const checkDiskBytes = 64_000_000;
 
-/** Creates the acceptance of all pages by the one writer. Calls `fatal` when the store cannot be trusted. */
+/**
+ * Creates the acceptance, which commits the pages of all sources through one writer. Calls `fatal` when the store
+ * cannot be trusted.
+ */
 export function createAcceptance(base: Foundation, fatal: (error: unknown) => void): PageAcceptance {
   const { store, clocks, log, telemetry, preconditions, shares } = base;
   return new PageAcceptance({
@@ -29,7 +32,9 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
   });
 }
 
-/** Creates the ports of all readers. Readers call `suspectDocument` for a source that its document may no longer describe. */
+/**
+ * Creates the ports of all readers. Readers call `suspectDocument` for a source whose DID document may have changed.
+ */
 export function createReaderPorts(
   base: Foundation,
   acceptance: PageAcceptance,

@@ -7,7 +7,7 @@ import { operationHandler } from './directory-operations.ts';
 const host = 'plc.example';
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** The DID of a number, written in base 32. */
+/** Returns the DID of a number, written in base 32. */
 function did(n: number): string {
   const digits = Array.from({ length: 24 }, (_, i) => base32[Math.floor(n / 32 ** (23 - i)) % 32] ?? 'a');
   return `did:plc:${digits.join('')}`;
@@ -33,7 +33,7 @@ function rosterOfStrangers() {
   return { roster, asked, operate: operationHandler(roster, host) };
 }
 
-test('an operation that declares a labeler service adds the labeler, and another one adds no account', () => {
+test('an operation that declares a labeler service adds the labeler, and an operation without such a service adds no account', () => {
   const { roster, operate } = rosterOfStrangers();
   operate({ did: did(1), isLabeler: false });
   operate({ did: did(2), isLabeler: true });

@@ -8,7 +8,7 @@ import { wait } from '../clock/wait.ts';
 import { followDirectory } from '../discovery/directory-stream.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** Dependencies of finding labelers in the directory's stream. */
+/** Dependencies of discovering labelers in the directory's stream. */
 export interface DirectoryOperationsOptions {
   readonly settings: { readonly plc: string; readonly userAgent: string };
   readonly store: Pick<StoreWriter, 'directoryPosition'>;
@@ -20,7 +20,7 @@ export interface DirectoryOperationsOptions {
   readonly log: Log;
 }
 
-/** Follows the directory's stream while the instrument runs. */
+/** Reader of the directory's stream, which runs while the instrument observes. */
 export interface DirectoryOperations {
   /** Position to resume from; null before the first operation. */
   readonly position: DirectoryPosition | null;
@@ -28,8 +28,9 @@ export interface DirectoryOperations {
 }
 
 /**
- * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with or
- * without a record, and reads the documents of known labelers again. The bounds for relays and the Jetstream apply.
+ * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with
+ * or without a record, and reads the documents of known labelers again. The bounds on labelers that relays and the
+ * Jetstream name also apply.
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
@@ -58,7 +59,7 @@ export function operationHandler(
   return ({ did, isLabeler }) => {
     const isKnown = roster.labeler(did) !== undefined;
     if (isLabeler) roster.add(did, 'discovered', `directory ${host}`);
-    // A new labeler's document is read anyway.
+    // A new labeler's document is read without this call.
     if (isKnown) roster.documentChanged(did);
   };
 }

@@ -19,7 +19,7 @@ export interface FairSharesOptions {
   readonly labeler: (did: string) => KnownLabeler | undefined;
   /** Current budget of the disk. */
   readonly disk: () => DiskBudget;
-  /** Minimum interval between two writes of one source's gaps, in milliseconds; a new position writes them sooner. */
+  /** Returns the current budget of the disk. */
   readonly gapIntervalMs: number;
   readonly maxDailyRows: number | undefined;
 }
@@ -31,9 +31,9 @@ export interface FairShares {
   readonly pace: Pace;
   readonly cap: DailyCap;
   readonly gaps: GapWriter;
-  /** Charges the rows that today already holds. Requires a loaded roster, which determines the shares. */
+  /** Charges each source for its rows of the current day. Requires a loaded roster, which determines the shares. */
   load(now: Micros): Promise<void>;
-  /** Stores the bytes of the day for the next start. */
+  /** Stores the bytes that each source used today, so that a restart can load them. */
   keep(): Promise<void>;
 }
 

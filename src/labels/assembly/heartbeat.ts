@@ -7,7 +7,10 @@ import { readHold } from '../operator/hold.ts';
 
 const throughNote = 'observed-through';
 
-/** Writes a heartbeat with the time of the newest rows, so that restored older rows are detected. */
+/**
+ * Writes a heartbeat with the time of the newest rows, so that the next start detects rows that were restored from an
+ * older copy.
+ */
 export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): Promise<void> {
   await store.beat(clock());
   const { observedThrough } = await store.frontier();
@@ -20,7 +23,7 @@ export async function numberNote(store: StoreWriter, name: string): Promise<Micr
   return Number.isSafeInteger(number) ? micros(number) : null;
 }
 
-/** Records the time since the last heartbeat as a gap, even if its labels are filled in later. */
+/** Records the time since the last heartbeat as a gap, even if the labels of that time are filled in later. */
 export async function recordDowntime(
   store: StoreWriter,
   { artifacts, clock, log }: { readonly artifacts: string; readonly clock: () => Micros; readonly log: Log },
@@ -36,8 +39,9 @@ export async function recordDowntime(
   if (gap === null) return;
   const { start, end, restored } = gap;
   await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
-  if (restored) log.warn('parts of the store were restored to an earlier time: the time since then is a gap');
-  log.info('no process observed since the last heartbeat: the time since then is a gap', {
+  if (restored)
+    log.warn('parts of the store were restored to an earlier time: the time since then is recorded as a gap');
+  log.info('no process observed since the last heartbeat: the time since then is recorded as a gap', {
     seconds: (gap.end - gap.start) / 1e6,
   });
 }

@@ -12,7 +12,7 @@ import type { Preconditions } from './preconditions.ts';
 /** Name of the store's note that holds the Jetstream cursor. */
 export const cursorNote = 'jetstream-cursor';
 
-/** Dependencies of following labelers' records. */
+/** Dependencies of following the labelers' records. */
 export interface LabelerEventsOptions {
   readonly settings: { readonly jetstream: string | null; readonly userAgent: string };
   readonly store: StoreWriter;
@@ -41,7 +41,7 @@ export async function labelerEvents(
     if (event.definitions === null) return;
     metadata
       .written(event.did, event.definitions)
-      .catch((error: unknown) => log.warn('definitions were not stored', errorFields(error)));
+      .catch((error: unknown) => log.warn('the label definitions of a labeler were not stored', errorFields(error)));
   };
   return followServices({
     jetstream,

@@ -17,16 +17,16 @@ export interface Labelers {
   readonly runner: SourceRunner;
   readonly denials: Denials;
   readonly metadata: LabelerMetadata;
-  /** Null if no Jetstream is configured. */
+  /** Reader of the Jetstream; null if no Jetstream is configured. */
   readonly services: ServiceEvents | null;
-  /** The directory's stream. */
+  /** Reader of the directory's stream. */
   readonly operations: DirectoryOperations;
   readonly reachability: Reachability;
-  /** Adds a labeler that seeds, a relay or a stream named, unless its DID is denied. */
+  /** Adds a labeler that the seeds file, a relay or a stream names, unless its DID is denied. */
   readonly add: Roster['add'];
 }
 
-/** Creates the parts; nothing is read before the roster is loaded. Calls `fail` if a reader fails because the store fails. */
+/** Creates the parts; reading begins when the roster is loaded. Calls `fail` if a reader fails because of the store. */
 export async function createLabelers(
   base: Foundation,
   ports: ReaderPorts,

@@ -7,7 +7,7 @@ import type { Timings } from '../stream/timings.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
-  /** Directory of the store; its free space is monitored. */
+  /** Directory of the store, on whose disk the free space is monitored. */
   readonly folder: string;
   readonly artifacts: string;
   readonly windowDays: number;
@@ -15,20 +15,21 @@ export interface LabelsSettings {
   readonly seeds: readonly string[];
   readonly relays: readonly string[];
   readonly plc: string;
-  /** Directories that are asked if the first does not respond; none by default. */
+  /** URLs of directories that are requested if the first does not respond; none by default. */
   readonly plcReplicas?: readonly string[];
-  /** Null disables discovery by the Jetstream. */
+  /** URL of the Jetstream; null disables this way of discovery. */
   readonly jetstream: string | null;
-  /** Sent with every request and handshake. */
+  /** User agent that is sent with every request and handshake. */
   readonly userAgent: string;
   readonly publishSeconds: number;
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
-  /** Maximum bytes that all sources together may add in a UTC day; null derives it from the disk. */
+  /** Maximum bytes that all sources together may add in a UTC day; null derives the limit from the size of the disk. */
   readonly dailyBytes?: number | null;
-  /** Bounds that tests lower: rows of a source in a day (2 M), sources that are read at once (5,000). */
+  /** Maximum rows of one source in a day (2 M). Tests lower it. */
   readonly maxDailyRows?: number;
+  /** Maximum sources that are read at once (5,000). Tests lower it. */
   readonly maxEnrolled?: number;
   /** Maximum open streams of one host (32); further labelers of the host are polled. */
   readonly maxStreamsPerHost?: number;
@@ -43,7 +44,9 @@ export interface LabelsOptions {
   readonly policy: AddressPolicy;
   readonly clocks: Clocks;
   readonly random: () => number;
-  /** Looks up the TXT records that confirm handles, in place of the system's resolver; null confirms no handle. */
+  /**
+   * Looks up the TXT records that confirm handles; absent: the system's resolver. With null, no handle is confirmed.
+   */
   readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;

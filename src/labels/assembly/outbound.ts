@@ -12,22 +12,25 @@ export interface OutboundOptions {
   readonly policy: AddressPolicy;
   readonly plc: string;
   readonly plcReplicas?: readonly string[];
-  /** Sent with every request and handshake. */
+  /** User agent that is sent with every request and handshake. */
   readonly userAgent: string;
   readonly timings: Timings;
-  /** Maximum streams of one host and port (32). */
+  /** Maximum open streams of one host and port (32). */
   readonly maxStreamsPerHost?: number | undefined;
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
 }
 
-/** Network clients, separate so that hosts of strangers can exhaust only their own. */
+/**
+ * Network clients, separate for untrusted and for configured hosts, so that untrusted hosts can exhaust only the
+ * resources of their client.
+ */
 export interface Outbound {
-  /** For responses of strangers: pages of labels, records, handles. */
+  /** Client for untrusted hosts: pages of labels, records, handles. */
   readonly http: HttpClient;
-  /** For hosts that the operator configured: the did:plc directory and the relays. */
+  /** Client for hosts that the operator configured: the did:plc directory and the relays. */
   readonly directory: HttpClient;
-  /** Resolves names that the operator configured. */
+  /** Resolves host names that the operator configured. */
   readonly resolveOwn: Resolve;
   readonly identities: IdentityResolver;
   readonly streams: Slots;
@@ -37,25 +40,35 @@ export interface Outbound {
 }
 
 /**
- * Concurrent requests for pages. A slot costs a socket and at most 256 KiB of a body; larger bodies need a separate
- * permit. Half is reserved for privileged sources. Hosts that are slow or never responded share 48 slots for new sources
- * (150 hosts that responded after 28 s once occupied all of 24) and 32 for privileged ones.
+ * Maximum concurrent requests for pages. Each request uses a socket and at most 256 KiB of a body; a larger body
+ * requires a separate permit. Half of the requests are reserved for privileged sources. Hosts that are slow or have
+ * never responded share 48 requests for new sources (with only 24, 150 hosts that responded after 28 s occupied all of
+ * them) and 32 for privileged ones.
  */
 const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
 
-/** Concurrent handshakes of streams: each costs a socket, and one without a response lasts 15 s. */
+/**
+ * Maximum concurrent handshakes of streams: each costs a socket, and a handshake without a response times out after 15
+ * s.
+ */
 const handshakes = { total: 256, perHost: 8, perDomain: 64, reserved: 96, unproven: 128, slowPrivileged: 64 };
 
-/** Concurrent requests for did:web documents; strangers choose their hosts. */
+/** Maximum concurrent requests for did:web documents, whose hosts are untrusted. */
 const webDocuments = { total: 48, perHost: 2, perDomain: 4, reserved: 16, unproven: 24, slowPrivileged: 8 };
 const webTimeoutMs = 5_000;
 
-/** Maximum streams of one registrable domain; further labelers are polled. Honest platforms host hundreds of labelers. */
+/**
+ * Maximum streams of one registrable domain; further labelers of the domain are polled. Honest platforms host hundreds
+ * of labelers.
+ */
 const streamsPerDomain = 256;
-/** Maximum streams of all new sources; only the enrolment bounds those of privileged sources. */
+/** Maximum streams of all new sources; streams of privileged sources are bounded by the enrolment limit. */
 const maxNewStreams = 2_000;
 
-/** Concurrent look-ups of strangers' names: more than requests and handshakes together, so none of them waits. */
+/**
+ * Maximum concurrent look-ups of untrusted host names: more than requests and handshakes together, so that none of them
+ * waits for a look-up slot.
+ */
 const names = { total: 512, perDomain: 64 };
 
 /** Creates the clients, slots and resolvers of one instrument. Opens no connection. */

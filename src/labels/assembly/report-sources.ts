@@ -4,19 +4,22 @@ import { makeSourcesReport, type ReportedSource, writeSourcesReport } from '../p
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { SourceUsage } from '../shares/source-usage.ts';
 
-/** Dependencies of reporting the cost of sources. */
+/** Dependencies of reporting the resource use of sources. */
 export interface ReportSourcesOptions {
   /** Directory of the store. */
   readonly folder: string;
   readonly labelers: () => Iterable<KnownLabeler>;
   readonly usage: Pick<SourceUsage, 'of'>;
-  /** Returns the number of connections and requests that a source holds now. */
+  /** Returns the number of connections and requests that a source currently holds. */
   readonly slotsOf: (did: string) => number;
   readonly priorityOf: (labeler: KnownLabeler) => string;
   readonly clock: () => Micros;
 }
 
-/** Returns a function that writes the cost of each known source since this call, for `almanac labels sources`. */
+/**
+ * Returns a function that writes the resource use of each known source since the creation of the function, for `almanac
+ * labels sources`.
+ */
 export function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
   const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;
   const startedAt = time(clock());

@@ -17,8 +17,8 @@ export interface StartClockOptions {
 const lookMs = 20;
 
 /**
- * Waits until an upstream confirms the clock, so that a wrong clock stamps no row. Waits at most `waitMs` if no upstream
- * responds, and without a limit while one contradicts the clock.
+ * Waits until an upstream confirms the clock, so that no row receives a wrong time. Waits at most `waitMs` if no
+ * upstream responds, and without a limit while one contradicts the clock.
  */
 export async function clockAtStart(
   preconditions: Preconditions,
@@ -33,7 +33,7 @@ export async function clockAtStart(
     const waited = (clocks.monotonic() - begun) / 1000;
     if (signal.aborted || right === true || (right === null && waited >= waitMs)) break;
     if (right === false && !hasWarned) {
-      log.warn('the clock is wrong or unconfirmed: nothing is observed until it is set');
+      log.warn('the clock is wrong or unconfirmed: observation begins when it is correct');
       telemetry.paused('clock_doubtful');
       hasWarned = true;
     }

@@ -19,7 +19,7 @@ const gapTickMs = 1_000;
 /** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
-/** The instrument while it observes. */
+/** All parts of the instrument while it observes. */
 export interface Assembled {
   readonly base: Foundation;
   readonly labelers: Labelers;
@@ -27,7 +27,7 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Work that is repeated, and done once more at the end. */
+/** Work that is repeated at intervals and done once more at the stop. */
 export interface Acts {
   /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
@@ -42,9 +42,10 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const clock = clocks.wall;
   return {
     async keep() {
-      // Labelers that arrive while this is stored are read from the stream again after a crash.
+      // The position is taken before the roster is stored: after a crash, the stream delivers labelers that arrived
+      // during the write again.
       const { position } = operations;
-      // Before the roster, which says up to when a source is complete.
+      // Gaps are stored before the roster, because the roster contains the time up to which a source is complete.
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
@@ -63,11 +64,14 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   };
 }
 
-/** Tasks that run until the instrument stops. */
+/** Background tasks that run until the instrument stops. */
 export interface Tasks {
-  /** Tasks that end with the signal. */
+  /** Resolves when all tasks have ended that stop with the signal. */
   readonly ended: Promise<unknown>;
-  /** Upkeep and purges, which end when the store is closed: a stop does not wait for a day that is being rewritten. */
+  /**
+   * Resolves when upkeep and purges have ended, which happens when the store is closed: a stop does not wait for a day
+   * that is being rewritten.
+   */
   readonly endedByClosing: Promise<unknown>;
 }
 
@@ -96,7 +100,7 @@ export function startTasks(
     every(settings.discoverySeconds * 1000, () =>
       discover({ relays: settings.relays, http: outbound.directory, add, log }, signal),
     ),
-    // Separate from the heartbeat: a labeler can be denied while the disk is full.
+    // This task is separate from the heartbeat, because a labeler can be denied while the disk is full.
     every(timings.heartbeatMs / 2, () => denials.refresh()),
     every(deniedGapMs, () => denials.recordGaps()),
     every(settings.publishSeconds * 1000, reporterOf(assembled)),
@@ -114,11 +118,11 @@ export function startTasks(
     every(gapTickMs, () => shares.gaps.tick()),
   ];
   const upkeep = every(timings.upkeepMs, async () => {
-    // A clock step since the last check, or an unconfirmed clock, must not make a day look old.
+    // The clock is checked first: a clock step or an unconfirmed clock must not expire a day.
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // On a full disk a purge does not wait for readers, because only removal frees space.
+  // On a full disk a purge does not wait for readers, because only the removal frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = every(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),

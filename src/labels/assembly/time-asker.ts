@@ -2,10 +2,10 @@ import type { Micros } from '../../contract/timestamp.ts';
 import type { HttpClient } from '../../network/http/http.ts';
 import { labelerCollection } from '../roster/relay-list.ts';
 
-/** Hosts that are asked for the time. */
+/** Addresses of the hosts whose responses give the time. */
 export interface TimeSources {
   readonly relays: readonly string[];
-  /** The did:plc directory, its replicas, and DIDs that it knows. */
+  /** URL of the did:plc directory; with its replicas, and DIDs that the directory contains. */
   readonly plc: string;
   readonly plcReplicas?: readonly string[];
   readonly dids: readonly string[];
@@ -15,8 +15,8 @@ export interface TimeSources {
 const minIntervalMs = 5_000;
 
 /**
- * Returns a function that requests the time of the relays and the directory, whose responses carry a date. Calls `onTime`
- * with that time in milliseconds, and with our wall clock at the request.
+ * Returns a function that requests the time of the relays and the directory; their responses have a date. Calls
+ * `onTime` with that time in milliseconds and the local wall clock at the request.
  */
 export function timeAsker(
   http: HttpClient,

@@ -4,7 +4,7 @@ import { watchClock } from './clock-watch.ts';
 
 const begun = 1_780_000_000 * second;
 
-/** Two clocks that a test moves, and the watch that compares them. */
+/** Creates two clocks that a test sets, and the watch that compares them. */
 function clocks() {
   let wall = begun;
   let monotonic = 0;
@@ -19,7 +19,7 @@ function clocks() {
   };
 }
 
-describe('the clock watch', () => {
+describe('the watch of the clock', () => {
   test('reports no step while both clocks agree or drift slowly', () => {
     const { watch, pass } = clocks();
     for (let i = 0; i < 2_000; i++) {
@@ -56,7 +56,7 @@ describe('the clock watch', () => {
     expect(watch.look()).toEqual({ start: begun, end: begun + 8 * hour });
   });
 
-  test('tolerates a difference of one minute, not more', () => {
+  test('tolerates a difference of at most one minute', () => {
     const { watch, pass } = clocks();
     pass(second, second + minute);
     expect(watch.look()).toBe(null);
@@ -74,7 +74,7 @@ describe('the clock watch', () => {
     expect(watch.doubtful).toBe(false);
   });
 
-  test('is unconfirmed at the start and after a step', () => {
+  test('treats the clock as doubtful after a step until an upstream agrees with it', () => {
     const { watch, pass, wall } = clocks();
     expect([watch.confirmed, watch.doubtful]).toEqual([false, false]);
     watch.onUpstreamTime(micros(wall() - minute));
@@ -86,7 +86,7 @@ describe('the clock watch', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('doubts an unconfirmed clock only if an upstream that we asked contradicts it', () => {
+  test('doubts an unconfirmed clock only if a requested upstream contradicts it', () => {
     const { watch, wall } = clocks();
     watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(false);
@@ -97,7 +97,7 @@ describe('the clock watch', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('accepts any instant since the request as the time of a response', () => {
+  test('treats an unconfirmed clock as doubtful only if a requested upstream contradicts it', () => {
     const { watch, pass, wall } = clocks();
     const askedAt = wall();
     pass(10 * minute);

@@ -1,42 +1,47 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
-/** Maximum difference between the progress of the wall clock and the monotonic clock; more is a step. In microseconds: 60 s. */
+/**
+ * Maximum difference between the progress of the wall clock and the monotonic clock; a larger difference is a clock
+ * step. In microseconds: 60 s.
+ */
 export const maxClockDrift = minute;
 /**
  * Maximum difference between upstream time and the wall clock that confirms the wall clock after a step, in
  * microseconds: 60 s.
  */
 export const maxUpstreamDifference = minute;
-/** Time after which smaller drift is forgotten, in microseconds: 1 h. */
+/** Time after which accumulated smaller drift is discarded, in microseconds: 1 h. */
 const anchorPeriod = 60 * minute;
 
 /** The two clocks of this machine, both in microseconds. */
 export interface Clocks {
-  /** Wall clock, since 1970. */
+  /** Returns the wall clock, since 1970. */
   readonly wall: () => Micros;
-  /** Monotonic clock with an arbitrary origin; stops while the machine is suspended. */
+  /** Returns the monotonic clock, which has an arbitrary origin and stops while the machine is suspended. */
   readonly monotonic: () => number;
 }
 
-/** Detects steps of the wall clock by the monotonic clock. */
+/** Detects steps of the wall clock by comparison with the monotonic clock. */
 export interface ClockWatch {
   /** Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null. */
   look(): Interval | null;
-  /** True if the clock is in doubt: stepped, or contradicted before any confirmation, and not confirmed since. */
+  /**
+   * True if the clock stepped, or an upstream contradicted it before any confirmation, and it was not confirmed since.
+   */
   readonly doubtful: boolean;
   /** True if an upstream confirmed the clock since the start and since the last step. */
   readonly confirmed: boolean;
-  /** Records an upstream's time. Ends the doubt if it agrees with the wall clock. */
+  /** Records an upstream's time. Clears `doubtful` if that time agrees with the wall clock. */
   onUpstreamTime(upstream: Micros): void;
   /**
-   * Records the time of an upstream that we asked at `requestedAt` of the wall clock. For an unconfirmed clock, a
-   * contradiction also raises doubt.
+   * Records the time from a response to a request at `requestedAt` of the wall clock. While the clock is unconfirmed, a
+   * contradiction sets `doubtful`.
    */
   onTrustedTime(upstream: Micros, requestedAt: Micros): void;
 }
 
-/** Starts comparing the clocks from now on. */
+/** Creates a watch that compares the clocks from the time of this call. */
 export function watchClock({ wall, monotonic }: Clocks): ClockWatch {
   let anchor = { wall: wall(), monotonic: monotonic() };
   let state: 'unconfirmed' | 'confirmed' | 'doubtful' = 'unconfirmed';

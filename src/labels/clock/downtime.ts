@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, minute, second } from '../../store/time.ts';
 
-/** The store's evidence of the last observation. */
+/** Times in the store that show when the last run observed. */
 export interface LastObservation {
   readonly startedAt: Micros;
   readonly heartbeat: Micros | null;
@@ -16,16 +16,19 @@ export interface Downtime extends Interval {
   readonly restored: boolean;
 }
 
-/** Maximum age of an epoch without a heartbeat that began with this start. */
+/** Maximum age, in microseconds, of an epoch without a heartbeat that counts as begun by this start. */
 const maxNewEpochAge = 5 * second;
-/** Maximum time by which rows may be newer than the last heartbeat, which is written every few seconds. */
+/**
+ * Maximum time by which the newest row may be later than the last heartbeat, in microseconds; heartbeats are written
+ * every few seconds.
+ */
 const maxHeartbeatLag = minute;
 
 /**
  * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
  * restored store is detected by contradictions between rows and state file: recorded rows are missing, or rows exist
- * that no heartbeat covers (and gaps recorded since are missing). The earlier of the two times then counts. If the
- * whole store was restored, its last heartbeat is the copy's.
+ * that no heartbeat covers (and gaps recorded since are missing). In this case the earlier of the two times counts. If
+ * the whole store was restored, the interval begins at the last heartbeat of the copy.
  */
 export function downtime(
   { startedAt, heartbeat, observedThrough, notedThrough }: LastObservation,

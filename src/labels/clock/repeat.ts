@@ -2,7 +2,10 @@ import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import { wait } from './wait.ts';
 
-/** Runs `work` now and then after every `ms`. Logs a transient failure; calls `fail` for a permanent one of the store. */
+/**
+ * Runs `work` at once and then after every `ms` milliseconds. Logs a transient failure; calls `fail` for a permanent
+ * failure of the store.
+ */
 export async function repeat(
   ms: number,
   work: () => Promise<unknown>,
@@ -14,7 +17,7 @@ export async function repeat(
     try {
       await work();
     } catch (error) {
-      // Work under way fails when the store is closed.
+      // Unfinished work fails when the store is closed.
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) fail(error);
       log.warn('a task failed and will be retried', errorFields(error));

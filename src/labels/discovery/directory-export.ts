@@ -4,11 +4,14 @@ import { type DirectoryOperation, parseDirectoryExport } from '../../network/ide
 
 /** Maximum operations per page that the directory serves. */
 const maxCount = 1_000;
-/** Minimum operations per page: so many of the largest operations fit the limit of a page. */
+/** Minimum operations per page; a page with this number of the largest operations is within the limit of bytes. */
 const minCount = 50;
-/** Pages per run: the stream is tried again afterwards, because its window may be reached. */
+/** Maximum pages per run. Afterwards the stream is tried again, because its window may be reached. */
 const pagesPerRun = 60;
-/** Interval of pages in milliseconds: at most 1,000 operations a second, as the stream is read. */
+/**
+ * Interval between requests for pages, in milliseconds: at most 1,000 operations a second, the same rate as for the
+ * stream.
+ */
 const intervalMs = 1_000;
 const timeoutMs = 30_000;
 
@@ -23,8 +26,8 @@ export interface DirectoryExportOptions {
 }
 
 /**
- * Result of a run. `read`: some pages, or all up to the newest operation. `failed`: try again later. `absent`: the
- * directory does not serve these pages.
+ * Result of one call of `readDirectoryExport`. `read`: some pages were read, or all up to the newest operation.
+ * `failed`: try again later. `absent`: the directory does not serve these pages.
  */
 export type ExportRun = 'read' | 'failed' | 'absent';
 
@@ -55,7 +58,7 @@ export async function readDirectoryExport(
     for (const operation of rising) onOperation(operation);
     if (lines < count) return 'read';
     const last = rising.at(-1);
-    // A page that leads nowhere would be requested again and again.
+    // A page without an operation that advances the position would be requested repeatedly.
     if (last === undefined) return 'failed';
     after = last.seq;
   }

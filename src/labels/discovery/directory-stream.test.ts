@@ -14,7 +14,7 @@ function operation(seq: number, isLabeler = true): string {
   return JSON.stringify({ type: 'sequenced_op', seq, did: did(seq), operation: { type: 'plc_operation', services } });
 }
 
-/** A directory whose stream does with each connection what the test says. */
+/** Starts a directory whose stream handles each connection with `onConnection`. */
 async function directory(onConnection: (peer: WebSocket, cursor: string | null, nth: number) => void) {
   const host = new WebSocketServer({ port: 0, host: '127.0.0.1', path: '/export/stream' });
   const cursors: (string | null)[] = [];
@@ -46,7 +46,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
     random: () => 0,
     wait: async (ms, signal) => {
       waits.push(ms);
-      // An hour does not pass in a test, and everything shorter passes at once.
+      // A wait of an hour never ends in a test, and a shorter wait ends at once.
       if (ms < 3_600_000) await new Promise((resolve) => setImmediate(resolve));
       else await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     },
@@ -63,7 +63,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
   return { stream, operations, waits, warnings, seqs: () => operations.map(({ seq }) => seq) };
 }
 
-test('the stream begins live, and resumes after the last operation that was passed on', async () => {
+test('the directory stream begins live, and resumes after the last operation that was passed on', async () => {
   const { url, cursors } = await directory((peer, _, nth) => {
     for (const seq of nth === 1 ? [7, 8] : [9]) peer.send(operation(seq, seq !== 8));
     if (nth === 1) peer.close(1001);
@@ -75,7 +75,7 @@ test('the stream begins live, and resumes after the last operation that was pass
   expect(stream.position).toBe(9);
 });
 
-/** Serves pages of the export: `count` lines at most, of the operations up to the newest. */
+/** Serves pages of the export with at most `count` lines, from the operations up to `newest`. */
 function exportOf(newest: number, options: { readonly maxLines?: number; readonly onPage?: () => void } = {}) {
   const asked: string[] = [];
   const getText: HttpClient['getText'] = async (url) => {
@@ -90,7 +90,7 @@ function exportOf(newest: number, options: { readonly maxLines?: number; readonl
   return { asked, getText };
 }
 
-test('an outdated position is read from the export, page by page, up to the window of the stream', async () => {
+test('an outdated position is read page by page from the export, up to the window of the stream', async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (Number(cursor) < 2_500) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(2_501));
@@ -107,7 +107,7 @@ test('an outdated position is read from the export, page by page, up to the wind
   expect(waits.filter((ms) => ms === 1_000).length).toBeGreaterThanOrEqual(2);
 });
 
-test('a page beyond the limit of bytes is requested again with fewer operations', async () => {
+test('an export page beyond the limit of bytes is requested again with fewer operations', async () => {
   const { url } = await directory((peer, cursor) => {
     if (Number(cursor) < 300) peer.close(1000, 'OutdatedCursor');
   });
@@ -117,7 +117,7 @@ test('a page beyond the limit of bytes is requested again with fewer operations'
   expect(asked).toEqual(['0 1000', '0 250', '250 250']);
 });
 
-test('an export that ends in an error is resumed after the last operation that it gave', async () => {
+test('an export that ends in an error is resumed after the last operation that it contained', async () => {
   const { url } = await directory((peer, cursor) => {
     if (Number(cursor) < 1_500) peer.close(1000, 'OutdatedCursor');
   });
@@ -134,7 +134,7 @@ test('an export that ends in an error is resumed after the last operation that i
   expect([whole.asked, stream.position]).toEqual([['0 1000', '1000 1000'], 1_500]);
 });
 
-test('a position that the stream refuses although the export has nothing after it is given up', async () => {
+test('a position that the stream rejects is discarded if the export has no operation after it', async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (cursor !== null) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(99));
@@ -146,7 +146,7 @@ test('a position that the stream refuses although the export has nothing after i
 });
 
 test.each(['FutureCursor', 'OutdatedCursor'])(
-  'a position that is refused as %s is given up without an export, with a warning',
+  'a position that is rejected as %s is discarded without an export, with a warning',
   async (name) => {
     const { url, cursors } = await directory((peer, cursor) => {
       if (cursor !== null) peer.close(1000, name);
@@ -159,7 +159,7 @@ test.each(['FutureCursor', 'OutdatedCursor'])(
   },
 );
 
-test('a consumer that was too slow keeps its position', async () => {
+test('a consumer that the directory disconnects as too slow keeps its position', async () => {
   const { url, cursors } = await directory((peer, _, nth) => {
     peer.send(operation(nth));
     if (nth === 1) peer.close(1000, 'ConsumerTooSlow');
@@ -169,7 +169,7 @@ test('a consumer that was too slow keeps its position', async () => {
   expect({ cursors, warnings }).toEqual({ cursors: ['0', '1'], warnings: [] });
 });
 
-test('messages that are no operation, or that the consumer fails on, leave the following ones as they are', async () => {
+test('a message that is not an operation, or for which the consumer fails, does not affect the following messages', async () => {
   const { url } = await directory((peer) => {
     for (const text of ['', '[', '{"type":"sequenced_op"}', '['.repeat(40), operation(1), operation(2)])
       peer.send(text);
@@ -185,7 +185,7 @@ test('messages that are no operation, or that the consumer fails on, leave the f
   expect([stream.position, warnings.length]).toEqual([2, 1]);
 });
 
-test('a position that rises beyond reason does not hide the operations after it', async () => {
+test('a position that increases implausibly does not hide the operations after it', async () => {
   const { url } = await directory((peer) => {
     for (const seq of [Number.MAX_SAFE_INTEGER, 5]) peer.send(operation(seq));
   });
@@ -194,7 +194,7 @@ test('a position that rises beyond reason does not hide the operations after it'
   expect(stream.position).toBe(5);
 });
 
-test('a message beyond the limit of bytes ends the connection, and the position stays', async () => {
+test('a message beyond the limit of bytes ends the connection without changing the position', async () => {
   const { url, cursors } = await directory((peer, _, nth) => {
     peer.send(operation(nth));
     if (nth === 1) peer.send('x'.repeat(70_000));
@@ -205,7 +205,7 @@ test('a message beyond the limit of bytes ends the connection, and the position 
 });
 
 test.each(['with the handshake', 'later'])(
-  'a flood that comes %s is read at the bounded rate, and none of it is lost',
+  'a flood of operations %s is read at the bounded rate, without the loss of an operation',
   async (when) => {
     const { url } = await directory((peer) => {
       const flood = () => {
@@ -224,7 +224,7 @@ test.each(['with the handshake', 'later'])(
           signal.addEventListener('abort', () => resolve(), { once: true });
         }),
     });
-    // What one read of the socket held is passed on; then nothing more until the second is over.
+    // The messages of one read of the socket are passed on; no more follow until the second has ended.
     await expect.poll(() => turn.length).toBe(1);
     const first = seqs().length;
     expect(first).toBeGreaterThanOrEqual(50);
@@ -242,7 +242,7 @@ test.each(['with the handshake', 'later'])(
   },
 );
 
-test('a host without the stream, as a replica, is asked for it once an hour', async () => {
+test('a host without the stream, such as a replica, is requested once an hour', async () => {
   const server = await directory(() => undefined);
   const { waits } = follow(new URL('/replica', server.url).href);
   await expect.poll(() => waits).toEqual([3_600_000]);

@@ -10,10 +10,10 @@ import { readDirectoryExport } from './directory-export.ts';
 
 /** Dependencies of following the directory's export stream. */
 export interface DirectoryStreamOptions {
-  /** Address of the did:plc directory; only a primary one has the stream. */
+  /** Address of the did:plc directory; only a primary directory has the stream. */
   readonly directory: string;
   readonly policy: AddressPolicy;
-  /** Sent with every handshake. */
+  /** User agent that is sent with every handshake. */
   readonly userAgent: string;
   readonly resolve: Resolve;
   /** Reads the paged export when the position is older than the stream. */
@@ -24,26 +24,29 @@ export interface DirectoryStreamOptions {
   readonly onOperation: (operation: DirectoryOperation) => void;
   /** Position at the end of the last run; null to begin with the next operation. */
   readonly position: number | null;
-  /** Most messages and bytes that are read in one second; by default 1,000 and 4 MB, a hundred times a busy day's rate. */
+  /**
+   * Maximum messages and bytes that are read in one second; by default 1,000 and 4 MB, a hundred times the rate of a
+   * busy day.
+   */
   readonly maxPerSecond?: { readonly messages: number; readonly bytes: number };
 }
 
 /** Follows the export stream of a did:plc directory. */
 export interface DirectoryStream {
-  /** Position to resume from: every operation up to it was passed on. Null before the first. */
+  /** Position to resume from: every operation up to this position was passed on. Null before the first operation. */
   readonly position: number | null;
   /** Follows the stream until the signal aborts, and reconnects as often as necessary. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Names with which a directory closes the stream; the code is 1000 for each. */
+/** Reasons with which a directory closes the stream; the code is 1000 for each. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
-/** Runs of the export without a new operation, after which the position is given up. */
+/** Maximum runs of the export without a new operation; after them the position is discarded. */
 const maxEmptyRuns = 10;
-/** Wait after a host that has no such stream, as a replica, in milliseconds. */
+/** Wait before the next request to a host without the stream, such as a replica, in milliseconds. */
 const noStreamMs = 3_600_000;
 
-/** Makes a follower that is not yet connected. */
+/** Creates a follower of a directory's stream that is not yet connected. */
 export function followDirectory(options: DirectoryStreamOptions): DirectoryStream {
   return new DirectoryFollower(options);
 }
@@ -55,7 +58,7 @@ class DirectoryFollower implements DirectoryStream {
   readonly #second = { messages: 0, bytes: 0, isOver: false };
   #socket: GuardedSocket | null = null;
   #hasFailed = false;
-  /** Runs of the export in a row that brought nothing. */
+  /** Number of consecutive runs of the export without an operation. */
   #emptyRuns = 0;
 
   constructor(options: DirectoryStreamOptions) {
@@ -83,7 +86,7 @@ class DirectoryFollower implements DirectoryStream {
     }
   }
 
-  /** A socket's callback must not throw: the following messages are read whatever this one contains. */
+  /** A socket's callback must not throw: an invalid message does not affect the following ones. */
   #read(data: Buffer, signal: AbortSignal): void {
     const second = this.#second;
     second.messages += 1;
@@ -99,7 +102,8 @@ class DirectoryFollower implements DirectoryStream {
       const operation = parse();
       if (operation === null) return;
       onOperation(operation);
-      // The newest, not the largest: a number that the directory takes back must not hide those that follow.
+      // The last position is stored, not the largest, so that one implausibly large number does not hide later
+      // operations.
       this.position = operation.seq;
     } catch (error) {
       if (!this.#hasFailed) log.warn('an operation of the directory could not be read', errorFields(error));
@@ -108,8 +112,9 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Stops reading for a second after so many messages, however long they took: a live stream hardly notices, and a flood
-   * is bounded. The directory keeps a few hundred messages, and closes the stream beyond that.
+   * Stops reading for the rest of the second after the maximum of messages or bytes. A live stream is rarely paused,
+   * and a flood is bounded. The directory buffers a few hundred messages for a client and closes the stream if they are
+   * exceeded.
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const second = this.#second;
@@ -121,7 +126,7 @@ class DirectoryFollower implements DirectoryStream {
     this.#socket?.resume();
   }
 
-  /** Reads one connection to its end. */
+  /** Reads one connection until it closes, and returns the close code and reason. */
   async #readOnce(signal: AbortSignal): Promise<CloseInfo> {
     const { directory, policy, userAgent, resolve } = this.#options;
     const socket = await openSocket(
@@ -155,7 +160,7 @@ class DirectoryFollower implements DirectoryStream {
 
   /**
    * Reads what the stream no longer holds from the paged export. The position moves with each operation, so that the
-   * next connection, or the next process, goes on from there; the stream is tried again after each run.
+   * next connection or process resumes at that operation; the stream is tried again after each run.
    */
   async #catchUp(position: number, signal: AbortSignal): Promise<void> {
     const { directory, http, policy, wait, log } = this.#options;
@@ -168,10 +173,10 @@ class DirectoryFollower implements DirectoryStream {
     if (result === 'absent' || this.#emptyRuns >= maxEmptyRuns) this.#giveUpPosition('OutdatedCursor');
   }
 
-  /** Gives up a position that the directory does not accept; the stream then begins with the next operation. */
+  /** Discards a position that the directory does not accept; the stream then begins with the next operation. */
   #giveUpPosition(why: string): void {
     this.#options.log.warn(
-      'the directory does not accept the position in its stream: labelers that it named meanwhile may be missing',
+      'the directory does not accept the position in its stream: labelers that were declared since that position may be missing',
       { why },
     );
     this.position = null;

@@ -114,7 +114,7 @@ test('the gap of a pause ends when acceptance resumes', async () => {
   await running;
 });
 
-test('a group and a gap that the store rejected temporarily are written next', async () => {
+test('a group and a gap that the store rejects temporarily are the next to be written', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {
@@ -150,7 +150,7 @@ test('a group and a gap that the store rejected temporarily are written next', a
   expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
-test('a page that waits in a pause is rejected at the stop, and so is a later one', async () => {
+test('a page that waits during a pause is rejected at the stop, and so is a later page', async () => {
   const acceptance = pausedAcceptance();
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
@@ -166,12 +166,12 @@ test('a page that waits in a pause is rejected at the stop, and so is a later on
 test.each([
   ['acceptance detects the step', false],
   ['a heartbeat detected the step three seconds earlier', true],
-])('a pause begins where the gap of a clock step ends: %s', async (_, beatFirst) => {
+])('a pause begins at the end of the gap of a clock step: %s', async (_, beatFirst) => {
   const gaps: StoredGap[] = [];
   let elapsed = 0;
   let suspended = 0;
   const clocks = {
-    // A millisecond passes between two readings.
+    // The clock advances by one millisecond between two reads.
     wall: () => {
       elapsed += 1_000;
       return micros(elapsed + suspended);
@@ -230,7 +230,7 @@ test('a pause after a second clock step begins at the end of that step, not of t
   expect(preconditions.look()).toMatchObject({ pause: 'clock_doubtful', since: day + 3 * hour });
 });
 
-/** An acceptance whose store records the source of each row of each commit. */
+/** Creates an acceptance whose store records the source of each row of each commit. */
 function counting(shareOf: AcceptanceOptions['shareOf']) {
   const commits: string[][] = [];
   const acceptance = pausedAcceptance({

@@ -27,16 +27,16 @@ export interface AcceptedPage {
   readonly observations: readonly NewObservation[];
   readonly refusals: readonly Refusal[];
   readonly positions: readonly PositionChange[];
-  /** Changes of the remembered refused rows; absent: none. */
+  /** Changes of the remembered refused rows; absent if there are no changes. */
   readonly refusedRows?: readonly RefusedRowsChange[];
-  /** `clockGeneration` when its labels were judged. */
+  /** Value of `clockGeneration` when the labels were judged. */
   readonly clockGeneration: number;
 }
 
-/** The clock was set or confirmed after a page was judged: the caller must judge it again. */
+/** Error of a page that was judged before the clock was set or confirmed; the caller must judge the page again. */
 export class ClockChanged extends Error {
   constructor() {
-    super('the clock was set after this was judged');
+    super('the clock was set after the page was judged');
     this.name = 'ClockChanged';
   }
 }
@@ -51,7 +51,9 @@ export interface PreconditionCheck {
   readonly pause: PauseReason | null;
   /** Interval that the clock skipped or repeated since the last check. */
   readonly gap: Interval | null;
-  /** Start of the pause even if no label arrived since: the end of the first step that put the clock in doubt. */
+  /**
+   * Start of the pause, regardless of the arrival of labels: the end of the clock step that made the clock doubtful.
+   */
   readonly since: Micros | null;
 }
 
@@ -60,7 +62,7 @@ export interface AcceptanceOptions {
   readonly store: Pick<StoreWriter, 'append' | 'recordGap'>;
   /** Returns the share that a source's page counts against. */
   readonly shareOf: (source: string) => ShareKey;
-  /** Makes pending gaps of these sources durable, before their pages are committed. */
+  /** Makes the pending gaps of the given sources durable. Resolves before the pages of the sources are committed. */
   readonly flushGaps: (sources: ReadonlySet<string>) => Promise<void>;
   /** Charges a source for the processor time of writing its page, in milliseconds. */
   readonly charge: (source: string, cpuMs: number) => void;
@@ -68,7 +70,7 @@ export interface AcceptanceOptions {
   /** Checks the preconditions outside the store; called before each commit. */
   readonly checkPreconditions: () => PreconditionCheck;
   readonly clockGeneration: () => number;
-  /** Waits; rejects when the signal aborts. */
+  /** Resolves after the time, in milliseconds; rejects when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly retryMs: number;
   readonly log: Log;
@@ -83,32 +85,36 @@ interface Queued {
   readonly failed: (error: unknown) => void;
 }
 
-/** Cost of committing a page besides its bytes, in bytes: a position, counters, its part of a sync. */
+/** Cost of committing a page besides its bytes, in bytes: a position, counters, and its share of a sync. */
 const pageOverheadBytes = 2_000;
-/** Bytes of pages that share a commit: a larger commit would hold up the event loop. One page may be larger. */
+/**
+ * Maximum bytes of pages that share a commit, because a larger commit would block the event loop. A single page may be
+ * larger.
+ */
 const groupBytes = 2 * 1024 * 1024;
 
 /**
- * Commits the pages of all sources. Each reader has at most one page here at a time and waits for it, so the number of
- * sources bounds the queue. Pages are taken in fair order of their cost, and committed in groups; no page is divided.
+ * Commits the pages of all sources. Each reader queues at most one page at a time and waits for its commit, so the
+ * number of sources bounds the queue. Pages are taken in fair order of their cost, and committed in groups; no page is
+ * divided.
  */
 export class PageAcceptance {
   readonly #options: AcceptanceOptions;
   readonly #queue = new FairQueue<Queued>(priorityWeights);
-  /** A group that the store rejected temporarily; it is committed next. */
+  /** Group of pages that the store rejected temporarily; this group is committed next. */
   #held: readonly Queued[] = [];
   #paused: { readonly reason: PauseReason; readonly since: Micros } | null = null;
-  /** Gaps that are not written yet: a full disk rejects them too. */
+  /** Gaps that are not yet written, because a full disk also rejects gaps. */
   #pendingGaps: StoredGap[] = [];
   #wake: (() => void) | null = null;
-  /** True once commits have ended: a page that arrives now would wait forever. */
+  /** True once commits have ended; a page that arrives later is rejected, because it would wait forever. */
   #ended = false;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
   }
 
-  /** Reason for the current pause; null if there is none. */
+  /** Reason for the current pause; null if acceptance is not paused. */
   get paused(): PauseReason | null {
     return this.#paused?.reason ?? null;
   }
@@ -190,7 +196,10 @@ export class PageAcceptance {
     }
   }
 
-  /** Returns pages that were judged by an earlier clock: their labels may not be late, or in the future, by the present one. */
+  /**
+   * Rejects pages that were judged before the clock was set, because their labels may not be late, or in the future, by
+   * the corrected clock.
+   */
   #returnStalePages(): void {
     const era = this.#options.clockGeneration();
     const isOld = ({ page }: Queued): boolean => page.clockGeneration !== era;
@@ -270,7 +279,7 @@ export class PageAcceptance {
     const end = this.#options.clock();
     if (end <= this.#paused.since) return;
     const reason: GapReason = 'ingest_paused';
-    // The gap of a pause grows: the longer one replaces the pending one.
+    // The gap of a pause grows: its newer, longer version replaces the pending version.
     this.#pendingGaps = this.#pendingGaps.filter((gap) => gap.start !== this.#paused?.since);
     this.#pendingGaps.push({ source: null, start: this.#paused.since, end, reason });
   }
@@ -293,7 +302,10 @@ function batchOf(at: Micros, group: readonly Queued[]): Batch {
   };
 }
 
-/** Splits a page into parts that fit a batch. The last part has the position: after a crash between parts, all are read again. */
+/**
+ * Splits a page into parts that fit a batch. Only the last part has the position: after a crash between two parts, all
+ * parts are read again.
+ */
 export function split(page: AcceptedPage): AcceptedPage[] {
   const parts: NewObservation[][] = [[]];
   let bytes = 0;

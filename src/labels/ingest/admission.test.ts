@@ -15,7 +15,7 @@ const plain = {
   cts: '2026-07-10T11:59:59.123Z',
 };
 
-describe('a label is accepted', () => {
+describe('the admission of a valid label', () => {
   test.each([
     ['with the required fields only', plain],
     [
@@ -35,11 +35,11 @@ describe('a label is accepted', () => {
     ['with an empty value', { ...plain, val: '' }],
     ['authored 48 h ago', { ...plain, cts: '2026-07-08T12:00:00Z' }],
     ['authored 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00Z' }],
-  ])('if it is %s', (_, label) => {
+  ])('accepts a label %s', (_, label) => {
     expect(admit(label, rules)).toMatchObject({ kind: 'accepted', label });
   });
 
-  test('with a signature from a frame or a page, and with its unknown fields unchanged', () => {
+  test('accepts a signature from a frame or a page, and keeps unknown fields unchanged', () => {
     const sig = Uint8Array.from([1, 2, 3]);
     const extra = encode({ reason: 'seen twice', score: 7 });
     for (const sent of [sig, toBytes(sig), { $bytes: 'AQID' }]) {
@@ -58,14 +58,14 @@ test('a label authored at the start of the epoch is accepted, and one authored a
   });
 });
 
-test('a label that is too large is refused for its size, whatever its date', () => {
+test('a label that is too large is refused for its size, regardless of its date', () => {
   const large = { ...plain, uri: `at://${plain.uri}/app.bsky.feed.post/${'k'.repeat(512)}`, exp: 'x'.repeat(4_000) };
   for (const cts of ['never', '2027-01-01T00:00:00Z', plain.cts]) {
     expect(admit({ ...large, cts }, rules)).toEqual({ kind: 'refused', reason: 'oversized' });
   }
 });
 
-describe('a label is refused', () => {
+describe('the admission of an invalid label', () => {
   test.each<[AdmissionReason, string, unknown]>([
     ['malformed', 'that is a string', 'spam'],
     ['malformed', 'that is an array', [plain]],
@@ -104,7 +104,7 @@ describe('a label is refused', () => {
     ['pre_epoch', 'authored before the epoch', { ...plain, cts: '2026-06-30T23:59:59.999Z' }],
     ['late', 'authored more than 48 h ago', { ...plain, cts: '2026-07-08T11:59:59.999Z' }],
     ['future', 'authored more than 300 s ahead', { ...plain, cts: '2026-07-10T12:05:00.001Z' }],
-  ])('%s: %s', (reason, _, label) => {
+  ])('refuses as %s a label %s', (reason, _, label) => {
     expect(admit(label, rules)).toEqual({ kind: 'refused', reason });
   });
 });

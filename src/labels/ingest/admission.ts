@@ -8,13 +8,16 @@ import { hour, second } from '../../store/time.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { readLabel } from '../label/label-fields.ts';
 
-/** Labels authored earlier than this before their acceptance are refused, in microseconds: 48 h. */
+/** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
 export const maxLateness = 48 * hour;
-/** Labels authored later than this after our clock are refused, in microseconds: 300 s. */
+/**
+ * Maximum time by which a label's authored time may be after the local clock, in microseconds (300 s); such a label is
+ * refused otherwise.
+ */
 export const maxAhead = 300 * second;
 /**
  * Maximum size of an admitted label: 4 KiB. The longest record address of the protocol has 2.9 KB, and real labels have
- * 200 bytes. Anything else that a labeler adds would use the disk that all labelers share.
+ * 200 bytes. Additional data of a labeler would use the disk space that all labelers share.
  */
 export const maxAdmittedBytes = 4_096;
 /** Reason of a refusal at admission; the store finds duplicates. */
@@ -29,9 +32,9 @@ export type Admission =
 export interface AdmissionRules {
   /** DID of the labeler that is read; labels of other labelers are refused. */
   readonly source: string;
-  /** Start of our epoch. */
+  /** Start of the epoch of observation. */
   readonly epoch: Micros;
-  /** Our clock now. */
+  /** Current time of the local clock. */
   readonly now: Micros;
 }
 

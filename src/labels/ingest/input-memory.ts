@@ -3,16 +3,22 @@ import { createSlots, type Slots } from '../../network/guard/slots.ts';
 
 /** Memory budget for received and not yet stored input, shared by all sources. */
 export interface InputMemory {
-  /** Bytes of frames that wait to be decoded, or are incomplete. A connection that exceeds its share is not read. */
+  /**
+   * Budget for the bytes of frames that wait to be decoded or are incomplete. A connection that exceeds its share is
+   * not read.
+   */
   readonly queued: DecodedBytes;
-  /** Decoded frames and pages. */
+  /** Budget for decoded frames and pages. */
   readonly decoded: DecodedBytes;
-  /** Slots for requests of pages that may be as large as one huge label. */
+  /** Slots for requests of large pages, each of which may contain one huge label. */
   readonly largePages: Slots;
 }
 
 const mib = 1024 * 1024;
-/** Reserve of each source, so that one with a few labels of 3 KiB never waits for others; 80 MiB for 5,000 sources. */
+/**
+ * Memory reserved for each source, in bytes, so that a source with a few labels of 3 KiB never waits for other sources;
+ * 80 MiB for 5,000 sources.
+ */
 export const reservedMemory = 16 * 1024;
 
 /** Creates the memory budget of one instrument: 128 MiB in total, plus the reserves. */

@@ -14,7 +14,7 @@ function row(val: string): unknown {
   return { src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val, cts: new Date().toISOString() };
 }
 
-/** The intake of a source, and its recorded steps in order. */
+/** Creates the intake of a source, and a list of its recorded steps in order. */
 function intakeWith(over: OwnPorts = {}) {
   const steps: string[] = [];
   const { ports } = scriptedPorts({
@@ -56,7 +56,7 @@ test('a position moves in memory only after its rows are durable', async () => {
   expect(failing.source.position).toEqual(noPosition);
 });
 
-test('a position is based on the preceding one, even if two pages arrive at once', async () => {
+test('a position is computed from the preceding one, even if two pages arrive at once', async () => {
   const { source, intake } = intakeWith();
   const last = { seq: 9, tail: 'f' };
   await Promise.all([

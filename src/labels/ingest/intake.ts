@@ -12,13 +12,13 @@ import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
 import { note, type ReaderPorts } from './ports.ts';
 
-/** Rows of one page or of some frames, in order. */
+/** Rows of one page or of some frames, in the order of the labeler. */
 export interface Intake {
   readonly rows: readonly unknown[];
   readonly transport: Transport;
-  /** True if this transport may have delivered some of these rows just before. */
+  /** True if the same transport may have delivered some of these rows immediately before. */
   readonly again?: boolean;
-  /** Move of the committed resume position once the rows are durable. */
+  /** Change of the resume position that is committed with the rows. */
   readonly move: PositionMove;
 }
 
@@ -27,17 +27,20 @@ export interface SourceIntake {
   /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
-   * Commits sampled rows, which the labeler may replace before they are read in order. Moves no position, and counts no
-   * refusals: these are counted when the rows are read. Rejects as `take` does.
+   * Commits sampled rows, which the labeler may replace before they are read in order. Does not move the position, and
+   * does not count refusals, which are counted when the rows are read in order. Rejects as `take` does.
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
-  /** Applies an event after pending pages are committed, since they move the position. Durable with the next rows. */
+  /**
+   * Applies an event after the pending pages are committed, since they move the position. The effect is durable with
+   * the next rows.
+   */
   applyInTurn(
     event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
   ): Promise<void>;
 }
 
-/** Ports that the intake uses. */
+/** Ports on which the intake depends. */
 type IntakePorts = Omit<ReaderPorts, 'query'>;
 
 /**
@@ -76,7 +79,7 @@ export function createIntake(source: Source, ports: IntakePorts, onCapReached: (
   };
 }
 
-/** Repeats `work` if the clock was set meanwhile, because the labels must be judged again. */
+/** Runs `work`, and repeats it if the clock was set during the run, because the labels must then be judged again. */
 async function withStableClock(work: () => Promise<void>): Promise<void> {
   for (;;) {
     try {
@@ -87,7 +90,9 @@ async function withStableClock(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Evidence that a refused label gives of its source's dates; null for a label that is malformed or not its own. */
+/**
+ * Evidence that a refused label gives of its source's dates; null for a label that is malformed or of another labeler.
+ */
 const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null>> = {
   foreign_src: null,
   malformed: null,
@@ -124,7 +129,7 @@ async function takeOne(
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
-  // Before the position: a crash between the two overstates the gap and never hides it.
+  // The gap is recorded before the position: a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const refusedRows = refused.changes;
@@ -153,7 +158,8 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
   const cost = costOf(observations);
   let stored = 0;
   try {
-    // Each part with its own repeats: after a crash between two parts, the rows of the first are known again.
+    // Each part is committed with its own repeats: after a crash between two parts, the rows of the first part are
+    // detected as repeats.
     for (const part of split(page)) {
       const repeats = await ports.acceptance.repeats.find(source, part.observations);
       stored += await ports.acceptance.accept({ ...part, positions: [...part.positions, ...repeats.changes] });

@@ -43,13 +43,13 @@ export interface Acceptance {
   readonly repeats: Pick<RepeatMemory, 'find' | 'load'>;
   readonly cap: DailyCap;
   readonly usage: SourceUsage;
-  /** Changes when our clock is set or confirmed. */
+  /** Returns a number that changes when the clock is set or confirmed. */
   readonly clockGeneration: () => number;
 }
 
 /** Recording of gaps in the store. */
 export interface GapLog {
-  /** Records or withdraws a gap; durable before any later page of its source. */
+  /** Records or withdraws a gap; the change is durable before any later page of its source. */
   readonly change: (change: GapChange) => Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export interface ReaderTime {
   readonly clock: () => Micros;
   readonly epoch: Micros;
   readonly random: () => number;
-  /** Resolves after the time, or at once when the signal aborts. */
+  /** Resolves after the time, in milliseconds, or at once when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly timings: Timings;
 }
@@ -71,13 +71,13 @@ export interface ReaderReport {
   readonly suspectDocument: (did: string) => void;
 }
 
-/** Ports of the readers. Each file declares the ones that it uses. */
+/** Ports of the readers. Each function declares the ports that it uses. */
 export interface ReaderPorts {
   readonly query: LabelQuery;
   readonly acceptance: Acceptance;
   readonly gaps: GapLog;
   readonly time: ReaderTime;
-  /** Bounds how fast each source is read. */
+  /** Limits the rate at which each source is read. */
   readonly pace: Pace;
   readonly report: ReaderReport;
 }
@@ -91,12 +91,15 @@ export async function note(source: Source | Tracker, gaps: GapLog, event: Readin
   if (change) await gaps.change(change);
 }
 
-/** Start of the time that is filled in for a new source: our epoch, or the oldest time that is not refused as late. */
+/**
+ * Returns the start of the time that is filled in for a new source: the epoch, or the oldest time that is not refused
+ * as late.
+ */
 export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;
 }
 
-/** Start of the time for which a source is not known to be complete; our epoch if it never was. */
+/** Returns the start of the time for which a source may be incomplete; the epoch if the source was never complete. */
 export function unreadSince(source: Source, epoch: Micros): Micros {
   return source.tracker.unreadSince ?? epoch;
 }

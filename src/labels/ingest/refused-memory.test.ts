@@ -9,7 +9,7 @@ const did = 'did:plc:l';
 
 const printOf = (row: string): string => hash('sha256', row, 'hex').slice(0, 32);
 
-/** A memory and the stored buckets: each take is committed. */
+/** Creates a memory and the stored buckets, in which each take is committed. */
 function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) {
   return {
     stored,
@@ -72,7 +72,7 @@ describe('the memory of refused rows', () => {
     expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
   });
 
-  test('keeps the newest of very many rows, within the length of a bucket, and those of other sources', () => {
+  test('keeps the newest of very many rows within the length of a bucket, and the rows of other sources', () => {
     const { take, stored } = kept();
     take(['other'], 'stream', { source: 'did:plc:o' });
     for (let page = 0; page < 100; page += 1) take(many(500, `page ${page}`), 'stream');

@@ -7,8 +7,8 @@ import {
 import type { Transport } from '../shares/telemetry.ts';
 
 /**
- * Record of one refused row: how often each transport delivered it, how often it was counted, and the hour of its last
- * delivery.
+ * Record about one refused row: how often each transport delivered it, how often it was counted, and the hour of its
+ * last delivery.
  */
 interface Known {
   readonly hour: number;
@@ -17,44 +17,51 @@ interface Known {
   readonly poll: number;
 }
 
-/** The refused rows of one page of a source. They are remembered only once they are durable. */
+/** The refused rows of one page of a source. The memory keeps these rows only once they are durable. */
 export interface RefusedTake {
-  /** Takes the next refused row, by its fingerprint; returns true if it counts. */
+  /** Takes the next refused row, by its fingerprint; returns true if the row must be counted. */
   counts(print: string): boolean;
   /** Changes to commit with the counts, after all rows were taken. */
   readonly changes: readonly RefusedRowsChange[];
-  /** Call once the changes are durable. */
+  /** Applies the changes to the memory. Must be called once the changes are durable. */
   committed(): void;
 }
 
-/** Delivery of rows by a transport. */
+/** One delivery of rows by a transport. */
 export interface Delivery {
   readonly transport: Transport;
   /** True if the transport starts over, so that earlier rows may arrive again. */
   readonly startsOver: boolean;
-  /** True if the transport may have delivered some of these rows just before: an equal row is then the same row. */
+  /**
+   * True if the transport may have delivered some of these rows immediately before: an equal row then counts as the
+   * same row.
+   */
   readonly again: boolean;
 }
 
-/** Reading starts over at most 48 h back, plus a margin of one hour: older rows do not arrive again. */
+/**
+ * Maximum age of a remembered row, in hours: reading starts over at most 48 h back, plus a margin. Older rows do not
+ * arrive again.
+ */
 const maxHours = 50;
-/** Maximum characters of all sources together; beyond it the source with the most is forgotten. */
+/** Maximum characters of all sources together; if they are exceeded, the largest source is forgotten. */
 const maxCharacters = 16_000_000;
-/** Fraction of the bound that remains after trimming. */
+/** Fraction of `maxCharacters` that remains after trimming. */
 const trimmedTo = 0.95;
 /** Maximum number of forgotten buckets that one commit removes. */
 const maxForgotten = 100;
 
 /**
  * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
- * after a restart. A labeler may send equal rows, so they are numbered: the third one by stream and the third one by poll
- * are the same. A source's rows are spread over buckets by their fingerprints; each bucket is one text, here and in the store,
- * and is committed with the counts. Bounded per source (about 3,000 rows), in total, and by age.
+ * after a restart. A labeler may send equal rows, so equal rows are numbered: the third one by stream and the third one
+ * by poll count as the same row. A source's rows are spread over buckets by their fingerprints; each bucket is one
+ * text, here and in the store, and is committed with the counts. The memory is bounded per source (about 3,000 rows),
+ * in total, and by age.
  */
 export class RefusedMemory {
   readonly #maxCharacters: number;
   readonly #isProtected: (source: string) => boolean;
-  /** Characters of each source. */
+  /** Number of stored characters of each source. */
   readonly #sizes = new Map<string, number>();
   readonly #sources = new Map<string, Map<number, string>>();
   #forgotten: readonly RefusedRowsChange[] = [];
@@ -94,7 +101,7 @@ export class RefusedMemory {
       times.set(short, time);
       const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
-      // Reinserted at the end, because the oldest are forgotten first.
+      // The row is inserted again at the end, because the oldest rows are forgotten first.
       rows.delete(short);
       rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
@@ -137,7 +144,8 @@ export class RefusedMemory {
 
   #trim(): void {
     if (this.#characters <= this.#maxCharacters) return;
-    // The largest first, and more than necessary: otherwise each page of a flood would sort them again.
+    // The largest sources are forgotten first, and more than necessary; otherwise each page of a flood would require
+    // another sort.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: RefusedRowsChange[] = [];
@@ -165,7 +173,7 @@ function readText(text: string, since: number): Map<string, Known> {
   return rows;
 }
 
-/** Packs the newest rows into at most `max` characters. */
+/** Formats the newest rows as a text of at most `max` characters. */
 function writeText(rows: ReadonlyMap<string, Known>, max: number): string {
   const lines: string[] = [];
   let left = max;

@@ -15,10 +15,10 @@ test.each<[string, unknown, number | null]>([
   ['an offset of 24 hours', '2026-07-10T12:00:00+24:00', null],
   ['a date alone', '2026-07-10', null],
   ['a space instead of T', '2026-07-10 12:00:00Z', null],
-  ['a day that never was', '2026-02-30T12:00:00Z', null],
-  ['nothing', '', null],
+  ['a day that does not exist', '2026-02-30T12:00:00Z', null],
+  ['an empty text', '', null],
   ['a number', 1_780_000_000, null],
   ['very long', `2026-07-10T12:00:00.${'1'.repeat(100)}Z`, null],
-])('%s', (_, text, expected) => {
+])('an authored time is parsed to the expected instant or to null: %s', (_, text, expected) => {
   expect(parseAuthored(text)).toBe(expected);
 });

@@ -18,7 +18,7 @@ describe('a fingerprint', () => {
     expect(new Set(same.map(fingerprint))).toEqual(new Set([fingerprint(label)]));
   });
 
-  test('ignores the row number that only pages have, also for rows that are not labels', () => {
+  test('ignores the row number that only pages contain, also for rows that are not labels', () => {
     const odd = { ...label, val: 17 };
     expect(fingerprint({ id: 4, ...odd })).toBe(fingerprint(odd));
   });
@@ -40,7 +40,10 @@ describe('a fingerprint', () => {
   });
 });
 
-/** The text of a row that is hashed: JSON with sorted keys. Stored fingerprints require that it does not change. */
+/**
+ * Returns the text of a row that is hashed: JSON with sorted keys. Stored fingerprints require that this form never
+ * changes.
+ */
 function canonical(value: unknown, depth = 0): string {
   if (typeof value !== 'object' || value === null || depth > 8) {
     return typeof value === 'object' ? '{}' : JSON.stringify(value);

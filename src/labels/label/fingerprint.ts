@@ -5,9 +5,10 @@ import { identityOf } from '../../store/identity.ts';
 import { readLabel } from './label-fields.ts';
 
 /**
- * Identifies one row of a labeler, even a row that is not a storable label: the identity of the observation, or else a
- * hash of the value without its signature and row number. Equal for stream and poll, and after re-signing. The cost is
- * bounded: only a part of a row that is far larger than any label is hashed.
+ * Returns the fingerprint of one row of a labeler, even of a row that is not a storable label: the identity of the
+ * observation, or else a hash of the value without its signature and row number. Stream and poll give the same
+ * fingerprint, and so does a label that is signed again. The cost is bounded: of a row that is far larger than any
+ * label, only a part is hashed.
  */
 export function fingerprint(value: unknown): string {
   const label = isObject(value) ? readLabel(value) : 'malformed';
@@ -17,17 +18,23 @@ export function fingerprint(value: unknown): string {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Maximum depth; deeper values are all hashed as an empty object. */
+/** Maximum depth of hashed values; a deeper value is hashed as an empty object. */
 const maxDepth = 8;
 /** Maximum values of one row that are hashed; a label that can be stored has fewer. */
 const maxValues = 4_096;
-/** Characters at each end of a long text that are hashed, with its length; a multiple of four because of base64. */
+/**
+ * Number of characters at each end of a long text that are hashed together with its length; a multiple of four because
+ * of base64.
+ */
 const endLength = 32_768;
 
-/** Fields that are not part of a row: pages of a skyware labeler include its number, frames do not. */
+/**
+ * Fields that are not hashed: the signature, and the row number that a skyware labeler includes in pages but not in
+ * frames.
+ */
 const unhashedFields: ReadonlySet<string> = new Set(['sig', 'id']);
 
-/** Hashes a row as JSON with sorted keys, incrementally: the whole text of a row is never in memory. */
+/** Hashes a row as JSON with sorted keys, incrementally: the complete text of a row is never in memory. */
 class RowDigest {
   readonly #hash: Hash;
   #values = 0;
@@ -77,7 +84,7 @@ class RowDigest {
     this.#raw('}');
   }
 
-  /** Hashes bytes in their JSON form, whether they came from JSON or a frame. */
+  /** Hashes bytes in their JSON form, for values from JSON and from frames. */
   #bytes(value: Uint8Array | { readonly $bytes: string }): void {
     this.#raw('{"$bytes":');
     if (value instanceof Uint8Array || !Object.hasOwn(value, '$bytes')) {

@@ -20,7 +20,7 @@ describe('recorded frames', () => {
     });
   });
 
-  test('are read as messages about our cursor', () => {
+  test('are read as messages about the cursor', () => {
     expect([read['info-OutdatedCursor'], read['error-FutureCursor']]).toEqual([
       { kind: 'outdated_cursor' },
       { kind: 'future_cursor' },
@@ -53,7 +53,7 @@ test('no bytes cause an exception', () => {
   );
 });
 
-/** A frame whose labels are this CBOR. */
+/** Returns a frame whose labels are these CBOR bytes. */
 function labelsOf(cbor: Uint8Array): Uint8Array {
   const body = Buffer.concat([
     Buffer.from([0xa2, 0x63]),
@@ -87,7 +87,7 @@ describe('a frame that decodes to far more memory than its bytes', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('is not confused with a frame with the maximum of labels, each with every field and some unknown ones', () => {
+  test('is distinguished from a frame with the maximum of labels, each with every field and some unknown ones', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const label = {
       ...{

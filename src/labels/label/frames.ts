@@ -9,21 +9,24 @@ export const maxFrameLabels = 10_000;
 /** A message of `com.atproto.label.subscribeLabels`. */
 export type LabelFrame =
   | { readonly kind: 'labels'; readonly seq: number; readonly labels: readonly unknown[] }
-  /** The labeler no longer has everything after the cursor. */
+  /** The labeler no longer has all labels after the cursor. */
   | { readonly kind: 'outdated_cursor' }
-  /** The cursor is beyond the labeler's newest label: its database was reset. */
+  /** The cursor is beyond the labeler's newest label: the labeler's database was reset. */
   | { readonly kind: 'future_cursor' }
   | { readonly kind: 'consumer_too_slow' }
-  /** An error with another name. */
+  /** An error message with another name. */
   | { readonly kind: 'error' }
-  /** An unknown message, such as one of a later version of the protocol. */
+  /** A message of an unknown type, such as one of a later version of the protocol. */
   | { readonly kind: 'unknown' }
-  /** Not a message. */
+  /** Bytes that are not a message. */
   | { readonly kind: 'malformed' }
-  /** More elements or depth than labels have. */
+  /** A message with more elements or depth than labels have. */
   | { readonly kind: 'over_budget' };
 
-/** Allowed elements of short frames; longer frames may have one per eight bytes. Labels have one per twelve. */
+/**
+ * Minimum number of elements that a frame may have. Longer frames may have one per eight bytes; labels have one per
+ * twelve.
+ */
 const minElements = 1_024;
 const bytesPerElement = 8;
 

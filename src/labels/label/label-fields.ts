@@ -17,7 +17,10 @@ export const labelFields: ReadonlySet<string> = new Set([
   'sig',
 ]);
 
-/** Reads the label's fields, present or absent as received, or the reason why the value is not a label. */
+/**
+ * Returns the label's fields as received, without defaults for absent fields, or the reason why the value is not a
+ * label.
+ */
 export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLabel | 'malformed' | 'oversized' {
   const { ver, src, uri, cid, val, neg, cts, exp } = value;
   if (typeof src !== 'string' || typeof uri !== 'string' || typeof val !== 'string') return 'malformed';
@@ -44,7 +47,7 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
   return unfit(fields) ?? fields;
 }
 
-/** Reads the bytes of a CBOR frame or the `$bytes` of JSON, which the decoder represents by the same class. */
+/** Returns the signature from a CBOR frame or from `$bytes` of JSON, which the decoder represents by the same class. */
 function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
   if (!isBytes(value) && !(value instanceof Uint8Array)) return 'malformed';
@@ -52,7 +55,7 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   if (isText && value.$bytes.length > 2 * maxLabelBytes) return 'oversized';
   try {
     const bytes = value instanceof Uint8Array ? value : fromBytes(value);
-    // Copied, because decoded values share the frame's memory.
+    // The bytes are copied, because decoded values share the frame's memory.
     return bytes.length > maxLabelBytes ? 'oversized' : Uint8Array.from(bytes);
   } catch {
     return 'malformed';
@@ -77,8 +80,8 @@ const maxExtraDepth = 32;
 
 /**
  * Returns the bytes of `room` that remain after a value in DAG-CBOR, overestimating its size by its length prefixes;
- * negative if the value does not fit, which is known without scanning the rest. Encoding a value that is too large
- * would allocate it.
+ * negative if the value does not fit, in which case the scan ends early. Encoding a value that is too large would
+ * allocate memory for all of it.
  */
 function roomLeft(value: unknown, room: number, depth: number): number {
   let left = room - 1;

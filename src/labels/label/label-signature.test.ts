@@ -37,7 +37,7 @@ function didKey(text: string): LabelKey {
   return key;
 }
 
-/** The check with libsecp256k1, and the check before it is loaded. */
+/** Implementations of the signature check: libsecp256k1, and the check that is used before the library is loaded. */
 const checks: readonly (readonly [string, SignatureCheck])[] = [
   ['libsecp256k1', createSignatureCheck()],
   ['OpenSSL alone', createSignatureCheck(() => null)],
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await loadSecp256k1();
 });
 
-/** Result of both ways of checking a label; an error if they differ. */
+/** Returns the result of a check with both implementations; throws if the results differ. */
 async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | string> {
   const separated = separateSignature(label);
   if (separated.kind !== 'signed') return separated.kind;
@@ -56,7 +56,7 @@ async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | str
   return first;
 }
 
-/** All labels that differ from this one in one bit of one byte of the signature. */
+/** Returns all labels that differ from this one in one bit of one byte of the signature. */
 function flipped({ label }: Vector): ReceivedLabel[] {
   const bytes = Buffer.from(label.sig.$bytes, 'base64');
   return Array.from(bytes, (_, at) => {
@@ -67,13 +67,16 @@ function flipped({ label }: Vector): ReceivedLabel[] {
 }
 
 describe('a label', () => {
-  it.each(vectors)('of a test vector verifies, and its signed bytes are those of the vector: $name', async (vector) => {
-    const separated = separateSignature(vector.label);
-    expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
-      vector.signing_bytes_hex,
-    );
-    expect(await valid(vector.label, didKey(vector.signing_key))).toBe(true);
-  });
+  it.each(vectors)(
+    'verifies if it is a test vector, and its signed bytes are those of the vector: $name',
+    async (vector) => {
+      const separated = separateSignature(vector.label);
+      expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
+        vector.signing_bytes_hex,
+      );
+      expect(await valid(vector.label, didKey(vector.signing_key))).toBe(true);
+    },
+  );
 
   it.each(vectors)('verifies in the form of a stream, and in any order of its fields: $name', async (vector) => {
     const key = didKey(vector.signing_key);
@@ -85,7 +88,7 @@ describe('a label', () => {
     expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
   });
 
-  it.each(vectors)('with a changed signature or field does not verify: $name', async (vector) => {
+  it.each(vectors)('does not verify with a changed signature or field: $name', async (vector) => {
     const key = didKey(vector.signing_key);
     const { label } = vector;
     const changed: ReceivedLabel[] = [
@@ -115,7 +118,7 @@ describe('a label', () => {
     expect(table).toEqual(vectors.map((vector) => [vector.signing_key]));
   });
 
-  it('without a signature is unsigned, and with one that no key can produce malformed', () => {
+  it('is unsigned without a signature, and malformed with a signature that no key can produce', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
@@ -150,7 +153,7 @@ it('a signature is checked with libsecp256k1 once it is loaded', async () => {
   expect(libsecp256k1()).toBe(verify);
 });
 
-it('the dependencies contain no JavaScript implementation that the checks could fall back on', () => {
+it('the dependencies contain no JavaScript implementation that the checks could use instead', () => {
   const lock = readFileSync(new URL('../../../package-lock.json', import.meta.url), 'utf8');
   const { packages } = JSON.parse(lock) as { packages: Record<string, { dev?: boolean }> };
   const atRunTime = Object.keys(packages).filter((path) => packages[path]?.dev !== true);
@@ -158,7 +161,7 @@ it('the dependencies contain no JavaScript implementation that the checks could 
 });
 
 describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
-  it.each(interop)('of the interoperability tests: $comment', async (one) => {
+  it.each(interop)('has the expected validity of the interoperability tests: $comment', async (one) => {
     const message = Buffer.from(one.messageBase64, 'base64');
     const signature = Buffer.from(one.signatureBase64, 'base64');
     const key = didKey(one.publicKeyDid);
@@ -166,7 +169,7 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
   });
 
-  it.each(vectors)('in its high form is refused, although it is mathematically valid: $name', async (vector) => {
+  it.each(vectors)('is refused in its high-S form, although it is mathematically valid: $name', async (vector) => {
     const key = didKey(vector.signing_key);
     const order =
       key.curve === 'k256'

@@ -1,15 +1,15 @@
 import { BytesWrapper, encode, fromBytes, isBytes } from '@atcute/cbor';
 import { labelFields } from './label-fields.ts';
 
-/** A label as received in JSON or CBOR, with exactly the received fields. */
+/** A label as received in JSON or CBOR, with exactly the fields that were received. */
 export type ReceivedLabel = Readonly<Record<string, unknown>>;
 
-/** Signature fields of a label, before any key is looked up. */
+/** Parts of a label that a signature check requires, before any key is looked up. */
 export type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;
-      /** The message without fields that the lexicon does not name; null if there are no such fields. */
+      /** The signed message without the fields that the lexicon does not name; null if there are no such fields. */
       readonly plain: Uint8Array | null;
       readonly signature: Uint8Array;
     }
@@ -20,9 +20,9 @@ export type SignedLabel =
 const signatureLength = 64;
 
 /**
- * Separates a label from its signature. The signed message is the DAG-CBOR of all other fields as received: one labeler
- * omits `neg`, another signs `neg: false`. Unknown fields may be signed, or added after signing: a skyware labeler
- * includes its row number in the labels of a page.
+ * Separates a label from its signature and returns both. The signed message is the DAG-CBOR of all other fields as
+ * received: one labeler omits `neg`, another signs `neg: false`. Unknown fields may be signed, or added after signing:
+ * a skyware labeler includes its row number in the labels of a page.
  */
 export function separateSignature(label: ReceivedLabel): SignedLabel {
   const { sig, ...signed } = label;
@@ -34,12 +34,16 @@ export function separateSignature(label: ReceivedLabel): SignedLabel {
     const plain = known.length < Object.keys(signed).length ? encode(Object.fromEntries(known)) : null;
     return { kind: 'signed', message: encode(signed), plain, signature };
   } catch {
-    // Not base64, or not representable in DAG-CBOR: numbers out of range, excessive nesting.
+    // The signature is not base64, or the label is not representable in DAG-CBOR: numbers out of range, excessive
+    // nesting.
     return { kind: 'malformed' };
   }
 }
 
-/** Bytes of the data model: `{"$bytes": base64}` in JSON, with or without padding, and a wrapper of that form from CBOR. */
+/**
+ * Returns the bytes of a value in the data model: `{"$bytes": base64}` in JSON, with or without padding, or the
+ * equivalent value from CBOR; null for another value.
+ */
 function bytesOf(value: unknown): Uint8Array | null {
   if (!isBytes(value)) return null;
   const tooLong = !(value instanceof BytesWrapper) && value.$bytes.length > 2 * signatureLength;

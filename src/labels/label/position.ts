@@ -1,12 +1,15 @@
-/** Resume position at one endpoint, with marks of the labels found there, which differ after a reset of the labeler's database. */
+/**
+ * Resume position at one endpoint, with marks of the labels at that position, which differ after a reset of the
+ * labeler's database.
+ */
 export interface ReadPosition {
-  /** The stream's last sequence number. */
+  /** Last sequence number of the stream; null if the stream was never read. */
   readonly seq: number | null;
-  /** Mark of the last label of that frame (`last-row.ts`); null if the frame had no label. */
+  /** Mark of the last label of the frame with that sequence number (`last-row.ts`); null if the frame had no label. */
   readonly seqTail: string | null;
-  /** The last decimal cursor of `queryLabels`. */
+  /** Last decimal cursor of `queryLabels`; null if there was none. */
   readonly cursor: number | null;
-  /** Mark of the last label below that cursor. */
+  /** Mark of the last label before that cursor. */
   readonly cursorTail: string | null;
 }
 

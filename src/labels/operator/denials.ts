@@ -12,9 +12,9 @@ import { type DenyEntry, type DenyList, emptyDenyList } from './deny-list.ts';
 export interface DenialsOptions {
   /** Directory of the store, which contains the list. */
   readonly folder: string;
-  /** Returns the labelers that are known now. */
+  /** Returns the known labelers. */
   readonly labelers: () => Iterable<KnownLabeler>;
-  /** Called when a labeler was denied or allowed, to stop or resume reading it. */
+  /** Called when a labeler is denied or allowed, so that reading stops or resumes. */
   readonly changed: (labeler: KnownLabeler) => void;
   readonly store: Pick<StoreWriter, 'changeGaps'>;
   readonly clock: () => Micros;
@@ -26,32 +26,31 @@ export interface DenialsOptions {
 export class Denials {
   readonly #options: DenialsOptions;
   #list: DenyList = emptyDenyList;
-  /** Defect of the list at the last reading; null if it was valid. */
+  /** Description of the defect that the last read of the list found; null if the list was valid. */
   #damage: string | null = null;
 
   constructor(options: DenialsOptions) {
     this.#options = options;
   }
 
-  /** The list in force. */
+  /** Returns the list in force. */
   get list(): DenyList {
     return this.#list;
   }
 
   /**
-   * Returns true if a labeler is denied regardless of its endpoint: it need not be resolved, and is not enrolled when
-   * discovered.
+   * Returns true if a labeler is denied regardless of its endpoint: such a labeler is neither resolved nor enrolled.
    */
   deniesDid(did: string): boolean {
     return this.#list.entryFor({ did, endpoint: null }) !== null;
   }
 
-  /** Updates whether a labeler is denied, by its DID and endpoint. */
+  /** Sets `denied` of a labeler, by its DID and endpoint. */
   judge(labeler: KnownLabeler): void {
     labeler.denied = this.#list.entryFor(labeler) !== null;
   }
 
-  /** Number of denied labelers: the known ones, and those denied by DID that are not known. */
+  /** Returns the number of denied labelers: known labelers, and DIDs of the list that are not known. */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
@@ -79,7 +78,7 @@ export class Denials {
     if (reading.kind === 'list') await this.#apply(reading.list);
   }
 
-  /** Sets the list without recording gaps: at a start, before anything is read. */
+  /** Sets the list without recording gaps. Called at a start, before any labeler is read. */
   load(list: DenyList): void {
     this.#list = list;
     for (const labeler of this.#options.labelers()) this.judge(labeler);
@@ -92,7 +91,7 @@ export class Denials {
 
   #damageOf(reading: Awaited<ReturnType<typeof readDenyFile>>): string | null {
     if (reading.kind === 'damaged') return reading.why;
-    return reading.kind === 'absent' && this.#list.entries.length > 0 ? 'it does not exist' : null;
+    return reading.kind === 'absent' && this.#list.entries.length > 0 ? 'the file does not exist' : null;
   }
 
   async #apply(list: DenyList): Promise<void> {
@@ -110,7 +109,8 @@ export class Denials {
       denied: changed.filter(({ denied }) => denied).length,
       allowed: changed.filter(({ denied }) => !denied).length,
     });
-    // Denied labelers stop at once, even if the gap cannot be written; allowed ones begin after their gap.
+    // Reading of denied labelers stops at once, even if the gap cannot be written; reading of allowed labelers begins
+    // after their gap is written.
     for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
     await this.#record(
       wereDenied.filter(({ denied }) => !denied),
@@ -134,7 +134,10 @@ export class Denials {
   }
 }
 
-/** Returns the gap of a denied labeler. A labeler that was never observed has none; earlier labels are stored. */
+/**
+ * Returns the gap of a denied labeler. Returns null for a labeler that was never observed. The gap does not cover the
+ * time before the denial.
+ */
 function gapOf({ did, tracker }: KnownLabeler, { since }: DenyEntry, now: Micros): StoredGap[] {
   const { lastAnswered } = tracker.tracked;
   if (lastAnswered === null) return [];

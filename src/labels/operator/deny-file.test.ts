@@ -44,7 +44,7 @@ describe('the file of denied labelers', () => {
     );
   });
 
-  it('is unchanged, without a lock, after a refused change', async () => {
+  it('is unchanged and unlocked after a refused change', async () => {
     await changeDenyFile(folder, (list) => list.with(ofDid));
     const before = readFileSync(denyPath(folder), 'utf8');
     const tooMany = Array.from({ length: maxDenyEntries + 1 }, (_, n) => ({
@@ -64,9 +64,9 @@ describe('the file of denied labelers', () => {
   });
 
   it.each([
-    ['', 'it is not JSON'],
-    ['{"denied": [{"did": "did:plc:ar7c4by46qjdydhdevvrndac"', 'it is not JSON'],
-    ['[]', 'it has no "denied" array'],
+    ['', 'the file is not JSON'],
+    ['{"denied": [{"did": "did:plc:ar7c4by46qjdydhdevvrndac"', 'the file is not JSON'],
+    ['[]', 'the file has no "denied" array'],
     [`{"denied":[{"since":"${since}"}]}`, 'entry 1: "did" or "domain" is missing'],
     [`{"denied":[{"domain":"a.example.com","since":"${since}"}]}`, 'must be spelled example.com'],
     [`{"denied":[{"domain":"${did}","since":"${since}"}]}`, `must be spelled ${did}`],
@@ -74,7 +74,7 @@ describe('the file of denied labelers', () => {
     [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is not a string'],
     [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not a time'],
     [`{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`, 'an entry occurs twice'],
-  ])('is damaged with the content %j, and the error gives a remedy', async (content, why) => {
+  ])('is reported as damaged with the content %j, and the error gives a remedy', async (content, why) => {
     writeFileSync(denyPath(folder), content);
     expect(await readDenyFile(folder)).toEqual({ kind: 'damaged', why: expect.stringContaining(why) });
     await expect(requireDenyList(folder)).rejects.toThrow('move it away to deny no labeler');
@@ -82,7 +82,7 @@ describe('the file of denied labelers', () => {
     expect(readFileSync(denyPath(folder), 'utf8')).toBe(content);
   });
 
-  it('is read as it was written', () => {
+  it('is parsed with the entries that were written', () => {
     const target = fc.oneof(
       fc.nat(1_000_000).map((n) => ({ kind: 'domain', domain: `host-${n}.example` }) as const),
       fc.ipV4().map((domain) => ({ kind: 'domain', domain }) as const),
@@ -104,8 +104,8 @@ describe('the file of denied labelers', () => {
   });
 });
 
-describe('a list', () => {
-  it('denies a labeler by its DID, by the domain of its endpoint, and by that of its did:web', () => {
+describe('the list of denied labelers', () => {
+  it('denies a labeler by its DID, by the domain of its endpoint, and by the domain of its did:web', () => {
     const list = new DenyList([ofDid, ofDomain]);
     expect(list.entryFor({ did, endpoint: 'https://elsewhere.example' })).toBe(ofDid);
     expect(list.entryFor({ did: 'did:web:other.example', endpoint: 'https://a.example.com' })).toBe(ofDomain);

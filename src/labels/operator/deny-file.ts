@@ -16,24 +16,24 @@ import { type DenyTarget, parseDenyTarget, targetText } from './deny-target.ts';
 /** Maximum size of the file, in bytes. */
 const maxFileBytes = 16 * 1024 * 1024;
 /**
- * Time that a command waits for another one that is changing the list, and the interval between its checks, in
- * milliseconds.
+ * Maximum time that a command waits for another command that is changing the list, and the interval between its checks,
+ * in milliseconds.
  */
 const lockWaitMs = 2_000;
 const lockLookMs = 50;
 
-/** Path of a store's list. */
+/** Returns the path of the list of a store. */
 export function denyPath(storeFolder: string): string {
   return join(storeFolder, 'labels-denied.json');
 }
 
-/** A list, or the reason why the file cannot be used. */
+/** Result of reading the list: a list, or the reason why the file cannot be used. */
 export type DenyReading =
   | { readonly kind: 'list'; readonly list: DenyList }
   | { readonly kind: 'absent' }
   | { readonly kind: 'damaged'; readonly why: string };
 
-/** Reads the list. Never rejects: a file that cannot be read is `damaged`. */
+/** Returns the list from the file. Never rejects: the result for an unreadable file is `damaged`. */
 export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
   let text: string;
   try {
@@ -49,7 +49,7 @@ export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
   }
 }
 
-/** Reads the list; empty if there is no file. Throws an OperatorError with a remedy if the file is damaged. */
+/** Returns the list; an empty one if there is no file. Throws an OperatorError with a remedy if the file is damaged. */
 export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   const reading = await readDenyFile(storeFolder);
   if (reading.kind === 'list') return reading.list;
@@ -61,8 +61,8 @@ export async function requireDenyList(storeFolder: string): Promise<DenyList> {
 }
 
 /**
- * Changes the list: reads it, applies `change`, and replaces the file durably. The new file's name is the lock, so that
- * concurrent commands lose no entry. Returns the list before and after.
+ * Changes the list: reads it, applies `change`, and replaces the file durably. The new file also serves as the lock, so
+ * that concurrent commands lose no entry. Returns the list before and after.
  */
 export async function changeDenyFile(
   storeFolder: string,
@@ -77,7 +77,7 @@ export async function changeDenyFile(
     const after = await change(before);
     if (after.entries.length > maxDenyEntries) {
       throw new OperatorError(
-        `the list can have at most ${maxDenyEntries} entries; deny a domain instead of its labelers`,
+        `the list can have at most ${maxDenyEntries} entries; deny a domain instead of each of its labelers`,
       );
     }
     const text = formatDenyList(after);
@@ -112,10 +112,10 @@ export function parseDenyList(text: string): DenyList {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error('it is not JSON');
+    throw new Error('the file is not JSON');
   }
-  if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('it has no "denied" array');
-  if (value.denied.length > maxDenyEntries) throw new Error(`it has more than ${maxDenyEntries} entries`);
+  if (!isObject(value) || !Array.isArray(value.denied)) throw new Error('the file has no "denied" array');
+  if (value.denied.length > maxDenyEntries) throw new Error(`the file has more than ${maxDenyEntries} entries`);
   const entries = value.denied.map((entry: unknown, at) => parseEntry(entry, at + 1));
   if (new Set(entries.map(({ target }) => targetText(target))).size !== entries.length) {
     throw new Error('an entry occurs twice');
@@ -125,7 +125,7 @@ export function parseDenyList(text: string): DenyList {
 
 function parseEntry(value: unknown, number: number): DenyEntry {
   const invalid = (why: string): Error => new Error(`entry ${number}: ${why}`);
-  if (!isObject(value)) throw invalid('it is not an object');
+  if (!isObject(value)) throw invalid('the entry is not an object');
   const { did, domain, reason = null, since, purge = null } = value;
   const named = typeof did === 'string' ? did : domain;
   if (typeof named !== 'string' || (did !== undefined && domain !== undefined))
@@ -159,7 +159,7 @@ async function readBounded(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    if (size > maxFileBytes) throw new Error(`it is larger than ${maxFileBytes} bytes`);
+    if (size > maxFileBytes) throw new Error(`the file is larger than ${maxFileBytes} bytes`);
     return await file.readFile('utf8');
   } finally {
     await file.close();

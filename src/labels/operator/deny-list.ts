@@ -1,6 +1,6 @@
 import { type DenyTarget, domainsOfLabeler, targetText } from './deny-target.ts';
 
-/** Maximum number of entries: the list is read and matched in full. */
+/** Maximum number of entries of the list, which is read and matched as a whole. */
 export const maxDenyEntries = 10_000;
 /** Maximum length of a reason, in characters. */
 export const maxDenyReasonLength = 500;
@@ -9,9 +9,12 @@ export const maxDenyReasonLength = 500;
 export interface DenyEntry {
   readonly target: DenyTarget;
   readonly reason: string | null;
-  /** RFC 3339. */
+  /** Time of the decision, RFC 3339. */
   readonly since: string;
-  /** Time at which the labeler's rows were requested to be purged, RFC 3339; null if they were not. Only for a DID. */
+  /**
+   * Time at which the labeler's rows were requested to be purged, RFC 3339; null if no purge was requested. Only an
+   * entry with a DID can have one.
+   */
   readonly purge: string | null;
 }
 
@@ -37,12 +40,12 @@ export class DenyList {
     return null;
   }
 
-  /** Returns the entry of exactly this target, or null. */
+  /** Returns the entry with exactly this target, or null. */
   entryOf(target: DenyTarget): DenyEntry | null {
     return this.#byTarget.get(targetText(target)) ?? null;
   }
 
-  /** Returns the list with this entry, which replaces an older one of the same target. */
+  /** Returns the list with this entry, which replaces an older entry with the same target. */
   with(entry: DenyEntry): DenyList {
     return new DenyList([...this.without(entry.target).entries, entry]);
   }

@@ -5,7 +5,7 @@ import { domainsOfLabeler, parseDenyTarget, targetText } from './deny-target.ts'
 
 const plc = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
-describe('the operand of almanac labels deny', () => {
+describe('the command almanac labels deny', () => {
   it.each([
     [plc, plc],
     [` ${plc}\n`, plc],
@@ -21,7 +21,7 @@ describe('the operand of almanac labels deny', () => {
     ['localhost:2583', 'localhost'],
     ['a.b.workers.dev', 'b.workers.dev'],
     ['workers.dev', 'workers.dev'],
-  ])('%s denies %s', (operand, target) => {
+  ])('parses the operand %s as %s', (operand, target) => {
     expect(targetText(parseDenyTarget(operand))).toBe(target);
   });
 
@@ -30,17 +30,17 @@ describe('the operand of almanac labels deny', () => {
     ['did:plc:short', '"did:plc:short" does not name a labeler: a DID is did:plc: and 24'],
     ['did:key:z6Mk', 'a DID is did:plc: and 24'],
     ['@mod.example.com', 'a handle can change'],
-    ['co.uk', 'it is a public suffix'],
+    ['co.uk', 'the operand is a public suffix'],
     ['two words', 'neither a DID'],
     ['user:secret@example.com', 'neither a DID'],
     ['x'.repeat(3_000), 'give a DID'],
     ['-bad-.example.com', 'neither a DID'],
-  ])('refuses %s and says what to give', (operand, message) => {
+  ])('refuses the operand %s and names the expected form', (operand, message) => {
     expect(() => parseDenyTarget(operand)).toThrow(OperatorError);
     expect(() => parseDenyTarget(operand)).toThrow(message);
   });
 
-  it('parses to a target that it formats and parses again, or is refused in one line', () => {
+  it('parses any operand to a target that it formats and parses again, or refuses it in one line', () => {
     const texts = fc.oneof(fc.string(), fc.domain(), fc.webUrl(), fc.ipV4(), fc.ipV6(), fc.string({ unit: 'binary' }));
     fc.assert(
       fc.property(texts, (text) => {

@@ -15,8 +15,9 @@ const maxHostLength = 253;
 const maxOperandLength = 2_048;
 
 /**
- * Parses an operand of `almanac labels deny`: a DID, a host name or an address. A host name denotes its registrable
- * domain; an IP address or a name of one label denotes itself. Throws an OperatorError that states the expected form.
+ * Parses an operand of `almanac labels deny`: a DID, a host name or an address. A host name stands for its registrable
+ * domain; an IP address or a name with a single label is used unchanged. Throws an OperatorError that states the
+ * expected form.
  */
 export function parseDenyTarget(operand: string): DenyTarget {
   const text = operand.trim();
@@ -24,9 +25,9 @@ export function parseDenyTarget(operand: string): DenyTarget {
   if (/^did:/i.test(text)) return didTarget(text);
   if (text.startsWith('@')) throw refused(text, "a handle can change; give the labeler's DID or its domain");
   const host = hostOf(text);
-  if (host === null) throw refused(text, `it is neither a DID (${didInWords}) nor a host name`);
+  if (host === null) throw refused(text, `the operand is neither a DID (${didInWords}) nor a host name`);
   const [domain] = hostDomains(host);
-  if (domain === undefined) throw refused(text, 'it is a public suffix; give a domain below it, or a DID');
+  if (domain === undefined) throw refused(text, 'the operand is a public suffix; give a domain below it, or a DID');
   return { kind: 'domain', domain };
 }
 
@@ -55,7 +56,10 @@ function didTarget(text: string): DenyTarget {
   return { kind: 'did', did };
 }
 
-/** Returns the host of an operand: a bare name, a name with a path or port, or a URL; null if there is none. */
+/**
+ * Returns the host of an operand, which is a bare name, a name with a path or port, or a URL; null if the operand has
+ * no host.
+ */
 function hostOf(text: string): string | null {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);
   if (!url || url.hostname === '' || url.username !== '' || url.password !== '') return null;

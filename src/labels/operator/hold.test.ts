@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const artifact = () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
 
 describe('a hold', () => {
-  test('is in the present artifact, which keeps its time, and in later ones until it is released', async () => {
+  test('is in the current artifact, whose generation time stays the same, and in later artifacts until the release', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
     await setHold(folder, name, hold);
@@ -29,16 +29,16 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
-  test('whose release failed between the two files is released by the next attempt', async () => {
+  test('is released by the next attempt if its release failed after removing the file', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);
-    // As a full disk leaves it: the hold is gone and the artifact still has its mark.
+    // A full disk can cause this state: the hold file is removed, and the artifact still has the mark.
     rmSync(holdPath(folder));
     expect(await releaseHold(folder, name)).toBe(true);
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
   });
 
-  test('is not reported as set or released if the present artifact cannot be read', async () => {
+  test('is not reported as set or released if the current artifact cannot be read', async () => {
     mkdirSync(join(folder, name));
     await expect(setHold(folder, name, hold)).rejects.toThrow('EISDIR');
     expect(await readHold(folder)).toEqual(hold);
@@ -51,7 +51,7 @@ describe('a hold', () => {
     ['not an object', '[]'],
     ['without a reason', '{"since": "2026-11-20T12:00:00Z"}'],
     ['with a reason that is no text', '{"reason": 7, "since": "2026-11-20T12:00:00Z"}'],
-  ])('whose file is %s still holds the artifact', async (_, text) => {
+  ])('still applies to the artifact if its file is %s', async (_, text) => {
     await setHold(folder, name, hold);
     writeFileSync(holdPath(folder), text);
     expect(await readHold(folder)).toEqual({ reason: 'the hold cannot be read', since: '' });
@@ -59,17 +59,17 @@ describe('a hold', () => {
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('whose file cannot be opened still holds the artifact', async () => {
+  test('still applies to the artifact if its file cannot be opened', async () => {
     mkdirSync(holdPath(folder));
     await writeHeld(folder, name, { generated_at: 'now' });
     expect(artifact()).toEqual({ generated_at: 'now', hold: true });
   });
 
-  test('that is set or released while an artifact is written is in that artifact', async () => {
+  test('applies to an artifact if it is set or released while the artifact is written', async () => {
     const seen: unknown[] = [];
     for (let i = 0; i < 100; i += 1) {
       const change = i % 2 === 0 ? () => setHold(folder, name, hold) : () => releaseHold(folder, name);
-      // The number of turns varies, so that the two operations overlap at different points.
+      // The number of event-loop turns varies, so that the two operations overlap at different points.
 
       const written = writeHeld(folder, name, { i });
       for (let turn = 0; turn < i % 10; turn += 1) await new Promise(setImmediate);

@@ -8,16 +8,19 @@ import { makeFolder } from '../../ops/folder.ts';
 /** The operator's decision to withhold the label facts. */
 export interface Hold {
   readonly reason: string;
-  /** RFC 3339. */
+  /** Time of the decision, RFC 3339. */
   readonly since: string;
 }
 
-/** Path of the hold file: next to the artifact, so that a hold can be set while the instrument is stopped. */
+/**
+ * Returns the path of the hold file. It is next to the artifact, so that a hold can be set while the instrument is
+ * stopped.
+ */
 export function holdPath(artifacts: string): string {
   return join(artifacts, 'labels-hold.json');
 }
 
-/** Reads the hold that is set, or null. An unreadable file counts as a hold. */
+/** Returns the hold that is set, or null. An unreadable file counts as a hold. */
 export async function readHold(artifacts: string): Promise<Hold | null> {
   let text: string;
   try {
@@ -32,13 +35,13 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
       return { reason: value.reason, since: value.since };
     }
   } catch {
-    // Reported below.
+    // The error is logged in the line after this block.
   }
   return { reason: 'the hold cannot be read', since: '' };
 }
 
 /**
- * Writes an artifact with the present hold. Writes it again if the hold was set or released meanwhile.
+ * Writes an artifact with the current hold. Writes the artifact again if the hold was set or released during the write.
  */
 export async function writeHeld(artifacts: string, artifactName: string, made: object): Promise<void> {
   makeFolder(artifacts);
@@ -52,7 +55,7 @@ export async function writeHeld(artifacts: string, artifactName: string, made: o
   }
 }
 
-/** Sets the hold for the present artifact and for later ones. */
+/** Sets the hold for the current artifact and for later ones. */
 export async function setHold(artifacts: string, artifactName: string, hold: Hold): Promise<void> {
   makeFolder(artifacts);
   await writeArtifact(holdPath(artifacts), hold);
@@ -68,12 +71,16 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
       throw error;
     },
   );
-  // Also without a file: the next release completes one that failed after removing the file.
+  // The artifact is changed even if there is no hold file: this completes a release that failed after removing the
+  // file.
   const wasMarked = await markArtifact(join(artifacts, artifactName), false);
   return wasSet || wasMarked;
 }
 
-/** Changes the hold of the present artifact, and keeps its time. Returns false if it needs no change. */
+/**
+ * Changes the hold of the current artifact without changing its generation time. Returns false if no change is
+ * necessary.
+ */
 async function markArtifact(path: string, hold: boolean): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return null;
@@ -87,7 +94,7 @@ async function markArtifact(path: string, hold: boolean): Promise<boolean> {
   return true;
 }
 
-/** Returns null for an artifact that is not JSON: it is not served anyway. */
+/** Parses JSON. Returns null for an artifact that is not JSON, which is never served. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -7,7 +7,7 @@ import type { DenyList } from './deny-list.ts';
 /** Dependencies of purging rows of denied labelers. */
 export interface PurgesOptions {
   readonly store: Pick<StoreWriter, 'requestPurge' | 'purge'>;
-  /** Returns the list in force; its entries request purges. */
+  /** Returns the list of denials in force, whose entries request purges. */
   readonly list: () => DenyList;
   /** Returns true if no more rows of a labeler are being stored. */
   readonly idle: (did: string) => boolean;
@@ -16,8 +16,8 @@ export interface PurgesOptions {
 }
 
 /**
- * Passes the purge requests of the operator's list to the store, and removes rows until none is left. Stops when the store
- * closes; the next call resumes, also after a restart.
+ * Passes the purge requests of the operator's list to the store, and removes rows until all requested rows are removed.
+ * Stops when the store closes; the next call resumes, also after a restart.
  */
 export async function removeRequested(options: PurgesOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = options;

@@ -5,7 +5,7 @@ import { isShuffled, type SampledPage, searchCursor, searchMargin } from './curs
 
 const limit = 250;
 
-/** A labeler whose row `id` was authored at `authored(id)`, and the cursors that were requested. */
+/** Creates a labeler whose row `id` was authored at `authored(id)`, and the list of requested cursors. */
 function labeler(rows: number, authored: (id: number) => number | null) {
   const asked: number[] = [];
   return {
@@ -25,7 +25,7 @@ function labeler(rows: number, authored: (id: number) => number | null) {
 }
 
 describe('the search for an instant in a cursor space', () => {
-  test('finds a cursor below everything since the target, and not far below', async () => {
+  test('finds a cursor before everything since the target, by a small margin', async () => {
     const cases = fc.record({
       rows: fc.integer({ min: 1, max: 200_000 }),
       target: fc.integer({ min: 0, max: 250_000 }),
@@ -43,7 +43,7 @@ describe('the search for an instant in a cursor space', () => {
     );
   });
 
-  test('finds cursor 0 for a labeler that is younger than the target', async () => {
+  test('finds cursor 0 for a labeler whose rows are all newer than the target', async () => {
     const { read } = labeler(5_000, (id) => 100 * hour + id);
     expect(await searchCursor(micros(50 * hour), read)).toEqual({ kind: 'found', cursor: 0 });
   });
@@ -76,7 +76,7 @@ describe('the search for an instant in a cursor space', () => {
   });
 });
 
-test('a page is shuffled if its times decrease repeatedly, and not if single ones are wrong', () => {
+test('a page is shuffled if its times decrease repeatedly, and not if single times are wrong', () => {
   const rising = Array.from({ length: 100 }, (_, i) => micros(i * hour));
   expect(isShuffled(rising)).toBe(false);
   expect(isShuffled(rising.map((at, i) => (i % 15 === 3 ? micros(0) : at)))).toBe(false);
@@ -90,7 +90,7 @@ test('the search leaves a margin of an hour before the instant', async () => {
   expect(found.cursor * second).toBeLessThanOrEqual(40_000 * second - searchMargin);
 });
 
-test('the search finds no cursor if rows within pages are not in order', async () => {
+test('the search for an instant finds no cursor if rows within pages are not in order', async () => {
   const { read } = labeler(50_000, (id) => Math.floor(id / limit) * limit * minute + (id % 2) * hour);
   expect(await searchCursor(micros(40_000 * minute), read)).toEqual({ kind: 'unverified', why: 'a page out of order' });
 });

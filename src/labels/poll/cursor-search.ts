@@ -2,13 +2,14 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 
 /**
- * Search for an instant in the cursor space of `queryLabels`. A cursor is a row id, and a page contains the rows above it.
- * Ids have no time, so a position is used only if sampled pages show that ids increase with the authored time.
+ * Search for an instant in the cursor space of `queryLabels`. A cursor is a row id, and a page contains the rows after
+ * that id. Ids contain no time, so the search returns a cursor only if sampled pages show that ids increase with the
+ * authored time.
  */
 
-/** A page as the search uses it. */
+/** A sampled page, reduced to the parts that the search uses. */
 export interface SampledPage {
-  /** Authored times of its labels, in order; null for an undated label. */
+  /** Authored times of the page's labels, in order; null for an undated label. */
   readonly authored: readonly (Micros | null)[];
   /** The page's cursor if it is decimal, else null. */
   readonly cursor: number | null;
@@ -16,18 +17,21 @@ export interface SampledPage {
 
 /** Result of the search. */
 export type CursorSearch =
-  /** Reading from this cursor misses nothing authored since the target. */
+  /** Cursor that the search found: all rows authored since the target are after this cursor. */
   { readonly kind: 'found'; readonly cursor: number } | { readonly kind: 'unverified'; readonly why: string };
 
-/** Margin below the target: labelers do not store labels exactly in the order of their authored times. */
+/**
+ * Margin before the target, in microseconds, because labelers do not store labels exactly in the order of their
+ * authored times.
+ */
 export const searchMargin = hour;
-/** Tolerated disorder within and between pages. */
+/** Maximum decrease of authored times within and between pages that does not count as disorder, in microseconds. */
 const slack = 10 * minute;
 const maxProbes = 80;
 /** Precision at which the search ends, in ids: about one page. */
 const precision = 100;
 
-/** Searches for the highest cursor above which all rows authored since `target` are. */
+/** Searches for the highest cursor such that all rows authored since `target` are after it. */
 export async function searchCursor(
   target: Micros,
   read: (cursor: number) => Promise<SampledPage>,
@@ -40,8 +44,8 @@ export async function searchCursor(
   };
   const earliest = target - searchMargin;
   /**
-   * Returns true if the rows just above the cursor are younger than the target: the position is then at the cursor or
-   * below.
+   * Returns true if the first rows after the cursor are newer than the target, so that the position is at the cursor or
+   * before it.
    */
   const beyond = async (cursor: number): Promise<boolean> => {
     const at = startOf(await sample(cursor));
@@ -60,13 +64,17 @@ export async function searchCursor(
       if (await beyond(middle)) high = middle;
       else low = middle;
     }
-    if (samples.size >= maxProbes) return { kind: 'unverified', why: 'too many probes' };
+    if (samples.size >= maxProbes)
+      return { kind: 'unverified', why: 'the search exceeds the maximum number of probes' };
   }
   const defect = disorder([...samples].sort(([a], [b]) => a - b));
   return defect === null ? { kind: 'found', cursor: low } : { kind: 'unverified', why: defect };
 }
 
-/** Returns why sampled pages, sorted by cursor, do not show that ids increase with time; null if they do. */
+/**
+ * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time; null if they show
+ * it.
+ */
 export function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {
   let before = Number.NEGATIVE_INFINITY;
   for (const [cursor, page] of samples) {
@@ -96,7 +104,10 @@ export function isShuffled(authored: readonly (Micros | null)[]): boolean {
   return decreases > 2 + dated.length / 10;
 }
 
-/** Time at which a page begins: the median of its first labels, which one wrong date does not move. */
+/**
+ * Returns the time at which a page begins: the median of the times of its first labels, which a single wrong date does
+ * not change.
+ */
 function startOf({ authored }: SampledPage): Micros | null {
   const first = authored.filter((at) => at !== null).slice(0, 9);
   return first.sort((a, b) => a - b)[Math.floor(first.length / 2)] ?? null;

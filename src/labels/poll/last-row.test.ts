@@ -13,10 +13,10 @@ const mark = markOf(last);
 const replacement = row('spam', { neg: true, cts: '2026-01-02T03:05:00.000Z' });
 const other = row('rude');
 
-describe('the status of the last row that was read', () => {
+describe('the last row that was read', () => {
   const rest = { isRest: true, fingerprintAtNumber: null };
 
-  test('is present if a page contains it, also if it was signed again and follows others', () => {
+  test('is present if a page contains it, even if it was signed again or follows other rows', () => {
     expect(lastRowStatus(mark, { ...rest, labels: [last] })).toBe('present');
     expect(lastRowStatus(mark, { ...rest, labels: [other, row('spam', { sig: { $bytes: 'AAAA' } })] })).toBe('present');
   });
@@ -42,23 +42,23 @@ describe('the status of the last row that was read', () => {
     expect(lastRowStatus(mark, { ...rest, labels: [] })).toBe('gone');
   });
 
-  test('is gone if another row has its number, even one with the same key', () => {
+  test('is gone if another row has its number, even a row with the same key', () => {
     expect(
       lastRowStatus(mark, { isRest: true, fingerprintAtNumber: fingerprint(replacement), labels: [replacement] }),
     ).toBe('gone');
   });
 
-  test('is present if the page omits it but it has its number', () => {
+  test('is present if the page omits it and a look-up returns it for its number', () => {
     expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: fingerprint(last), labels: [other] })).toBe(
       'present',
     );
   });
 
-  test('is unknown after a full page without it, because a replacement may follow', () => {
+  test('is unknown after a full page that omits it, because a replacement may follow', () => {
     expect(lastRowStatus(mark, { isRest: false, fingerprintAtNumber: null, labels: [other] })).toBe('unknown');
   });
 
-  test('is unknown if the mark has no key, as in an earlier version or for a row that is not a label', () => {
+  test('is unknown if its mark has no key, as in an earlier version or for a row that is not a label', () => {
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [other] })).toBe('unknown');
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [replacement] })).toBe('unknown');
     expect(lastRowStatus(fingerprintIn(mark), { ...rest, labels: [last] })).toBe('present');
@@ -67,23 +67,23 @@ describe('the status of the last row that was read', () => {
 });
 
 describe('the first frame of a resumed stream', () => {
-  test('has as new rows only those after the last one that was read', () => {
+  test('has new rows only after the last row that was read', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [last])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: mark }, 7, [last, other])).toEqual([other]);
     expect(newRowsOf({ seq: 5, tail: null }, 5, [])).toEqual([]);
     expect(newRowsOf({ seq: 5, tail: fingerprintIn(mark) }, 5, [last])).toEqual([]);
   });
 
-  test('has a replacement with a later number as a new row', () => {
+  test('has a replacement of the last row, with a later number, as a new row', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [replacement])).toEqual([replacement]);
   });
 
-  test('shows another database if another row has the number, even one with the same key', () => {
+  test('shows that the database is another one if another row has the number, even a row with the same key', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other])).toBe('another');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [replacement])).toBe('another');
   });
 
-  test('misses the last row if it contains neither it nor its replacement', () => {
+  test('is reported as incomplete if it contains neither the last row nor its replacement', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [other])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 4, [last])).toBe('missing');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other, row('more')])).toBe('missing');

@@ -10,20 +10,20 @@ export const pageLimit = 250;
 export interface LabelPage {
   readonly kind: 'page';
   readonly labels: readonly unknown[];
-  /** The cursor as received; null if there was none. */
+  /** Cursor as received; null if the page has no cursor. */
   readonly cursor: string | null;
-  /** The peer's clock in milliseconds; null if the response has no date. */
+  /** Time of the labeler's clock in milliseconds; null if the response has no date. */
   readonly date: number | null;
 }
 
-/** Options of requesting a page. */
+/** Options of a request for a page. */
 export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
   readonly limit: number;
-  /** Allows a page as large as one huge label. */
+  /** True if the page may be as large as one huge label. */
   readonly large?: boolean;
 }
 
-/** Requests the labels above a cursor from a labeler. Never rejects. */
+/** Requests the labels after a cursor from a labeler. Never rejects. */
 export async function queryLabels(
   http: HttpClient,
   endpoint: string,
@@ -45,7 +45,7 @@ export async function queryLabels(
   return { kind: 'page', labels: value.labels, cursor: typeof next === 'string' ? next : null, date };
 }
 
-/** Parses a cursor as a positive integer; returns null if it is not one. */
+/** Parses a cursor as a positive integer; returns null for any other text. */
 export function decimal(cursor: string | null): number | null {
   if (cursor === null || !/^[1-9]\d{0,15}$/.test(cursor)) return null;
   const number = Number(cursor);

@@ -18,9 +18,9 @@ const inputs: CoverageInputs = {
 };
 const gap = { source: null, start: micros(now - 2 * hour), end: micros(now - hour), reason: 'ingest_paused' } as const;
 
-describe('the status', () => {
+describe('the coverage status', () => {
   test.each<[string, string, Partial<CoverageInputs>]>([
-    ['no_recorded_gaps', 'all is well', {}],
+    ['no_recorded_gaps', 'complete coverage', {}],
     ['gapped', 'a gap in the window', { gaps: [gap] }],
     [
       'no_recorded_gaps',
@@ -35,18 +35,18 @@ describe('the status', () => {
       'a young epoch with a source that probes',
       { startedAt: now, sources: [established, { ...established, state: 'probing' }] },
     ],
-  ])('%s: %s', (status, _, over) => {
+  ])('is %s for %s', (status, _, over) => {
     expect(coverageOf({ ...inputs, ...over }).status).toBe(status);
   });
 
-  test.each(sourceStates.filter((state) => state !== 'established'))('unknown: one source %s', (state) => {
+  test.each(sourceStates.filter((state) => state !== 'established'))('is unknown if one source is %s', (state) => {
     expect(coverageOf({ ...inputs, gaps: [gap], sources: [established, { ...established, state }] }).status).toBe(
       'unknown',
     );
   });
 });
 
-describe('the warm-up', () => {
+describe('the warm-up of the coverage', () => {
   test('is the part of the window before the epoch', () => {
     expect(coverageOf({ ...inputs, startedAt: micros(now - 5 * day - hour) })).toMatchObject({
       observed_days: 5,
@@ -65,21 +65,21 @@ describe('the warm-up', () => {
 describe('time without an accepted page', () => {
   const tenMinutes = 600_000_000;
 
-  test('is no gap up to 10 minutes', () => {
+  test('is not a gap up to 10 minutes', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes) })).toMatchObject({
       status: 'no_recorded_gaps',
       gaps: [],
     });
   });
 
-  test('is a gap of every source beyond 10 minutes, and the status is unknown', () => {
+  test('is a gap of every source if it exceeds 10 minutes, and the status is then unknown', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes - 1) })).toMatchObject({
       status: 'unknown',
       gaps: [{ start: '2026-08-31T23:49:59.999Z', end: '2026-09-01T00:00:00.000Z', reason: 'source_unavailable' }],
     });
   });
 
-  test('is counted once where an interruption of our own is recorded for it', () => {
+  test('is counted once if an interruption of the instrument is recorded for that time', () => {
     const paused = { ...gap, end: now };
     expect(coverageOf({ ...inputs, gaps: [paused], observedThrough: gap.start })).toMatchObject({
       status: 'unknown',
@@ -93,7 +93,7 @@ test('observed_through is the time of the last accepted page, or null', () => {
   expect(coverageOf(inputs).observed_through).toBe('2026-08-31T23:59:59.999Z');
 });
 
-test('gaps that are too many become one gap, the window', () => {
+test('gaps that exceed the maximum number become one gap, the whole window', () => {
   const reasons = ['ingest_paused', 'cursor_reset', 'maintenance'] as const;
   const gaps = reasons.flatMap((reason) =>
     Array.from({ length: 55 }, (_, i) => ({
@@ -110,7 +110,7 @@ test('gaps that are too many become one gap, the window', () => {
   });
 });
 
-test('the counts of sources by state and by origin sum to the enrolled ones, and refusals are summed by reason', () => {
+test('the counts of sources by state and by origin sum to the number of enrolled sources, and refusals are summed by reason', () => {
   const sources = fc.array(
     fc.record({
       did: fc.string(),

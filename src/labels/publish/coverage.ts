@@ -7,19 +7,19 @@ import { day, type Interval } from '../../store/time.ts';
 import type { SourceState } from '../state/source-state.ts';
 import { unionGaps } from './gaps.ts';
 
-/** An enrolled source as the artifact counts it. */
+/** State of an enrolled source that the coverage counts. */
 export interface EnrolledSource {
   readonly did: string;
   readonly origin: 'seeded' | 'discovered';
   readonly state: SourceState;
 }
 
-/** Input of coverage. */
+/** Input of the coverage computation. */
 export interface CoverageInputs {
   readonly now: Micros;
   readonly windowDays: number;
   readonly startedAt: Micros;
-  /** Our clock at the last accepted page; null before the first. */
+  /** Local clock at the last accepted page, in microseconds; null before the first page. */
   readonly observedThrough: Micros | null;
   readonly gaps: readonly StoredGap[];
   readonly sources: readonly EnrolledSource[];
@@ -32,8 +32,8 @@ export function windowOf(now: Micros, windowDays: number): Interval {
 }
 
 /**
- * Computes the artifact's `coverage`. Time after the last accepted page is a gap once it exceeds the tolerance, and the
- * status is then unknown.
+ * Computes the artifact's `coverage`. If the time after the last accepted page exceeds the tolerance, it counts as a
+ * gap, and the status is unknown.
  */
 export function coverageOf(inputs: CoverageInputs): Coverage {
   const { now, windowDays, startedAt, observedThrough, gaps, sources, refusals } = inputs;
@@ -63,14 +63,14 @@ function statusOf(
   gapped: boolean,
   overflow: boolean,
 ): CoverageStatus {
-  // Without a source there is no evidence for any other status.
+  // Without any source, the status is unknown.
   const known = sources.length > 0 && sources.every(({ state }) => state === 'established');
   if (!known || overflow) return 'unknown';
   if (warmup) return 'warming_up';
   return gapped ? 'gapped' : 'no_recorded_gaps';
 }
 
-/** Counts sources by state and by origin; both sum to `enrolled`. */
+/** Returns the number of sources by state and by origin; both sum to `enrolled`. */
 export function countSources(
   sources: readonly EnrolledSource[],
   refusals: readonly RefusalCount[],

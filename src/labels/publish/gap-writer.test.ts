@@ -28,7 +28,7 @@ const gap = (source: string, start: number, end: number, reason: StoredGap['reas
   reason,
 });
 
-test('repeated records of a growing gap are written as one, and gaps of several sources share a commit', async () => {
+test('repeated records of a growing gap are written as one gap, and gaps of several sources share a commit', async () => {
   const { gaps, commits } = writer();
   for (let end = 1; end <= 1_000; end += 1) gaps.record(gap('a', 0, end));
   gaps.record(gap('b', 5, 6));
@@ -56,7 +56,7 @@ test('gaps of one source are written at most every ten seconds, and at once befo
   expect(commits.at(-1)?.at(-1)).toEqual({ kind: 'record', gap: gap('a', 900, 905) });
 });
 
-test('records and withdrawals keep their order', async () => {
+test('records and withdrawals of gaps keep their order', async () => {
   const { gaps, commits } = writer();
   gaps.record(gap('a', 0, 10));
   gaps.withdraw(gap('a', 0, 10));
@@ -65,7 +65,7 @@ test('records and withdrawals keep their order', async () => {
   expect(commits.flat().map(({ kind }) => kind)).toEqual(['record', 'withdraw', 'record']);
 });
 
-test('changes that the store rejected stay pending, before later ones', async () => {
+test('gap changes that the store rejected stay pending and are written before later changes', async () => {
   const { gaps, commits, state } = writer();
   gaps.record(gap('a', 0, 1));
   state.fails = true;
@@ -73,21 +73,21 @@ test('changes that the store rejected stay pending, before later ones', async ()
   gaps.withdraw(gap('a', 0, 1));
   const next = gaps.flush(['a']);
   await expect(failing).rejects.toMatchObject({ code: 'disk_full' });
-  // A position that implies the gap must not be committed before it.
+  // The position must not be committed before the gap that it implies.
   await expect(next).rejects.toMatchObject({ code: 'disk_full' });
   state.fails = false;
   await gaps.flush();
   expect(commits.flat().map(({ kind }) => kind)).toEqual(['record', 'withdraw']);
 });
 
-test('too many pending changes become one gap that covers them all', async () => {
+test('pending changes beyond the maximum become one gap that covers all of them', async () => {
   const { gaps, commits } = writer();
   for (let i = 0; i < 65; i += 1) gaps.record(gap('a', i * 10, i * 10 + 5));
   await gaps.flush();
   expect(commits.flat()).toEqual([{ kind: 'record', gap: gap('a', 0, 645, 'unknown') }]);
 });
 
-test('an empty gap is not written', async () => {
+test('the gap writer ignores an empty gap', async () => {
   const { gaps, commits } = writer();
   gaps.record(gap('a', 5, 5));
   gaps.withdraw(gap('a', 7, 6));
@@ -95,7 +95,7 @@ test('an empty gap is not written', async () => {
   expect(commits).toEqual([]);
 });
 
-test('changes added during a failing write are written after the failed ones', async () => {
+test('gap changes that are added during a failing write are written after the failed ones', async () => {
   const kinds: string[] = [];
   const failing = Promise.withResolvers<void>();
   let writes = 0;

@@ -4,13 +4,19 @@ import { micros } from '../../store/time.ts';
 /** Dependencies of writing gaps. */
 export interface GapWriterOptions {
   readonly store: Pick<StoreWriter, 'changeGaps'>;
-  /** Monotonic clock, in microseconds. */
+  /** Returns the monotonic clock, in microseconds. */
   readonly monotonic: () => number;
-  /** Minimum interval between two writes of one source's gaps, in milliseconds; its next position writes them sooner. */
+  /**
+   * Minimum interval between two writes of one source's gaps, in milliseconds; a new position of the source causes an
+   * earlier write.
+   */
   readonly minIntervalMs: number;
 }
 
-/** Maximum pending changes of one source; more become one gap that covers them all, which overstates. */
+/**
+ * Maximum pending changes of one source; if exceeded, they become one gap that covers all of them, which overstates the
+ * missed time.
+ */
 const maxPending = 64;
 
 /**
@@ -57,16 +63,19 @@ export class GapWriter {
     this.#changesOf(gap).push({ kind: 'withdraw', gap });
   }
 
-  /** Writes the pending changes of these sources, or of all. Rejects if the store does; the changes then stay pending. */
+  /**
+   * Writes the pending changes of these sources, or of all sources. Rejects if the write fails; the changes then stay
+   * pending.
+   */
   flush(sources?: Iterable<string>): Promise<void> {
     const selected = sources === undefined ? null : [...sources];
-    // The pending changes are read after the preceding write: its changes are pending again if it fails.
+    // The pending changes are read after the preceding write: if that write fails, its changes are pending again.
     const turn = this.#writing.then(() => this.#write(selected ?? [...this.#pending.keys()]));
     this.#writing = turn.catch(() => undefined);
     return turn;
   }
 
-  /** Writes the changes of sources whose last write is long enough ago. */
+  /** Writes the pending changes of each source whose last write is at least the minimum interval ago. */
   async tick(): Promise<void> {
     const { monotonic, minIntervalMs } = this.#options;
     const before = monotonic() - minIntervalMs * 1_000;
@@ -85,7 +94,7 @@ export class GapWriter {
     try {
       await store.changeGaps(taken.flatMap(([, own]) => own));
     } catch (error) {
-      // Before the changes that were added meanwhile.
+      // The changes of the failed write are inserted before those that were added during the write.
       for (const [source, own] of taken) this.#pending.set(source, [...own, ...(this.#pending.get(source) ?? [])]);
       throw error;
     }

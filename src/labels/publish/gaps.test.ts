@@ -44,14 +44,14 @@ describe('gaps of many sources', () => {
     ]);
   });
 
-  test('are listed separately up to 128, and joined from 129 on', () => {
+  test('are listed separately up to 128 gaps, and joined from 129 gaps on', () => {
     const apart = (count: number) =>
       Array.from({ length: count }, (_, i) => gap(i * 10 * minute, (i * 10 + 1) * minute));
     expect(unionGaps(apart(128), window)).toMatchObject({ overflow: false, gaps: { length: 128 } });
     expect(unionGaps(apart(129), window)).toMatchObject({ overflow: false, gaps: { length: 1 } });
   });
 
-  test('overflow only if even the widest tolerance gives more than 128', () => {
+  test('overflow only if even the widest tolerance gives more than 128 gaps', () => {
     const sevenHoursApart = (count: number) =>
       Array.from({ length: count }, (_, i) => gap(i * 7 * hour, i * 7 * hour + minute));
     const wide = { start: window.start, end: micros(200 * 7 * hour) };
@@ -59,7 +59,7 @@ describe('gaps of many sources', () => {
     expect(unionGaps(sevenHoursApart(129), wide)).toEqual({ overflow: true, gaps: [{ ...wide, reason: 'unknown' }] });
   });
 
-  test('are joined with the smallest sufficient tolerance if there are too many', () => {
+  test('are joined with the smallest sufficient tolerance if there are more than 128', () => {
     // 200 gaps of a minute, alternately 10 and 50 minutes apart: joining the near pairs gives 100.
     const many = Array.from({ length: 100 }, (_, i) => [
       gap(i * 62 * minute, (i * 62 + 1) * minute),

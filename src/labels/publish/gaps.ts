@@ -4,7 +4,10 @@ import { gapReasons } from '../../contract/vocabulary.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
-/** Range of the tolerance for joining gaps, in whole minutes; the smallest that gives few enough gaps is used. */
+/**
+ * Range of the tolerance for joining gaps, in whole minutes; the smallest tolerance that gives at most the allowed
+ * number of gaps is used.
+ */
 const minToleranceMinutes = 1;
 const maxToleranceMinutes = 6 * 60;
 
@@ -13,17 +16,19 @@ export interface UnionGap extends Interval {
   readonly reason: GapReason;
 }
 
-/** Published gaps of a window. */
+/** Gaps of a window in the form in which they are published. */
 export interface GapUnion {
-  /** Sorted by start, disjoint per reason, inside the window. */
+  /** Gaps sorted by start, disjoint per reason, inside the window. */
   readonly gaps: readonly UnionGap[];
-  /** True if even the widest tolerance gives too many: `gaps` is then one unknown gap, the window. */
+  /**
+   * True if even the widest tolerance gives too many gaps: `gaps` then consists of one `unknown` gap, the whole window.
+   */
   readonly overflow: boolean;
 }
 
 /**
- * Returns the union of gaps over all sources and our own interruptions, per reason. Gaps of one reason closer than the
- * tolerance are joined, which overstates what was missed and never hides it.
+ * Returns the union of gaps of all sources and the interruptions of the instrument, per reason. Gaps of one reason
+ * closer than the tolerance are joined, which overstates the missed time and never hides any of it.
  */
 export function unionGaps(stored: readonly StoredGap[], window: Interval, limit = maxGaps): GapUnion {
   const clipped = stored
@@ -37,7 +42,7 @@ export function unionGaps(stored: readonly StoredGap[], window: Interval, limit 
   if (coalesced(clipped, high).length > limit) {
     return { gaps: [{ ...window, reason: 'unknown' }], overflow: true };
   }
-  // A wider tolerance never gives more gaps, so a binary search finds the smallest that fits.
+  // A wider tolerance never gives more gaps, so a binary search finds the smallest sufficient tolerance.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (coalesced(clipped, middle).length > limit) low = middle + 1;

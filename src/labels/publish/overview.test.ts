@@ -29,7 +29,7 @@ const counts = [
   { labeler: 'did:plc:a', events: 25 },
 ];
 
-test('each caveat names what it is a share of', () => {
+test('each caveat with a share states the total', () => {
   const troubled = { ...inputs, delayed: 1, paused: 'disk_full', dropped: 7, waiting: 4, capped: ['did:plc:b'] };
   const refusals = [
     { source: 'did:plc:a', reason: 'malformed', count: 2 },
@@ -40,10 +40,10 @@ test('each caveat names what it is a share of', () => {
     '2 of 3 labelers that this instrument follows are being read',
     '1 of 2 labelers whose labels were observed in the window is being read; it gave 25 of its 100 events',
     '5 of 8 known labelers are not followed',
-    'Some labelers keep only one row for each thing and value',
+    'Some labelers keep only one row for each subject and value',
     '1 of 3 labelers that this instrument follows does not respond at the moment; its events arrive late',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 2000000 labels at most; ' +
+    '1 of 3 labelers that this instrument follows is paused until midnight UTC or until there is disk space, because it used up a share of the day, which is 2000000 labels at most; ' +
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because no more are read at a time',
     '7 further labelers were announced beyond the limit of known labelers',
@@ -51,7 +51,7 @@ test('each caveat names what it is a share of', () => {
   ]);
 });
 
-test('each caveat counts in singular and plural', () => {
+test('each caveat has the correct singular or plural', () => {
   const two = ['did:plc:a', 'did:plc:b'];
   const other = { ...inputs, notEnrolled: 1, delayed: 2, waiting: 1, dropped: 1, capped: two, paused: 'disk_full' };
   const refusals = [{ source: 'did:plc:a', reason: 'oversized', count: 1 }] as const;
@@ -66,10 +66,10 @@ test('each caveat counts in singular and plural', () => {
     '1 of 3 labelers that this instrument follows is being read',
     '0 of 2 labelers whose labels were observed in the window are being read',
     '1 of 4 known labelers is not followed',
-    'Some labelers keep only one row for each thing and value',
+    'Some labelers keep only one row for each subject and value',
     '2 of 3 labelers that this instrument follows do not respond at the moment',
     'No labels of any of the 3 labelers are accepted at the moment (disk_full)',
-    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is room',
+    '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is disk space',
     '1 of 4 labelers waits',
     '1 further labeler was announced beyond the limit of known labelers',
     '1 row of the window was refused for form',
@@ -106,7 +106,7 @@ test('a caveat counts labelers that only the directory named', () => {
   expect(said(2)).toMatch(/ are known from the directory alone: .* named them\.$/);
 });
 
-test('a caveat states how many labelers the listed gaps concern, and how many of them miss more than a day', () => {
+test('a caveat states the number of labelers with a listed gap, and the number with gaps of more than a day in total', () => {
   const window = { start: micros(0), end: micros(30 * day) };
   const gap = (source: string | null, from: number, to: number) => ({
     ...{ source, start: micros(from * day), end: micros(to * day) },
@@ -116,7 +116,7 @@ test('a caveat states how many labelers the listed gaps concern, and how many of
   expect(gapCaveat([gap(null, 1, 9), gap('did:plc:a', -2, 0)], three, window)).toBe(
     '3 of 3 labelers have no gap of their own in the window.',
   );
-  // Two gaps over the same time count once.
+  // Two gaps of one labeler over the same time count once.
   const twice = [gap('did:plc:a', 1, 1.6), { ...gap('did:plc:a', 1, 1.6), reason: 'ingest_paused' as const }];
   expect(gapCaveat(twice, three, window)).toBe(
     '2 of 3 labelers have no gap of their own in the window; 1 has gaps, 0 of them of more than a day in total.',
@@ -193,7 +193,7 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
   expect(await gapsOf(['did:plc:a'])).toEqual([]);
 });
 
-test('a caveat has the number of denied labelers, if there are any', () => {
+test('a caveat states the number of denied labelers if there are denied labelers', () => {
   const denied = (count: number) =>
     caveatsOf({ ...inputs, denied: count }, counts, [], 0).filter((text) => /denied/.test(text));
   expect(denied(0)).toEqual([]);
@@ -201,7 +201,7 @@ test('a caveat has the number of denied labelers, if there are any', () => {
   expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
 });
 
-test('a labeler that is paused, or was within seven days, is not ranked', async () => {
+test('a labeler that is paused, or was paused within the last seven days, is not ranked', async () => {
   const now = micros(100 * day);
   const dids = ['did:plc:a', 'did:plc:b', 'did:plc:c'];
   const paused = { start: micros(now - 2 * day), end: micros(now - day), reason: 'ingest_paused', source: 'did:plc:b' };
@@ -218,7 +218,7 @@ test('a labeler that is paused, or was within seven days, is not ranked', async 
   expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c']);
 });
 
-test('rows from before the first retained day are not counted', async () => {
+test('the overview does not count rows from before the first retained day', async () => {
   const now = micros(100 * day);
   const floor = micros(now - 3 * day);
   const starts: number[] = [];
@@ -238,7 +238,7 @@ test('rows from before the first retained day are not counted', async () => {
   expect(starts.toSorted((a, b) => a - b)).toEqual([floor, floor, now - day]);
 });
 
-test('a burst of repeats is left out of the counts and of the ranking, and a caveat has its number', async () => {
+test('a burst of repeats is excluded from the counts and the ranking, and a caveat states its number of rows', async () => {
   const now = micros(100 * day);
   const rows = [
     { labeler: 'did:plc:a', applied: 700, removed: 100 },
@@ -262,7 +262,7 @@ test('a burst of repeats is left out of the counts and of the ranking, and a cav
       burst('did:plc:a', 30, 600),
       burst('did:plc:b', 1, 250),
       burst('did:plc:c', 1, 99),
-      // Removed with its rows.
+      // The purge removes these repeats together with the rows of the labeler.
       burst('did:plc:d', 48, 300),
     ],
     gaps: async () => [],

@@ -16,29 +16,29 @@ import {
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 
-/** Input of the overview besides the store. */
+/** Input of the overview that is not in the store. */
 export interface OverviewInputs {
   readonly now: Micros;
   readonly windowDays: number;
   readonly origin: 'live' | 'simulated';
   readonly sources: readonly EnrolledSource[];
-  /** Gaps of labelers that left the enrolment, each from when it was last complete until now. */
+  /** Gaps of labelers that left the enrolment, each from the time up to which the labeler was complete until now. */
   readonly departures: readonly StoredGap[];
-  /** Known labelers that are not enrolled. */
+  /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;
-  /** Labelers among `notEnrolled` that responded once and have been unreachable for 7 days. */
+  /** Number of labelers among `notEnrolled` that responded once and have been unreachable for 7 days. */
   readonly unreachable: number;
-  /** Enrolled sources that only the directory named. */
+  /** Number of enrolled sources that only the directory named. */
   readonly directoryOnly: number;
-  /** Enrolled sources whose attempts fail at present. */
+  /** Number of enrolled sources whose attempts currently fail. */
   readonly delayed: number;
-  /** Labelers that were named beyond the maximum of known labelers. */
+  /** Number of labelers that were named and not added because the maximum of known labelers was reached. */
   readonly dropped: number;
-  /** Labelers that would be enrolled, beyond the maximum that is read. */
+  /** Number of labelers that would be enrolled but exceed the maximum that is read. */
   readonly waiting: number;
-  /** Labelers that the operator denies. */
+  /** Number of labelers that the operator denies. */
   readonly denied: number;
-  /** Reason for a pause of acceptance, or null. */
+  /** Reason for the current pause of acceptance; null if acceptance is not paused. */
   readonly paused: string | null;
   /** DIDs of sources that are paused because they exceeded a share of the day. */
   readonly capped: readonly string[];
@@ -50,10 +50,10 @@ export interface OverviewInputs {
 const doesNotMeasure = [
   'labels that are active now: applications and removals are observed, current state is not',
   'labels of labelers that this instrument does not follow, and labels that were applied before its observation began',
-  'what a labeler that keeps only the newest row of each label applied and removed again between two readings',
+  'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads',
 ];
 
-/** Reads the store and computes the overview, without `hold`, which is added when it is written. */
+/** Reads the store and returns the overview without `hold`, which is added when the artifact is written. */
 export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<Omit<RecentOverview, 'hold'>> {
   const { now, windowDays, origin, sources } = inputs;
   const window = windowOf(now, windowDays);
@@ -113,7 +113,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
   };
 }
 
-/** Reads the counts of the window, of seven days and of one, without bursts of repeats. */
+/** Returns the counts of the window, of seven days and of one day, without bursts of repeats. */
 async function readCounts(
   {
     store,
@@ -130,7 +130,8 @@ async function readCounts(
   const countsOf = async (interval: Interval) =>
     withoutBursts(await store.countsByLabeler(interval), repeats, {
       ...interval,
-      // Repeats have a minute; of the first one, everything was accepted after the floor.
+      // The times of repeats are whole minutes. All repeats of the minute that contains the floor were accepted after
+      // the floor.
       start: interval.start === floor ? micros(floor - (floor % minute)) : interval.start,
     });
   const [inWindow, { counts: inWeek }, { counts: inDay }] = await Promise.all([
@@ -146,15 +147,15 @@ function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvent
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
-/** Returns the gaps of the labelers of the window's facts, and those of the instrument. */
+/** Returns the gaps of the labelers of the window's facts, and the gaps of the instrument. */
 function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerEvents[]): StoredGap[] {
   const counted = labelersOf(inputs, inWindow);
   return [...gaps, ...inputs.departures].filter(({ source }) => source === null || counted.has(source));
 }
 
 /**
- * States how many labelers the listed gaps concern. The list is the union over all labelers: with hundreds of them, one
- * that is gone and a failure of all of them look the same in it.
+ * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union over all labelers,
+ * in which a gap of one labeler and a failure of hundreds look the same.
  */
 export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<string>, window: Interval): string {
   const bySource = Map.groupBy(clip(gaps, window), ({ source }) => source ?? '');
@@ -167,13 +168,13 @@ export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<stri
   return `${none}; ${others}, ${long} of them of more than a day in total.`;
 }
 
-/** Returns sources that are not ranked, because they are counted only in part: they exceeded their share of a day. */
+/** Returns the sources that are not ranked because their counts are incomplete: they exceeded their share of a day. */
 function cutShort(week: readonly StoredGap[], capped: readonly string[]): ReadonlySet<string> {
   const paused = week.flatMap(({ source, reason }) => (source !== null && reason === 'ingest_paused' ? [source] : []));
   return new Set([...capped, ...paused]);
 }
 
-/** Returns the caveats of the instrument's limits, each with the total that it is a share of. */
+/** Returns the caveats about the limits of the instrument, each with its share and total. */
 export function caveatsOf(
   inputs: OverviewInputs,
   inWindow: readonly LabelerEvents[],
@@ -189,7 +190,7 @@ export function caveatsOf(
   ];
 }
 
-/** States which labelers are being read, and which labels cannot be seen. */
+/** Returns the caveats about the labelers that are being read, and about labels that cannot be observed. */
 function readingCaveats(
   { sources, notEnrolled, unreachable }: OverviewInputs,
   inWindow: readonly LabelerEvents[],
@@ -202,12 +203,12 @@ function readingCaveats(
     `${share(emitting.length, inWindow.length)} whose labels were observed in the window ${are(emitting.length)} being ` +
       `read; ${emitting.length === 1 ? 'it' : 'they'} gave ${rows} of its ${all} events.`,
     notFollowed(notEnrolled, unreachable, sources.length + notEnrolled),
-    'Some labelers keep only one row for each thing and value: what such a one applied and removed again between two ' +
-      'readings is not seen.',
+    'Some labelers keep only one row for each subject and value: if such a labeler applies and removes a label between two ' +
+      'reads, neither event is observed.',
   ];
 }
 
-/** States how many labelers only the directory named, and how many do not respond. */
+/** Returns the caveats about labelers that only the directory named, and about labelers that do not respond. */
 function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): string[] {
   const caveats: string[] = [];
   if (directoryOnly > 0) {
@@ -224,7 +225,10 @@ function responseCaveats({ sources, directoryOnly, delayed }: OverviewInputs): s
   return caveats;
 }
 
-/** States a pause of acceptance, and pauses of sources that used up a share of the day. */
+/**
+ * Returns the caveats about a pause of acceptance, and about sources that are paused because they used up a share of
+ * the day.
+ */
 function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, unranked: number): string[] {
   const caveats: string[] = [];
   if (paused !== null) {
@@ -234,14 +238,14 @@ function pauseCaveats({ sources, paused, capped, dailyRows }: OverviewInputs, un
   if (unranked > 0) {
     caveats.push(
       `${share(capped.length, sources.length)} that this instrument follows ${are(capped.length)} paused until midnight UTC ` +
-        `or until there is room, because ${capped.length === 1 ? 'it' : 'they'} used up a share of the day, which is ${dailyRows} labels at most; ` +
+        `or until there is disk space, because ${capped.length === 1 ? 'it' : 'they'} used up a share of the day, which is ${dailyRows} labels at most; ` +
         `${unranked} that ${unranked === 1 ? 'was' : 'were'} paused within 7 days ${are(unranked)} not ranked.`,
     );
   }
   return caveats;
 }
 
-/** States how many labelers wait, exceed the maximum of known ones, or are denied. */
+/** Returns the caveats about labelers that wait, exceed the maximum of known labelers, or are denied. */
 function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): string[] {
   const caveats: string[] = [];
   if (waiting > 0) {
@@ -261,7 +265,10 @@ function rosterCaveats({ sources, waiting, dropped, denied }: OverviewInputs): s
   return caveats;
 }
 
-/** States how many rows were refused for other reasons than their date; `accepted` is the number of stored rows. */
+/**
+ * Returns the caveats about rows that were refused for reasons other than their date; `accepted` is the number of
+ * stored rows.
+ */
 function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): string[] {
   const sum = (caveat: 'form' | 'space'): number =>
     refusals.reduce((total, { reason, count }) => total + (caveatOfReason[reason] === caveat ? count : 0), 0);
@@ -277,7 +284,10 @@ function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): st
   return caveats;
 }
 
-/** States why known labelers are not followed. An unreachable one answered once: its events stay in the counts. */
+/**
+ * Returns the caveat with the reasons why known labelers are not followed. The events of a labeler that responded once
+ * and is now unreachable stay in the counts.
+ */
 function notFollowed(count: number, unreachable: number, known: number): string {
   const others = count - unreachable;
   const never = `no document names ${others === 1 ? 'its' : 'their'} address, or that never answered`;
@@ -295,7 +305,10 @@ function are(some: number): string {
   return some === 1 ? 'is' : 'are';
 }
 
-/** Caveat that counts the refusals of a reason; null for those that the coverage of the sources counts, and for repeats. */
+/**
+ * Caveat that counts the refusals of a reason; null for repeats, and for reasons that the coverage of the sources
+ * counts.
+ */
 const caveatOfReason: Readonly<Record<RefusalReason, 'form' | 'space' | null>> = {
   foreign_src: 'form',
   malformed: 'form',

@@ -27,11 +27,11 @@ export interface PublisherOptions {
   readonly pace: Pace;
   readonly gaps: GapWriter;
   readonly shareOf: (source: string) => ShareKey;
-  /** Returns the bytes that may be added today. */
+  /** Returns the number of bytes that may still be added today. */
   readonly budgetBytes: () => number;
   /** Returns true if a labeler waits because the maximum number is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
-  /** Returns the reason for a pause of acceptance, or null. */
+  /** Returns the reason for the current pause of acceptance; null if acceptance is not paused. */
   readonly paused: () => string | null;
   /** Returns the number of labelers that the operator denies. */
   readonly denied: () => number;
@@ -40,7 +40,7 @@ export interface PublisherOptions {
   readonly telemetry: Telemetry;
 }
 
-/** Returns a function that writes the overview. After a failure the previous artifact stays, and ages. */
+/** Returns a function that writes the overview. After a failure the previous artifact remains in place. */
 export function publisher(options: PublisherOptions): () => Promise<void> {
   const { settings, store, roster, cap, clock, log, telemetry } = options;
   return async () => {
@@ -94,7 +94,7 @@ export function publisher(options: PublisherOptions): () => Promise<void> {
   };
 }
 
-/** Writes pending gaps. If the store rejects them temporarily, the overview is made without them. */
+/** Writes pending gaps. If the store rejects them temporarily, the overview is computed without these gaps. */
 async function flushed(gaps: GapWriter): Promise<void> {
   try {
     await gaps.flush();
@@ -103,14 +103,14 @@ async function flushed(gaps: GapWriter): Promise<void> {
   }
 }
 
-/** Counts sources that are paused or waiting because a share is used up, by class. */
+/** Returns the number of sources, by class, that are paused or wait because a share is used up. */
 function throttled({ cap, pace, shareOf }: PublisherOptions): Record<PriorityClass, number> {
   const counts = { ...pace.throttled };
   for (const source of cap.pausedSources) counts[shareOf(source).priority] += 1;
   return counts;
 }
 
-/** States that result from transient failures. */
+/** States of a source that result from transient failures. */
 const passing: ReadonlySet<SourceState> = new Set(['probing', 'unavailable']);
 
 function divide<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {

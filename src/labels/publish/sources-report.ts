@@ -5,8 +5,9 @@ import { isObject } from '../../input/json-object.ts';
 import { systemCode } from '../../ops/errors.ts';
 
 /**
- * Report of each source's cost, as a file next to the store: the running instrument writes it, `almanac labels
- * sources` reads it. It names labelers and no subject. Bounded: the most expensive sources, and the sums over all.
+ * Report of each source's resource use, in a file next to the store: the running instrument writes the file, and
+ * `almanac labels sources` reads it. The report contains labelers but no subjects. Its size is bounded: it lists the
+ * most expensive sources, and the sums over all sources.
  */
 
 /** Maximum number of sources that a report lists. */
@@ -31,19 +32,19 @@ export const costMeasures = ['bytesIn', 'bytesStored', 'rows', 'cpuMs', 'writes'
 export interface ReportedSource extends SourceCost {
   readonly did: string;
   readonly endpoint: string | null;
-  /** Registrable domains of its endpoint and DID, the narrowest first. */
+  /** Registrable domains of the source's endpoint and DID, the narrowest first. */
   readonly domains: readonly string[];
   readonly state: string;
   /** Priority class of the source. */
   readonly standing: string;
   readonly denied: boolean;
-  /** Number of connections and requests that it holds now. */
+  /** Number of connections and requests that the source currently holds. */
   readonly slots: number;
 }
 
 /** A report of a running instrument. */
 export interface SourcesReport {
-  /** RFC 3339. */
+  /** Time at which the report was generated, RFC 3339. */
   readonly generatedAt: string;
   readonly startedAt: string;
   /** Number of sources in the sums. */
@@ -52,12 +53,14 @@ export interface SourcesReport {
   readonly listed: readonly ReportedSource[];
 }
 
-/** Path of a store's report. */
+/** Returns the path of a store's report. */
 export function sourcesReportPath(storeFolder: string): string {
   return join(storeFolder, 'labels-sources.json');
 }
 
-/** Creates a report of the most expensive sources, by processor time, then bytes, then DID; the sums cover all. */
+/**
+ * Creates a report of the most expensive sources, by processor time, then bytes, then DID; the sums cover all sources.
+ */
 export function makeSourcesReport(
   sources: readonly ReportedSource[],
   times: { readonly generatedAt: string; readonly startedAt: string },
@@ -70,12 +73,12 @@ export function makeSourcesReport(
   return { ...times, sources: sources.length, totals: rounded(totals), listed };
 }
 
-/** Adds the costs of two sources. */
+/** Returns the sum of the costs of two sources. */
 export function addCost(a: SourceCost, b: SourceCost): SourceCost {
   return Object.fromEntries(costMeasures.map((measure) => [measure, a[measure] + b[measure]])) as unknown as SourceCost;
 }
 
-/** The cost of a source that used nothing. */
+/** Cost of a source that used no resource. */
 export const noCost: SourceCost = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 function rounded(cost: SourceCost): SourceCost {
@@ -89,7 +92,7 @@ export async function writeSourcesReport(storeFolder: string, report: SourcesRep
   await writeArtifact(sourcesReportPath(storeFolder), report);
 }
 
-/** Reads the last report; null if there is none, or it is damaged. */
+/** Returns the last report; null if no report exists, or the file is damaged. */
 export async function readSourcesReport(storeFolder: string): Promise<SourcesReport | null> {
   let text: string;
   try {

@@ -4,13 +4,13 @@ import { aligned } from '../state/read-progress.ts';
 import type { Source } from '../state/source.ts';
 import { type PageRequester, rowAt } from './row-at.ts';
 
-/** Maximum checks of one connection. */
+/** Maximum checks of the alignment per connection. */
 const maxChecks = 5;
 
 /**
- * Detects that a source's cursors are frame numbers, by a page that shows the newest frame's row with its number. From
- * then on both positions move together, so that the next start does not poll rows of the stream again. One instance per
- * connection.
+ * Detects that a source's cursors are frame numbers, by a page that shows the newest frame's row with its number. After
+ * the detection both positions move together, so that the next start does not poll rows that the stream delivered. Each
+ * connection has its own instance.
  */
 export class Alignment {
   readonly #source: Source;
@@ -27,7 +27,7 @@ export class Alignment {
     this.#signal = signal;
   }
 
-  /** Starts a check, which does not delay the reading. */
+  /** Starts a check in the background, so that the check does not delay reading. */
   check(): void {
     const { position } = this.#source;
     const { seq, seqTail } = position;
@@ -39,7 +39,7 @@ export class Alignment {
         if (row.kind === 'row' && row.fingerprint === fingerprintIn(seqTail))
           await this.#intake.take({ rows: [], transport: 'poll', move: { kind: 'align', seq } }, this.#signal);
       })
-      // The reader meets and reports the same error.
+      // The reader encounters the same error and reports it.
       .catch(() => undefined)
       .finally(() => {
         this.#isChecking = false;

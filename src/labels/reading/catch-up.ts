@@ -2,14 +2,15 @@ import { fillTarget, note, type ReaderPorts, unreadSince } from '../ingest/ports
 import type { Unread } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 
-/** Returns the part of a source that is unread now. */
+/** Returns the part of a source's labels that is currently unread. */
 export function unread(source: Source, { time }: Pick<ReaderPorts, 'time'>): Unread {
   return { since: unreadSince(source, time.epoch), target: fillTarget(time.epoch, time.clock()) };
 }
 
 /**
- * Records that reading of a source's labels begins: labels that are too old by now are a gap. Called before the first row
- * is accepted, so that the gap is not lost if the process stops meanwhile.
+ * Records that reading of a source's labels begins: if the oldest unread labels are already too old to be accepted,
+ * their time is a gap. Called before the first row is accepted, so that the gap is not lost if the process stops while
+ * it reads.
  */
 export async function recordReadingStart(
   source: Source,
@@ -20,9 +21,10 @@ export async function recordReadingStart(
 }
 
 /**
- * Records that a source was read to its end. Withdraws the gap of an outage, except for the time whose labels were too old;
- * for a source that was found late, or not read for days, that time is a gap. `before` is the unread part when the reading
- * began. `readAt` is the time of the last missed label: labels were judged as too old by that time, not by the present one.
+ * Records that a source was read to its end. Withdraws the gap of an outage, except for the time whose labels were too
+ * old. For a source that was discovered late, or not read for days, that time remains a gap. `before` is the unread
+ * part when the reading began. `readAt` is the time at which the last missed label was read, which determines which
+ * labels were too old.
  */
 export async function recordCaughtUp(
   source: Source,

@@ -17,7 +17,7 @@ const source = (): Source =>
     noPosition,
   );
 
-/** A reader whose attempts fail with these errors, one after the other, and then succeed. */
+/** Creates a reader whose attempts fail with these errors, one after the other, and then succeed. */
 function reading(errors: readonly Error[]) {
   const noted = { failures: 0, warnings: [] as unknown[], attempts: 0 };
   const ports = {
@@ -43,7 +43,7 @@ function reading(errors: readonly Error[]) {
   return { noted, ports, read };
 }
 
-test('an error that a source causes fails this source, is counted each time and logged once, and the source is read again', async () => {
+test('an error that a source causes marks this source as failed, is counted each time and logged once, and the source is read again', async () => {
   const { noted, ports, read } = reading([new RangeError('Maximum call stack size exceeded'), new TypeError('other')]);
   const one = source();
   await containReading(one, ports, new AbortController().signal, read);
@@ -52,7 +52,7 @@ test('an error that a source causes fails this source, is counted each time and 
   expect(one.tracker.state).toBe('provider_rejects');
 });
 
-test('a transient error of the store is retried, and a permanent one rejects', async () => {
+test('a transient error of the store is retried, and a permanent one rejects the promise of the reader', async () => {
   const signal = new AbortController().signal;
   const passing = reading([new StoreError('disk_full', 'no space left')]);
   await containReading(source(), passing.ports, signal, passing.read);
@@ -61,7 +61,7 @@ test('a transient error of the store is retried, and a permanent one rejects', a
   await expect(containReading(source(), ports, signal, read)).rejects.toThrow('inconsistent');
 });
 
-test('an error after a stop is ignored', async () => {
+test('an error of a reader after a stop is ignored', async () => {
   const stop = new AbortController();
   const { noted, ports } = reading([]);
   const read = async () => {

@@ -6,8 +6,9 @@ import type { Source } from '../state/source.ts';
 import { readSource } from './read-source.ts';
 
 /**
- * Reads a source until the signal aborts. After an error that the source's data caused, perhaps by a bug of ours, the source
- * counts as failed and is read again later; other sources are not affected. Rejects only on a permanent failure of the store.
+ * Reads a source until the signal aborts. After an error that the source's data caused, perhaps through a bug of this
+ * instrument, the source counts as failed and is read again later; other sources are not affected. Rejects only on a
+ * permanent failure of the store.
  */
 export async function containReading(
   source: Source,

@@ -33,20 +33,20 @@ function readTracker(): Tracker {
   return tracker;
 }
 
-test('a labeler that is read, or was never read, has no gap', () => {
+test('a labeler that is read, or was never read, has no absence gap', () => {
   expect(absenceGap(labelerWith(readTracker()), 'read', now)).toBe(null);
   expect(absenceGap(labelerWith(new Tracker(did, untracked(start))), 'gone', now)).toBe(null);
 });
 
-test('a labeler has no gap after a crash until its document is read again', () => {
+test('a labeler has no absence gap after a crash until its document is read again', () => {
   expect(absenceGap({ ...labelerWith(readTracker()), resolutionStatus: 'unresolved' }, 'gone', now)).toBe(null);
 });
 
-test('a denied labeler has no second gap, because its denial records one', () => {
+test('a denied labeler has no absence gap, because its denial records one', () => {
   expect(absenceGap({ ...labelerWith(readTracker()), denied: true }, 'gone', now)).toBe(null);
 });
 
-test('a labeler that lost its place has an ingest_paused gap since it was last read to its end', () => {
+test('a labeler that lost its reading slot has an ingest_paused gap since the time at which it was last read to its end', () => {
   const gap = { source: did, start: micros(start + hour), end: now, reason: 'ingest_paused' };
   expect(absenceGap(labelerWith(readTracker()), 'waiting', now)).toEqual(gap);
 });

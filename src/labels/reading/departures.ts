@@ -3,19 +3,19 @@ import { note, type ReaderPorts } from '../ingest/ports.ts';
 import type { KnownLabeler } from '../roster/known-labeler.ts';
 import type { ReadingEvent } from '../state/reading-events.ts';
 
-/** Presence of a labeler that was read before. */
+/** Presence of a labeler that was read before: it is read, waits for a reading slot, or left the enrolment. */
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
- * Returns the absence of a labeler as an event of its reading: its labels since it was last read to its end are unknown.
- * Null while it is read, and while its document is not known.
+ * Returns the event for an absent labeler, whose labels since it was last read to its end are unknown. Returns null
+ * while the labeler is read, and while its document is not known.
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,
   presence: Presence,
   now: Micros,
 ): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records its own gap. After a crash the document must be read again before the labeler counts as gone.
+  // A denial records a separate gap. After a crash the document must be read again before the labeler counts as gone.
   if (denied || resolutionStatus === 'unresolved') return null;
   if (presence === 'waiting') return { kind: 'displaced', now };
   return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;

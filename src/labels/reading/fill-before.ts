@@ -7,17 +7,23 @@ import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound } from './poll-round.ts';
 import { findStreamStart } from './stream-search.ts';
 
-/** Result of filling in the time before a connection. */
+/** Result of filling in the labels from before a connection. */
 export interface Filled {
-  /** True if polling works: everything before the connection is stored, up to the first live frame. */
+  /** True if polling works, so that all labels before the first live frame of the connection are stored. */
   readonly joined: boolean;
   readonly reset: boolean;
   readonly fault: SourceFault | null;
-  /** Cursor from which the stream replays labels that polls cannot return; null if there is none. */
+  /**
+   * Cursor from which the stream replays labels that polls cannot return; null if no such replay is necessary or
+   * possible.
+   */
   readonly replayFrom: number | null;
 }
 
-/** Fills in the time before a connection. Time that can be neither filled in nor resumed by the stream is a gap. */
+/**
+ * Fills in the labels from before a connection. Time that neither polls nor the resumed stream can fill in is recorded
+ * as a gap.
+ */
 export async function fillBefore(
   source: Source,
   intake: SourceIntake,
@@ -28,7 +34,8 @@ export async function fillBefore(
   const { since } = before;
   const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
   let outcome = await round();
-  // Our own limits are no failure of the source: the stream is read meanwhile, and the pages are requested again.
+  // A limit of this instrument is no failure of the source: reading of the stream continues, and the pages are
+  // requested again.
   while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
     await ports.time.wait(ports.time.random() * ports.time.timings.pollMs, signal);
     outcome = await round();
@@ -41,7 +48,7 @@ export async function fillBefore(
     return { joined: true, reset: false, fault: null, replayFrom: null };
   }
   if (resumed) return { joined: false, reset: false, fault: outcome, replayFrom: null };
-  // Only live labels arrive: those between the last read row and the first frame are unknown.
+  // Only live labels arrive: the labels between the last read row and the first frame are unknown.
   if (since < openedAt) {
     await note(source, ports.gaps, { kind: 'not_filled_in', since, opened: openedAt });
     const passing = outcome.fault === 'failed';
@@ -49,7 +56,7 @@ export async function fillBefore(
     if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  // Labels since the stream opened are stored.
+  // The labels since the opening of the stream are stored.
   source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
   await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };

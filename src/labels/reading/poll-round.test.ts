@@ -13,7 +13,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const signal = new AbortController().signal;
 const now = Date.now();
 
-/** The n-th row, by default authored a second after the one before it. */
+/** Creates the n-th row, by default authored one second after the previous row. */
 function row(n: number, ageMs = (1_000 - n) * 1_000): unknown {
   return {
     ...{ src: did, uri: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', val: `v${n}` },
@@ -27,7 +27,7 @@ const page = (labels: readonly unknown[], cursor?: string): JsonAnswer => ({
   value: { labels, ...(cursor === undefined ? {} : { cursor }) },
 });
 
-/** A source at cursor 100 with scripted pages, and one round of reading them. */
+/** Creates a source at cursor 100 with scripted pages, and a function that runs one round of polls. */
 function reading(answer: (cursor: number, limit: number, asked: number) => JsonAnswer) {
   const memory = createInputMemory();
   let asked = 0;
@@ -59,7 +59,7 @@ test('ordered pages move the position to the cursor of the last one', async () =
   const answers = new Map([
     [100, page(rows(0, pageLimit), '350')],
     [350, page(rows(300, 2), '352')],
-    // After a short page the last row is requested again.
+    // The last row is requested again after a short page.
     [351, page(rows(301, 1), '352')],
   ]);
   const { source, stored, round } = reading((cursor) => answers.get(cursor) ?? page([]));
@@ -73,11 +73,11 @@ test.each([
   ['cursor zero', '0'],
   ['a cursor that is not a number', 'next'],
   ['no cursor', undefined],
-])('a page with %s does not move the position: its rows are stored, and requested again', async (_, cursor) => {
+])('a page with %s does not move the position; its rows are stored and requested again', async (_, cursor) => {
   const { source, stored, round } = reading(() => page(rows(0, 3), cursor));
   expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
   expect([source.position.cursor, stored.size]).toEqual([100, 3]);
-  // Stored rows are recognized when they arrive again.
+  // Stored rows are detected as duplicates when they arrive again.
   expect(await round()).toEqual({ kind: 'quiet', rows: 0 });
   expect(source.position.cursor).toBe(100);
 });
@@ -107,8 +107,11 @@ test('a cursor lower than the position of the stream does not move the position 
   expect(source.position.cursor).toBe(900);
 });
 
-describe('the last row that was read', () => {
-  /** A source with a mark of its last row; `shown` is the page from one row before it, `looked` the response to a look-up of that row. */
+describe('the last row of a source', () => {
+  /**
+   * Creates a source with a mark of its last row; `shown` is the page that should begin with that row, `looked` is the
+   * response to a look-up of the row.
+   */
   function remembering(shown: JsonAnswer, looked = shown) {
     const found = reading((cursor, limit) =>
       cursor === 99 ? (limit === 1 ? looked : shown) : page(rows(2, 1), '103'),
@@ -117,20 +120,20 @@ describe('the last row that was read', () => {
     return found;
   }
 
-  test('a present last row allows later rows to be stored', async () => {
+  test('allows later rows to be stored if it is present', async () => {
     const { source, gaps, round } = remembering(page([row(900), ...rows(0, 3)], '103'));
     expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
     expect([source.position.cursor, gaps]).toEqual([103, []]);
   });
 
-  test('a failed look-up of the last row delays later rows', async () => {
+  test('delays later rows if its look-up fails', async () => {
     const unavailable = { kind: 'status', status: 503, retryAfterMs: null, error: null } as const;
     const { source, stored, gaps, round } = remembering(page(rows(0, 3), '103'), unavailable);
     expect(await round()).toMatchObject({ kind: 'fault', fault: 'failed' });
     expect([source.position.cursor, stored.size, gaps]).toEqual([100, 0, []]);
   });
 
-  test('another row with the number of the last row causes a gap and a reset', async () => {
+  test('causes a gap and a reset if another row has its number', async () => {
     const { source, stored, gaps, round } = remembering(page([row(901)], '100'));
     expect(await round()).toEqual({ kind: 'reset' });
     expect([source.position, stored.size]).toEqual([noPosition, 0]);

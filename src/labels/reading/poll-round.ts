@@ -18,16 +18,20 @@ import { untilReadable } from './throttle.ts';
 
 /** Result of reading a source's pages to their end. */
 export type RoundOutcome =
-  /** Everything that the source had when the round began is stored. */
+  /** All labels that the source had at the start of the round are stored. */
   | { readonly kind: 'quiet'; readonly rows: number }
   | ({ readonly kind: 'fault' } & SourceFault)
-  /** The last row that was read is gone without a replacement: the labeler's database was reset, and is read again. */
+  /**
+   * The last row that was read no longer exists and was not replaced: the labeler's database was reset, and is read
+   * again.
+   */
   | { readonly kind: 'reset' };
 
 /**
- * Reads a source's pages from its position to their end. Used for polling, for filling in the time before a stream's first
- * frame, and for confirming that a quiet stream has no labels. A page that may be the last is requested from one row
- * earlier, so that it shows whether the last row that was read still exists. `before` is the unread part at the start.
+ * Reads a source's pages from its position to their end. A round serves three purposes: polling, filling in the labels
+ * before a stream's first frame, and confirming that a quiet stream has no labels. A page that may be the last is
+ * requested from one row earlier, so that it shows whether the last row that was read still exists. `before` is the
+ * unread part at the start.
  */
 export async function pollRound(
   source: Source,
@@ -48,10 +52,10 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   const found = source.position.cursor === null ? await findStart(round) : null;
   if (found?.kind === 'fault') return found;
   const start = found?.cursor ?? source.position.cursor ?? 0;
-  /** The first page, if the search has read it. */
+  /** First page, if the search for the start has already read it. */
   let sampled = found?.page ?? null;
   const { cursor: known, cursorTail } = source.position;
-  /** The last row that was read, which the next page must show. */
+  /** Last row that was read; the next page must contain it. Null if no check is necessary. */
   let last = known !== null && cursorTail !== null && checksTail(round) ? { mark: cursorTail, number: known } : null;
   let cursor = last === null ? start : start - 1;
   let rows = 0;
@@ -67,7 +71,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     const shuffled = isShuffled(page.labels.map(authoredOf));
     if (last !== null) {
       const { mark } = last;
-      // An unordered full page may omit any row.
+      // An unordered full page may omit any row, so it is no evidence.
       const lost = full && shuffled ? null : await checkLastRow(round, page, { ...last, full });
       if (lost !== null) return lost;
       fresh = fresh.filter((row) => fingerprint(row) !== fingerprintIn(mark));
@@ -87,9 +91,10 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
     const cursorAfter = shuffled ? null : next;
     const mark = await storePage(round, page, { fresh, shuffled, cursorAfter, start });
     rows += fresh.length;
-    // A short page contained all remaining rows, in any order; a full one may not be the last.
+    // A short page contains all remaining rows, in any order; a full page may not be the last.
     if (cursorAfter === null) return full ? unverified() : { kind: 'quiet', rows };
-    // Rows after a full page existed with it; rows after a short page are newer, so the last row must be checked.
+    // The rows after a full page existed when that page was read. Rows after a short page are newer, so the next page
+    // must show the last row.
     last = !full && checksTail(round) ? { mark, number: cursorAfter } : null;
     cursor = last === null ? cursorAfter : cursorAfter - 1;
   }
@@ -127,7 +132,7 @@ async function storePage(
 interface Round extends PageRequester {
   readonly ports: ReadingPorts;
   readonly intake: SourceIntake;
-  /** Holds the memory of the pages that are decoded and not yet stored. */
+  /** Memory account of the pages that are decoded and not yet stored. */
   readonly memory: ByteAccount;
 }
 
@@ -135,11 +140,14 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
   readonly page: Page;
   /** Number of requested labels. */
   readonly limit: number;
-  /** Memory that it takes. */
+  /** Memory that the page occupies, in bytes. */
   readonly cost: number;
 }
 
-/** Requests a page. Huge labels must not stop their source: a smaller page can be read, and refuses them. */
+/**
+ * Requests a page. If huge labels make a page too large, a smaller page is requested, whose huge labels are then
+ * refused.
+ */
 async function ask({ source, ports, memory, signal }: Round, cursor: number): Promise<Asked> {
   for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
     // A labeler with endless pages is read no faster than its share, even if no row is new.
@@ -168,26 +176,26 @@ async function ask({ source, ports, memory, signal }: Round, cursor: number): Pr
 /** Measured mean size of a row of a page, in bytes. */
 const meanJsonBytes = 400;
 
-/** Estimates the processor time of reading a page, in milliseconds, as measured. */
+/** Estimates the processor time of reading a page, in milliseconds, from measurements. */
 function pageCpuMs(rows: number): number {
   return 0.5 + rows * 0.04;
 }
 
-/** Maximum memory of the pages that a search keeps. Pages that it does not keep are read again later. */
+/** Maximum memory of the sampled pages that a search keeps, in bytes. Other sampled pages are requested again later. */
 const maxSampledMemory = 4 * 1024 * 1024;
 
 interface Start {
   readonly kind: 'start';
   readonly cursor: number;
-  /** The page after the cursor, if the search has read it. */
+  /** Page after the cursor, if the search has already read it; otherwise null. */
   readonly page: Asked<LabelPage> | null;
 }
 
-/** Finds the cursor to begin with if the source has none; a failure if the pages do not show one. */
+/** Returns the cursor at which a source without a position begins; a failure if the sampled pages show no order. */
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, ports, signal } = round;
   const pages = new Map<number, Asked<LabelPage>>();
-  /** Pages of the samples, including those that were too large to keep. */
+  /** Sampled pages by cursor, including those that were too large to keep. */
   const seen = new Map<number, SampledPage & { readonly limit: number }>();
   const failed: { fault: SourceFault | null } = { fault: null };
   const read = async (cursor: number): Promise<SampledPage & { readonly limit: number }> => {
@@ -196,7 +204,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
     const { page, limit, cost } = await ask(round, cursor);
     if (page.kind === 'fault') {
       failed.fault = page;
-      throw new Error('the cursor search ends here');
+      throw new Error('the memory of the source ran out during the search for the cursor');
     }
     const found = { authored: page.labels.map(authoredOf), cursor: decimal(page.cursor), limit };
     seen.set(cursor, found);
@@ -213,7 +221,7 @@ async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault
   try {
     const first = await read(0);
     const count = first.authored.length;
-    // A short page without a next page contains everything: there is nothing to search.
+    // A short page without a next page contains all labels, so no search is necessary.
     if (count < first.limit && (first.cursor === null || (await read(first.cursor)).authored.length === 0))
       return await start(0);
     const target = fillTarget(ports.time.epoch, ports.time.clock());
@@ -231,7 +239,10 @@ function checksTail({ source, ports: { time } }: Round): boolean {
   return shouldCheckTail(source.progress, time.clock(), time.timings.tailMs);
 }
 
-/** Checks whether a page shows the last row that was read. Returns null to continue: the row exists, or its loss is recorded as a gap. */
+/**
+ * Checks whether a page shows the last row that was read. Returns null if reading may continue: the row exists, or its
+ * loss is recorded as a gap.
+ */
 async function checkLastRow(
   round: Round,
   { labels }: LabelPage,
@@ -258,7 +269,10 @@ async function checkLastRow(
   return { kind: 'reset' };
 }
 
-/** Records that labels since the source was last complete may be missing. `live`: later ones arrive on the open stream. */
+/**
+ * Records a gap for the labels since the source was last complete, because its database was reset. With `live`, later
+ * labels arrive on the open stream.
+ */
 export async function recordReset(
   source: Source,
   { gaps, time }: Pick<ReadingPorts, 'gaps' | 'time'>,
@@ -271,7 +285,7 @@ function digitsOf(row: unknown): number {
   return Number.parseInt(fingerprint(row).slice(0, 8), 16);
 }
 
-/** Returns the next cursor, or null if the page has no usable one. */
+/** Returns the next cursor, or null if the cursor of the page cannot be used. */
 function nextCursor(
   { labels, cursor }: LabelPage,
   asked: number,
@@ -289,7 +303,7 @@ function nextCursor(
   return next;
 }
 
-/** Authored time of a row; null if it has none. */
+/** Returns the authored time of a row; null if the row has no valid time. */
 export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }

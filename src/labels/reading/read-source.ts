@@ -9,12 +9,12 @@ import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { streamSession } from './stream-session.ts';
 
-/** Minimum wait between two connections to one source, in milliseconds, even after a success. */
+/** Minimum wait between two connections to one source, in milliseconds, even after a connection without a failure. */
 const minWaitMs = 100;
 
 /**
- * Reads one source until the signal aborts, and pauses while the source has used up its share of the day. Rejects only if
- * the writer does.
+ * Reads one source until the signal aborts, and pauses while the source has used up its share of the day. Rejects only
+ * if the store fails permanently.
  */
 export async function readSource(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -28,7 +28,7 @@ export async function readSource(source: Source, ports: ReaderPorts, signal: Abo
   }
 }
 
-/** Waits for the next day, and records the growing gap repeatedly, so that a crash does not hide it. */
+/** Waits for the next day, and records the growing gap repeatedly, so that a crash does not hide the gap. */
 async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: AbortSignal): Promise<void> {
   const { did } = source;
   const { gaps, report } = ports;
@@ -44,7 +44,7 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   await record();
 }
 
-/** Reads by the stream while it works, otherwise by polls, and tries the stream again later. */
+/** Reads by the stream while the stream works, otherwise by polls, and tries the stream again later. */
 async function readByTransports(
   source: Source,
   intake: SourceIntake,
@@ -70,13 +70,13 @@ async function readByTransports(
           continue;
         }
         if (session.progress) backoff.reset();
-        // A stream that opens and sends nothing is not a response.
+        // A stream that opens and sends no message is not a response.
         else if (session.poll) await failed(source, ports, null, session.poll);
         await wait(minWaitMs + (session.progress ? 0 : backoff.next()), signal);
         continue;
       }
       streamFault = session;
-      // Our own limits may allow a stream again soon; the source's support of streams rarely changes.
+      // A limit of this instrument may allow a stream again soon, whereas a source rarely begins to support streams.
       if (session.fault === null) streamDue = now + timings.pollMs;
       else if (session.fault !== 'failed') streamDue = now + timings.streamRetryMs;
     }
@@ -91,7 +91,10 @@ async function readByTransports(
   }
 }
 
-/** Waits after resets: the first reset is read at once, repeated ones at growing intervals. */
+/**
+ * Creates the waits after resets: the source is read at once after the first reset, and at growing intervals after
+ * repeated resets.
+ */
 function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
   return () => {
@@ -135,7 +138,8 @@ function waitAfter(
   next: () => number,
 ): number {
   const { timings, clock, random } = ports.time;
-  // After our own limits the wait is short and does not grow; it is random, so that sources do not retry together.
+  // After a limit of this instrument the wait is short and constant; it is random, so that sources do not retry at the
+  // same time.
   if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
   if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;

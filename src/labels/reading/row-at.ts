@@ -5,14 +5,17 @@ import { decimal, type LabelPage, type PageOptions, queryLabels } from '../poll/
 import type { SourceFault } from '../state/faults.ts';
 import type { Source } from '../state/source.ts';
 
-/** The source and the ports of a request, and its signal. */
+/** Source and ports of a request for a page, and the signal that aborts it. */
 export interface PageRequester {
   readonly source: Source;
   readonly ports: Pick<ReaderPorts, 'query' | 'time' | 'report'>;
   readonly signal: AbortSignal;
 }
 
-/** Requests a page once. Few sources may request large pages concurrently, because each may occupy much memory. */
+/**
+ * Requests a page once. The number of concurrent requests for large pages is limited, because each page may occupy much
+ * memory.
+ */
 export async function requestPage(
   { source, ports, signal }: PageRequester,
   cursor: number,
@@ -39,15 +42,15 @@ export async function requestPage(
 /** Result of looking up a row by its number. */
 export type RowAt =
   | { readonly kind: 'row'; readonly fingerprint: string }
-  /** There is no such row, or the labeler does not show it. */
+  /** No row has this number, or the labeler does not return it. */
   | { readonly kind: 'none' }
-  /** The labeler cannot be asked now. */
+  /** The labeler does not respond at present. */
   | ({ readonly kind: 'fault' } & SourceFault);
 
-/** Looks up the row with exactly this number. */
+/** Returns the row with exactly this number. */
 export async function rowAt(reader: PageRequester, number: number): Promise<RowAt> {
   const memory = reader.ports.query.memory.decoded.open();
-  // Must not wait for memory: the caller may hold memory that others wait for.
+  // The request must not wait for memory: the caller may hold memory for which other sources wait.
   const admit: PageOptions['admit'] = async (decodedBytes) => (memory.tryTake(decodedBytes) ? 'taken' : 'busy');
   try {
     const page = await requestPage(reader, number - 1, { limit: 1, admit });
@@ -60,7 +63,7 @@ export async function rowAt(reader: PageRequester, number: number): Promise<RowA
 }
 
 function rowOf(page: LabelPage | ({ readonly kind: 'fault' } & SourceFault), number: number): RowAt {
-  // A permanent failure counts as `none`: otherwise a labeler that never answers this request would not be read on.
+  // A permanent failure counts as `none`; otherwise a labeler that never answers this request would no longer be read.
   if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
   if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };
   return { kind: 'row', fingerprint: fingerprint(page.labels[0]) };

@@ -16,26 +16,35 @@ interface Running {
   readonly done: Promise<void>;
 }
 
-/** Maximum endpoints of a labeler whose positions are kept, so that one that moves back is resumed at its old position. */
+/**
+ * Maximum endpoints of a labeler whose positions are kept, so that a labeler that returns to an earlier endpoint is
+ * resumed at its old position.
+ */
 const maxEndpoints = 4;
-/** Maximum positions that one commit removes. */
+/** Maximum positions that one commit removes from the store. */
 const maxForgotten = 500;
 
-/** Keeps one reader for each labeler that has an endpoint, and none for the others. */
+/** Keeps one reader for each labeler that has an endpoint, and no reader for other labelers. */
 export class SourceRunner {
   readonly #ports: ReaderPorts;
   readonly #signal: AbortSignal;
-  /** Positions at the last start of each reader, which then keeps its own. */
+  /** Positions at the last start of each reader; a running reader keeps its own position. */
   readonly #positions = new Map<string, ReadPosition>();
-  /** Endpoints of each labeler that may have a stored position, the newest last. */
+  /** Endpoints of each labeler that may have a stored position, in the order of their use. */
   readonly #endpoints = new Map<string, string[]>();
   readonly #running = new Map<string, Running>();
-  /** Readers that were stopped and have not ended yet; the next reader of the labeler starts after it. */
+  /**
+   * Readers that were stopped and have not ended yet, by DID; the next reader of a labeler starts after the previous
+   * one has ended.
+   */
   readonly #endings = new Map<string, Promise<void>>();
   readonly #failed: (error: unknown) => void;
   readonly #places: Places;
 
-  /** Calls `failed` when a reader fails because the store fails; errors that a source's data causes do not count. */
+  /**
+   * Calls `failed` when a reader fails because the store fails; an error that a source's data causes does not count as
+   * such a failure.
+   */
   constructor(ports: ReaderPorts, signal: AbortSignal, failed: (error: unknown) => void, maxReaders = maxEnrolled) {
     this.#ports = ports;
     this.#signal = signal;
@@ -49,7 +58,7 @@ export class SourceRunner {
     this.#endpoints.set(did, [...(this.#endpoints.get(did) ?? []), endpoint]);
   }
 
-  /** Starts, moves or stops the reader of a labeler by its present document. */
+  /** Starts, moves or stops the reader of a labeler, as its current document requires. */
   follow(labeler: KnownLabeler): void {
     if (this.#signal.aborted) return;
     const { did, endpoint, resolutionStatus, denied, tracker } = labeler;
@@ -69,7 +78,7 @@ export class SourceRunner {
     if (running) this.fillPlaces();
   }
 
-  /** Gives free places to waiting labelers; the priority of some may have risen since they asked. */
+  /** Assigns free reading slots to waiting labelers, whose priority may have increased since their request. */
   fillPlaces(): void {
     for (let next = this.#places.next(); next !== null; next = this.#places.next()) {
       this.follow(next);
@@ -77,12 +86,12 @@ export class SourceRunner {
     }
   }
 
-  /** Returns true if a labeler waits because others occupy all places. */
+  /** Returns true if a labeler waits because all reading slots are occupied. */
   waits({ did }: KnownLabeler): boolean {
     return this.#places.waits(did);
   }
 
-  /** Returns whether a labeler is read, waits for a place, or neither. */
+  /** Returns the presence of a labeler: read, waiting for a reading slot, or neither. */
   presence({ did }: KnownLabeler): Presence {
     if (this.#running.has(did)) return 'read';
     return this.#places.waits(did) ? 'waiting' : 'gone';
@@ -95,7 +104,7 @@ export class SourceRunner {
     const displacedReader = displaced && this.#running.get(displaced.did);
     if (displaced && displacedReader) {
       this.#stop(displaced.did, displacedReader);
-      this.#ports.report.log.info('a new source lost its place to a privileged one', {
+      this.#ports.report.log.info('a new source lost its reading slot to a privileged one', {
         labeler: displaced.did,
         to: labeler.did,
       });
@@ -109,7 +118,7 @@ export class SourceRunner {
     return this.#running.has(did) || this.#endings.has(did);
   }
 
-  /** Resolves when every reader has ended; they end when the signal aborts. */
+  /** Resolves when every reader has ended, which happens after the signal aborts. */
   async ended(): Promise<void> {
     await Promise.all([...this.#endings.values(), ...[...this.#running.values()].map(({ done }) => done)]);
   }
@@ -137,7 +146,7 @@ export class SourceRunner {
     this.#running.set(did, { endpoint, stop, done });
   }
 
-  /** A labeler as the slot scheduler identifies it, with its current priority. */
+  /** Returns the identity of a labeler for the slot scheduler, with its current priority. */
   #peerOf(labeler: KnownLabeler): Peer {
     const now = (): Micros => this.#ports.time.clock();
     return {
@@ -148,7 +157,7 @@ export class SourceRunner {
     };
   }
 
-  /** Forgets the positions of all but the newest endpoints, here and in the store. */
+  /** Removes the positions of all but the newest endpoints, in memory and in the store. */
   async #forgetOld(did: string): Promise<void> {
     const endpoints = this.#endpoints.get(did) ?? [];
     while (endpoints.length > maxEndpoints) {
@@ -160,7 +169,7 @@ export class SourceRunner {
           clockGeneration: this.#ports.acceptance.clockGeneration(),
         });
       } catch (error) {
-        // A removal does not depend on the clock.
+        // The removal of positions does not depend on the clock, so it is repeated at once.
         if (error instanceof ClockChanged) continue;
         throw error;
       }

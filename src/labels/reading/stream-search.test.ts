@@ -42,7 +42,7 @@ async function endless(message: (n: number) => [header: object, body: object]): 
       n += 1;
       socket.send(Buffer.concat(message(n).map((part) => encode(part))));
     };
-    // One at once: on a busy machine the first one could otherwise arrive after the stream counts as quiet.
+    // The first message is sent at once; on a busy machine it could otherwise arrive after the stream counts as quiet.
     send();
     const timer = setInterval(send, 20);
     socket.on('close', () => clearInterval(timer));

@@ -12,9 +12,9 @@ import type { StreamOwner } from '../stream/open-stream.ts';
 import { authoredOf } from './poll-round.ts';
 
 /**
- * Finds the cursor from which the stream of a labeler without `queryLabels` delivers everything to be stored, by
- * sampling it. Null if the samples show no order, or nothing from before `openedAt`: a server that ignores cursors
- * sends only live labels.
+ * Finds the cursor from which the stream of a labeler without `queryLabels` delivers all labels to be stored, by
+ * sampling the stream. Returns null if the samples show no order, or no label from before `openedAt`: a server that
+ * ignores cursors sends only live labels.
  */
 export async function findStreamStart(
   source: StreamOwner,
@@ -48,7 +48,7 @@ export async function findStreamStart(
     return found.kind === 'found' ? await start(found.cursor) : null;
   } catch (error) {
     if (error instanceof ConnectError || error instanceof SearchTooLong) return null;
-    // The open connection ended with the search.
+    // The open connection ended, which ends the search.
     if (over.signal.aborted && !signal.aborted) return null;
     throw error;
   } finally {
@@ -57,20 +57,20 @@ export async function findStreamStart(
   }
 }
 
-/** Reader dependencies that the search uses. */
+/** Ports that the search uses. */
 interface SearchPorts {
   readonly query: Pick<LabelQuery, 'openStream' | 'memory'>;
   readonly time: Pick<ReaderTime, 'timings' | 'wait' | 'clock' | 'epoch'>;
 }
 
-/** Thrown when the search takes too long, or too much memory. */
+/** Error of a search that takes too long or requires too much memory. */
 class SearchTooLong extends Error {}
 
 interface Sample {
   readonly labels: readonly unknown[];
-  /** Number of its last frame; null if it has none. */
+  /** Number of the last frame of the sample; null if the sample has no frame. */
   readonly newest: number | null;
-  /** Bytes of its frames. */
+  /** Total size of the frames of the sample, in bytes. */
   readonly bytes: number;
 }
 
@@ -78,11 +78,11 @@ interface Sample {
 const maxFrames = 1_000;
 /** Maximum bytes of all samples of a search. */
 const maxHeldBytes = 4 * maxWaitingBytes;
-/** Maximum duration of a sample and of a search, in multiples of the time after which a stream counts as quiet. */
+/** Maximum durations of a sample and of a search, in multiples of the time after which a stream counts as quiet. */
 const maxSampleQuietPeriods = 3;
 const maxQuietPeriods = 60;
 
-/** Reads as many labels after a cursor as a page has, or those until the stream is live or quiet. */
+/** Reads the labels after a cursor, at most as many as a page contains, until the stream is live or quiet. */
 async function sample(
   source: StreamOwner,
   cursor: number,
@@ -101,10 +101,10 @@ async function sample(
     cursor,
     {
       onFrame: (data) => {
-        // Frames still arrive while the connection closes, and must not use more memory.
+        // Frames may arrive while the connection closes, and must not occupy more memory.
         if (enough.signal.aborted) return;
         const { fault, elements } = scanFrame(data);
-        // Without memory the search is abandoned, because other sources wait for memory too.
+        // The search is abandoned if there is not enough memory, because other sources also wait for memory.
         hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
         if (!hasMemory) return enough.abort();
         const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
@@ -112,7 +112,7 @@ async function sample(
         bytes += data.byteLength;
         const full = bytes >= maxWaitingBytes || count >= maxFrames;
         if (full || frame.kind === 'future_cursor') enough.abort();
-        // A frame without labels does not count: the stream is as quiet as without it.
+        // A frame without labels is ignored, so that a stream that sends only such frames counts as quiet.
         if (frame.kind !== 'labels') return;
         frames.push(frame);
         labels += frame.labels.length;

@@ -12,7 +12,7 @@ import { streamSession } from './stream-session.ts';
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const closed = { code: 1000, reason: 'remote_close' } as const;
 
-/** Runs one session with a single stream slot; returns its outcome and whether the slot is free afterwards. */
+/** Runs one session with a single stream slot; returns the outcome, and true if the slot is free afterwards. */
 async function sessionWith(openStream: OpenStream, over = new AbortController().signal) {
   const streams = createSlots({ perHost: 1, total: 1, maxWaiting: 0 });
   const memory = createInputMemory();
@@ -34,7 +34,7 @@ test.each<[string, OpenStream, unknown]>([
     () => Promise.reject(new ConnectError('dns', 'no such name')),
     expect.objectContaining({ kind: 'fault', fault: 'failed' }),
   ],
-  ['fails by a bug of ours', () => Promise.reject(new Error('ours')), new Error('ours')],
+  ['fails through a bug of this program', () => Promise.reject(new Error('ours')), new Error('ours')],
   [
     'is closed at once',
     (_source, _cursor, { onFrame }) => {
@@ -50,7 +50,7 @@ test.each<[string, OpenStream, unknown]>([
   expect(isFree).toBe(true);
 });
 
-test('the slot of a stream is free after a stop while it opens', async () => {
+test('the slot of a stream is free after a stop during the opening of the stream', async () => {
   const stop = new AbortController();
   const opening: OpenStream = (_source, _cursor, _events, signal) =>
     new Promise((_resolve, reject) => {

@@ -22,13 +22,13 @@ import { type Filled, fillBefore } from './fill-before.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
 
-/** Consecutive unreadable messages after which a connection counts as not being a label stream. */
+/** Maximum consecutive unreadable messages; a connection that exceeds it does not count as a label stream. */
 const maxMalformed = 20;
 
 /**
- * Reads one connection to `subscribeLabels`, from opening to end. While it is read live, polls fill in the time before it
- * until they reach the first live frame. A resumed stream is requested from its last frame: another frame in its place
- * means that the labeler's database is not the one that was read.
+ * Reads one connection to `subscribeLabels`, from its opening to its end. While the stream is read live, polls fill in
+ * the labels from before its first live frame. A resumed stream is requested from its last frame: if another frame has
+ * that number, the labeler's database is not the one that was read before.
  */
 export async function streamSession(
   source: Source,
@@ -36,13 +36,13 @@ export async function streamSession(
   ports: ReadingPorts,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
-  // Each connection costs a handshake and its setup: a connection that ends at once is not reopened at once.
+  // The session is charged for its handshake and setup, so that a connection that ends at once is not reopened at once.
   ports.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, ports, outer);
   const slot = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
   if (typeof slot === 'string') {
     if (slot === 'busy') ports.report.telemetry.hostFull('stream');
-    // The labeler is polled, which needs no open connection, and a stream is requested again later.
+    // The caller polls the labeler, which requires no open connection, and requests a stream again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
   const stop = new AbortController();
@@ -62,10 +62,11 @@ export async function streamSession(
     });
     filling.then(
       ({ reset, replayFrom }) => {
-        // The rows belong to another database: everything is read again, including the stream. Or the stream replays from further back.
+        // After a reset all labels are read again, also by the stream. For a replay, the stream is opened again at an
+        // earlier cursor.
         if (reset || replayFrom !== null) session.close();
       },
-      // The error is handled below.
+      // The rejection is handled below.
       () => session.close(),
     );
     const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
@@ -73,7 +74,7 @@ export async function streamSession(
     socket.close();
     const { reset, fault, replayFrom } = await filling;
     if (reset) return { kind: 'reset' };
-    // A frame that cannot be read would arrive again and again: polls skip it, and the stream begins after it.
+    // An unreadable frame would arrive after each reconnect. Polls skip its labels, and the stream begins after it.
     if (unreadable || replayFrom !== null) await intake.applyInTurn({ kind: 'number_forgotten' });
     source.apply({ kind: 'replay_found', cursor: replayFrom });
     return outcome.kind === 'ended' ? { ...outcome, poll: session.answered ? null : fault } : outcome;
@@ -89,7 +90,7 @@ export async function streamSession(
   }
 }
 
-/** Opens the stream of a source at its progress, and passes the frames to a session. */
+/** Opens the stream of a source at the stored position, and passes its frames to a session. */
 async function opened(
   source: Source,
   session: Session,
@@ -115,16 +116,16 @@ class Session {
   readonly #ports: ReadingPorts;
   readonly #signal: AbortSignal;
   readonly #frames: FrameQueue;
-  /** Memory of the incomplete message. */
+  /** Memory account of the incomplete message. */
   readonly #partial: ByteAccount;
-  /** Memory of the frames that are decoded and not yet stored. */
+  /** Memory account of the frames that are decoded and not yet stored. */
   readonly #decoded: ByteAccount;
-  /** True if it delivered anything, even if only known labels. */
+  /** True if the connection delivered a label, even a known one. */
   answered = false;
   #wake: (() => void) | null = null;
   #closed = false;
   #malformed = 0;
-  /** True if the labeler reported that it no longer has everything after our cursor. */
+  /** True if the labeler reported that it no longer has all labels after the requested cursor. */
   #outdated = false;
   #progress = false;
   readonly #alignment: Alignment;
@@ -167,7 +168,7 @@ class Session {
     return this.#partial.isOver;
   }
 
-  /** Releases all memory. */
+  /** Releases all memory of the session. */
   release(): void {
     this.#frames.clear();
     this.#partial.release();
@@ -178,13 +179,13 @@ class Session {
     const { timings, wait } = this.#ports.time;
     stream.filled.then(
       ({ joined }) => {
-        // The fill-in may end after this connection.
+        // The fill-in may end after this connection, in which case its result is not applied.
         if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
       },
       () => undefined,
     );
     while (!this.#signal.aborted) {
-      // Frames wait here, and then at the peer, until the source may be read again.
+      // Frames wait in the queue, and then at the labeler, until the source may be read again.
       await untilReadable(this.#source, this.#ports, this.#signal);
       const batch = this.#frames.next();
       if (batch === null) {
@@ -197,7 +198,8 @@ class Session {
         const limit = settled ? timings.confirmMs : timings.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         quiet.abort();
-        // A confirmation waits for the fill-in; frames that arrive meanwhile are read at once.
+        // The confirmation of a quiet stream waits for the fill-in; frames that arrive during the wait are read at
+        // once.
         const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
         this.#wake = null;
         if (filled !== 'woken' && !this.#signal.aborted) {
@@ -216,7 +218,10 @@ class Session {
     return { kind: 'ended', progress: this.#progress };
   }
 
-  /** Decodes frames once there is memory for them; the reserve always suffices for a few. Returns none if reading ends meanwhile. */
+  /**
+   * Decodes frames once there is memory for them; the reserve always suffices for a few frames. Returns no frames if
+   * reading ends during the wait.
+   */
   async #take(batch: FrameBatch): Promise<readonly LabelFrame[]> {
     const memory = this.#decoded;
     if (memory.tryTake(batch.cost)) return this.#frames.take(batch);
@@ -225,7 +230,7 @@ class Session {
     return taken === 'taken' ? this.#frames.take(few) : [];
   }
 
-  /** Confirms a quiet stream. */
+  /** Confirms by polls that a quiet stream has no labels. */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
     const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
     switch (act) {
@@ -295,11 +300,11 @@ class Session {
     await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return;
-    // Labels authored since the stream opened follow all older ones.
+    // All older labels precede the labels authored since the opening of the stream.
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;
-    // Live rows were never missed: all missed rows came before them.
+    // Live rows are complete: all missed rows precede them.
     if (live > 0) await this.#caughtUp(live === rows.length ? readBefore : tracker.readAt);
   }
 
@@ -307,7 +312,7 @@ class Session {
     await recordCaughtUp(this.#source, this.#ports, unread(this.#source, this.#ports), readAt);
   }
 
-  /** Records a gap since the last read row; later labels arrive live. */
+  /** Records a gap since the last read row, because the labeler's database was reset; later labels arrive live. */
   async #reset(): Promise<void> {
     await recordReset(this.#source, this.#ports, true);
   }
@@ -319,7 +324,7 @@ class Session {
     return { kind: 'reset' };
   }
 
-  /** Returns the new labels of a frame; the first frame of a resumed stream must be the one that was read last. */
+  /** Returns the new labels of a frame; the first frame of a resumed stream must be the last frame that was read. */
   async #afterTail(seq: number, labels: readonly unknown[]): Promise<readonly unknown[] | 'reset'> {
     const { expected } = this.#stream;
     if (expected === null) return labels;
@@ -343,7 +348,7 @@ class Session {
       case 'outdated_cursor':
         telemetry.quirk('outdated_cursor');
         this.#source.apply({ kind: 'tail_settled' });
-        // The message refers to the cursor of the connection: a repetition has no meaning.
+        // The message refers to the cursor of the connection, so only its first occurrence is handled.
         if (!this.#outdated) await this.#reset();
         this.#outdated = true;
         return null;

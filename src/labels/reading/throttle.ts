@@ -3,8 +3,9 @@ import { delayLimit } from '../state/reading-state.ts';
 import type { Source } from '../state/source.ts';
 
 /**
- * Waits until a source may be read. A short wait is only a delay; one that exceeds the delay limit is a growing gap.
-
+ * Waits until a source may be read.
+ *
+ * A short wait is only a delay; a wait that exceeds the delay limit is recorded as a growing gap.
  */
 export async function untilReadable(
   source: Source,

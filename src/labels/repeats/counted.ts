@@ -4,10 +4,10 @@ import type { Purge } from '../../store/removals.ts';
 import type { Interval } from '../../store/time.ts';
 import { burstsIn, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
-/** Repeats by labeler, as they were stored. */
+/** Stored repeats by the DID of the labeler. */
 export type RepeatsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
 
-/** Reads the stored repeats; those from before a removal of the labeler's rows are gone with the rows. */
+/** Returns the stored repeats by labeler, without repeats whose rows a purge removed. */
 export function repeatsOf(positions: readonly Position[], purges: readonly Purge[]): RepeatsByLabeler {
   const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
   const found = new Map<string, readonly Repeats[]>();
@@ -22,22 +22,22 @@ export function repeatsOf(positions: readonly Position[], purges: readonly Purge
   return found;
 }
 
-/** Events of a labeler that an interval counts. */
+/** Number of events of a labeler in an interval. */
 export interface LabelerEvents {
   readonly labeler: string;
   readonly events: number;
 }
 
-/** Counts without bursts of repeats, and the number of the rows that are left out. */
+/** Counts of an interval without bursts of repeats, and the number of excluded rows. */
 export interface Counted {
-  /** In the order of the store: largest first, then by DID. Labelers without any other row are left out. */
+  /** Counts in the order of the store: largest first, then by DID. A labeler that only has excluded rows is omitted. */
   readonly counts: readonly LabelerEvents[];
   readonly leftOut: number;
-  /** Labelers with a burst in the interval. */
+  /** Number of labelers with a burst in the interval. */
   readonly labelers: number;
 }
 
-/** Leaves the bursts of an interval out of its counts: rows that repeat known labels are no new acts. */
+/** Subtracts the bursts of an interval from its counts, because rows that repeat known labels are not new events. */
 export function withoutBursts(counts: readonly LabelerCount[], repeats: RepeatsByLabeler, interval: Interval): Counted {
   let leftOut = 0;
   let labelers = 0;
@@ -54,7 +54,7 @@ export function withoutBursts(counts: readonly LabelerCount[], repeats: RepeatsB
   return { counts: sorted, leftOut, labelers };
 }
 
-/** States how many rows are stored and not counted; null if there are none. */
+/** Returns the caveat with the number of rows that are stored and not counted; null if there are no such rows. */
 export function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labelers'>): string | null {
   if (leftOut === 0) return null;
   const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;

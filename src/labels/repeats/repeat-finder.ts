@@ -8,29 +8,30 @@ import type { LabelerKey } from '../../store/roster.ts';
 import { splitUri } from '../../store/subject.ts';
 import { day } from '../../store/time.ts';
 
-/** Time after an observed change of a key within which repeats are looked for. */
+/** Time after an observed change of a key within which repeats are detected, in microseconds: 7 days. */
 const watchedAfterChange = 7 * day;
-/** Rows of an account that one look-up reads at most; beyond them, a repeat counts as an act. */
+/** Maximum rows of an account that one look-up reads; a repeat of a row beyond the maximum counts as a new event. */
 const maxPasses = 500;
-/** Look-ups before the event loop gets a turn. */
+/** Maximum concurrent look-ups, after which the event loop continues with other work. */
 const lookUpsAtOnce = 8;
 
-/** Finds the rows of a page that repeat labels which the store has with another time. */
+/** Finds the rows of a page that repeat a stored label with another time. */
 export interface RepeatFinder {
   /**
-   * Returns how many of the rows that the store does not have yet repeat a stored one (src, uri, cid, val, neg) with another
-   * `cts` or `exp`; 0 unless the labeler changed its key within 7 days. A look-up that fails finds no repeat. Never rejects.
+   * Returns the number of rows, among those not yet stored, that repeat a stored row (src, uri, cid, val, neg) with
+   * another `cts` or `exp`; 0 unless the labeler changed its key within 7 days. A look-up that fails finds no repeat.
+   * Never rejects.
    */
   count(did: string, observations: readonly NewObservation[]): Promise<number>;
 }
 
-/** Dependencies of the finder. */
+/** Dependencies of finding repeats. */
 export interface RepeatFinderOptions {
   readonly store: Pick<StoreReader, 'keys' | 'frontier' | 'readAccount'>;
   readonly clock: () => Micros;
 }
 
-/** Creates a finder. It keeps nothing in memory: the known labels are the rows of the store. */
+/** Creates a finder. The finder keeps no labels in memory: it reads the rows of the store. */
 export function createRepeatFinder({ store, clock }: RepeatFinderOptions): RepeatFinder {
   return {
     async count(did, observations) {
@@ -50,7 +51,7 @@ export function createRepeatFinder({ store, clock }: RepeatFinderOptions): Repea
         }
         return repeats;
       } catch (error) {
-        // An expired or damaged day: the rows count as acts, and the source is read.
+        // A look-up fails for an expired or damaged day. The rows then count as new events, and reading continues.
         if (error instanceof StoreError) return 0;
         throw error;
       }
@@ -58,7 +59,7 @@ export function createRepeatFinder({ store, clock }: RepeatFinderOptions): Repea
   };
 }
 
-/** Returns when a labeler was first seen with its newest key, if it had another one before; null otherwise. */
+/** Returns the time at which a labeler's newest key was first observed; null if the labeler had no earlier key. */
 export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
   const times = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
   const [first] = times;
@@ -78,6 +79,6 @@ async function isRepeat(
     filter: { labeler: label.src, value: label.val, removed: label.neg === true },
   });
   const same = rows.filter((row) => row.label.uri === label.uri && row.label.cid === label.cid);
-  // A stored row that comes again is a duplicate, and was judged when it came first.
+  // A row that is already stored is a duplicate, and was judged when it arrived first.
   return same.length > 0 && !same.some((row) => row.label.cts === label.cts && row.label.exp === label.exp);
 }

@@ -7,20 +7,20 @@ const first = 29_600_000;
 const all = { start: micros(0), end: micros((first + 100_000) * minute) };
 const at = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
 
-describe('a burst', () => {
-  test(`is ${burstRows} repeats within 60 minutes in a row, and fewer are acts`, () => {
+describe('a burst of repeats', () => {
+  test(`consists of ${burstRows} or more repeats within 60 consecutive minutes`, () => {
     expect(burstsIn([at(0, burstRows - 1)], all)).toBe(0);
     expect(burstsIn([at(0, burstRows)], all)).toBe(burstRows);
     expect(burstsIn([at(0, 60), at(59, 40)], all)).toBe(100);
     expect(burstsIn([at(0, 60), at(60, 40)], all)).toBe(0);
   });
 
-  test('includes every repeat that is within an hour of enough others, and no later one', () => {
+  test('includes every repeat that is within an hour of enough other repeats, and no later repeat', () => {
     expect(burstsIn([at(0, 5), at(30, 60), at(61, 60), at(200, 7)], all)).toBe(120);
     expect(burstsIn([at(2, 5), at(30, 60), at(61, 60), at(200, 7)], all)).toBe(125);
   });
 
-  test('is left out of an interval as far as its minutes begin there', () => {
+  test('is excluded from an interval for each of its minutes that begins in the interval', () => {
     const burst = [at(0, 100), at(1, 200), at(2, 400)];
     const interval = { start: micros((first + 1) * minute), end: micros((first + 2) * minute) };
     expect(burstsIn(burst, interval)).toBe(200);
@@ -28,12 +28,12 @@ describe('a burst', () => {
   });
 });
 
-test('repeats of one minute are added, and those of 31 days before are forgotten', () => {
+test('repeats of one minute are added, and repeats older than 31 days are removed', () => {
   expect(addRepeats([at(0, 3), at(2, 1)], at(2, 5))).toEqual([at(0, 3), at(2, 6)]);
   expect(addRepeats([at(0, 3), at(2, 1)], at(31 * 1440 + 1, 5))).toEqual([at(2, 1), at(31 * 1440 + 1, 5)]);
 });
 
-test('what is written is read again, and garbage is left out', () => {
+test('repeats are parsed as they were formatted, and invalid text is ignored', () => {
   const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 40_000 }), { maxLength: 200 });
   fc.assert(
     fc.property(minutes, fc.integer({ min: 1, max: 1_000_000 }), (some, count) => {
@@ -47,7 +47,7 @@ test('what is written is read again, and garbage is left out', () => {
   ]);
 });
 
-test('a text without room keeps the sum of each hour, then the newest hours', () => {
+test('repeats that exceed the maximum length keep the sum of each hour, then only the newest hours', () => {
   const week = Array.from({ length: 7 * 1440 }, (_, i) => at(i, 2));
   const text = writeRepeats(week, 4_000);
   expect(text.length).toBeLessThanOrEqual(4_000);

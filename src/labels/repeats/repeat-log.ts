@@ -2,21 +2,24 @@ import { day, hour, type Interval, minute } from '../../store/time.ts';
 
 /** Name under which the repeats of a source are stored with its positions. */
 export const repeatsName = 'repeats';
-/** Repeats within an hour from which on they are a burst: a labeler that signs its labels again, not new acts. */
+/**
+ * Minimum repeats within an hour that count as a burst, in which a labeler signs its labels again without a new
+ * decision.
+ */
 export const burstRows = 100;
-/** Minutes of an hour. */
+/** Length of the interval in which repeats form a burst, in minutes. */
 const burstMinutes = hour / minute;
-/** Age beyond which repeats are forgotten: they have left every published window. */
+/** Maximum age of stored repeats, in minutes; older repeats are outside every published window. */
 const keptMinutes = (31 * day) / minute;
 
-/** Rows of one source that repeat known labels with another time. */
+/** Number of rows of one source, in one minute, that repeat known labels with another time. */
 export interface Repeats {
-  /** Minutes since 1970 on the observed clock. */
+  /** Minute of the observed clock, counted since 1970. */
   readonly minute: number;
   readonly count: number;
 }
 
-/** Returns the repeats with those of another minute, in order, without those that have left every window. */
+/** Adds the repeats of a minute. Returns all repeats in order, without those that are too old for every window. */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
   const counts = new Map(repeats.map((one) => [one.minute, one.count]));
   counts.set(at, (counts.get(at) ?? 0) + count);
@@ -27,8 +30,8 @@ export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: R
 }
 
 /**
- * Returns how many repeats of the interval are part of a burst: at least `burstRows` within 60 minutes in a row. A minute
- * counts entirely if its start is in the interval.
+ * Returns the number of repeats in the interval that are part of a burst: at least `burstRows` within 60 consecutive
+ * minutes. A minute counts entirely if its start is in the interval.
  */
 export function burstsIn(repeats: readonly Repeats[], { start, end }: Interval): number {
   const isBurst = new Set<number>();
@@ -39,7 +42,10 @@ export function burstsIn(repeats: readonly Repeats[], { start, end }: Interval):
   return sum(repeats.filter(({ minute: at }) => isBurst.has(at) && at * minute >= start && at * minute < end));
 }
 
-/** Writes the repeats as text of at most so many characters: hours lose their minutes, the oldest first. */
+/**
+ * Formats the repeats as text of at most `maxCharacters`. If necessary, the minutes of an hour are merged, the oldest
+ * hour first.
+ */
 export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number): string {
   let kept = [...repeats];
   let text = textOf(kept);
@@ -51,7 +57,7 @@ export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number)
   return text;
 }
 
-/** Reads the text again; what cannot be read is left out. */
+/** Parses the text of `writeRepeats`; ignores invalid parts. */
 export function readRepeats(text: string): Repeats[] {
   const repeats: Repeats[] = [];
   let at = 0;
@@ -64,7 +70,7 @@ export function readRepeats(text: string): Repeats[] {
   return repeats;
 }
 
-/** Joins the minutes of the oldest hour that has several; the same array's content if there is none. */
+/** Merges the minutes of the oldest hour that has several; returns the same repeats if there is no such hour. */
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
   const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burstMinutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];

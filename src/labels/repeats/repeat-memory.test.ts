@@ -14,7 +14,7 @@ function memoryOf(counts: number[]) {
   return { memory, next };
 }
 
-test('repeats are remembered once their rows are durable, and not before', async () => {
+test('repeats are remembered once their rows are durable, and not earlier', async () => {
   const { memory, next } = memoryOf([3, 4, 5]);
   const lost = await memory.find(did, []);
   expect(lost.changes).toEqual([{ source: did, endpoint: 'repeats', value: `${at.toString(36)}.3` }]);
@@ -25,7 +25,7 @@ test('repeats are remembered once their rows are durable, and not before', async
   expect((await memory.find(did, [])).changes[0]?.value).toBe(`${at.toString(36)}.4 1.5`);
 });
 
-test('a memory goes on from what was stored, and a page without repeats changes nothing', async () => {
+test('a memory of repeats continues from the stored state, and a page without repeats does not change it', async () => {
   const { memory } = memoryOf([0, 2]);
   expect(memory.load(did, 'wss://endpoint', '1')).toBe(false);
   expect(memory.load(did, 'repeats', `${at.toString(36)}.7`)).toBe(true);
@@ -33,7 +33,7 @@ test('a memory goes on from what was stored, and a page without repeats changes 
   expect((await memory.find(did, [])).changes[0]?.value).toBe(`${at.toString(36)}.9`);
 });
 
-test('sources beyond the bound are not remembered: their repeats are acts', async () => {
+test('sources beyond the bound are not remembered, and their repeats count as new events', async () => {
   const { memory } = memoryOf([1, 1]);
   for (let n = 0; n < 2_000; n += 1) memory.load(`did:web:${n}.example`, 'repeats', '1.1');
   expect((await memory.find(did, [])).changes).toEqual([]);

@@ -4,19 +4,21 @@ import { minute } from '../../store/time.ts';
 import type { RepeatFinder } from './repeat-finder.ts';
 import { addRepeats, type Repeats, readRepeats, repeatsName, writeRepeats } from './repeat-log.ts';
 
-/** Sources whose repeats are counted: at most 4 KB each. Repeats of further ones count as acts. */
+/**
+ * Maximum sources whose repeats are counted, each with at most 4 KB. Repeats of further sources count as new events.
+ */
 const maxSources = 2_000;
 
-/** Repeats of one page: what to commit with its rows. */
+/** Repeats of one page, to be committed with its rows. */
 export interface PageRepeats {
   readonly changes: readonly PositionChange[];
-  /** The page is durable. */
+  /** Adds the repeats to the memory. Must be called once the page is durable. */
   committed(): void;
 }
 
 /**
- * Counts repeats by source and minute. Stored with the positions and committed with the rows, so that a crash between the
- * two is impossible and a row that is read again after a restart is not counted twice.
+ * Counts repeats by source and minute. The counts are stored with the positions and committed with the rows, so that a
+ * row that is read again after a restart is not counted twice.
  */
 export class RepeatMemory {
   readonly #finder: RepeatFinder;
@@ -28,14 +30,16 @@ export class RepeatMemory {
     this.#clock = clock;
   }
 
-  /** Takes over what was stored; returns false if it is something else. */
+  /** Loads stored repeats; returns false if the name is not that of repeats. */
   load(source: string, name: string, text: string): boolean {
     if (name !== repeatsName) return false;
     if (this.#sources.size < maxSources) this.#sources.set(source, readRepeats(text));
     return true;
   }
 
-  /** Counts the repeats among rows that are committed next. One page of a source at a time. Never rejects. */
+  /**
+   * Counts the repeats among the rows of the next commit. Each source may have one such page at a time. Never rejects.
+   */
   async find(source: string, observations: readonly NewObservation[]): Promise<PageRepeats> {
     const count = await this.#finder.count(source, observations);
     const before = this.#sources.get(source);

@@ -11,20 +11,26 @@ import { domainOf, isWeb } from './resolution-queue.ts';
  */
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 
-/** Labelers that lose their place in a full roster; of each list the last one first. */
+/** Labelers that a full roster may evict; the last entry of each list is evicted first. */
 export interface EvictionCandidates {
-  /** Labelers whose document declares no labeler, and labelers that never responded in their trial, which go first. */
+  /**
+   * Labelers whose document declares no labeler, and labelers that never responded in their trial. These are evicted
+   * before `surplus`.
+   */
   readonly unused: string[];
   /** Newest labelers of groups that exceed their share. */
   readonly surplus: string[];
-  /** Domains of did:web that have used up their share: a further labeler of them evicts no surplus. */
+  /**
+   * Domains of did:web that have used up their share: a further labeler of such a domain evicts no labeler of
+   * `surplus`.
+   */
   readonly crowded: ReadonlySet<string>;
 }
 
-/** No candidates. */
+/** Eviction candidates of a roster that is not full. */
 export const noEvictionCandidates: EvictionCandidates = { unused: [], surplus: [], crowded: new Set() };
 
-/** Selects the labelers that lose their place in a full roster. Seeded and established labelers never do. */
+/** Returns the labelers that a full roster may evict. Seeded and established labelers are never evicted. */
 export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number, now: Micros): EvictionCandidates {
   const failed: string[] = [];
   const withoutService: string[] = [];
@@ -39,12 +45,12 @@ export function evictionCandidates(labelers: Iterable<KnownLabeler>, max: number
   return { unused: [...withoutService.reverse(), ...failed.reverse()], ...surplusOf(others, max) };
 }
 
-/** Returns true if a labeler may lose its place. */
+/** Returns true if a labeler may be evicted. */
 export function isEvictable(labeler: KnownLabeler, now: Micros): boolean {
   return !isPrivileged(priorityOf(priorityInput(labeler), now));
 }
 
-/** Returns true if it was discovered and its trial ended without a response, or without a document. */
+/** Returns true if a labeler was discovered and its trial ended without a response, or without a document. */
 function hasFailedTrial(labeler: KnownLabeler, now: Micros): boolean {
   const { lastAnswered, firstAsked, stateSince } = labeler.tracker.tracked;
   return !isSeeded(labeler) && lastAnswered === null && now - (firstAsked ?? stateSince) >= trialPeriod;

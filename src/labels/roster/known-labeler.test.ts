@@ -22,7 +22,7 @@ const labeler = (over: Partial<KnownLabeler> = {}): KnownLabeler => ({
   ...over,
 });
 
-test('a labeler is loaded as it was stored, with the time of the last page according to the rows', () => {
+test('a labeler is loaded with the state that was stored and the time of the last page according to the rows', () => {
   const kept = labeler();
   kept.tracker.apply(asked(now));
   kept.tracker.apply(answered(now, { dated: 2, undated: 1 }));
@@ -42,7 +42,7 @@ test('a loaded labeler is complete no later than the last page according to the 
   expect([complete(now + hour), complete(now - hour), complete(null)]).toEqual([now, now - hour, now]);
 });
 
-test('a row without a first answer takes the last one, if there was an answer', () => {
+test('a roster row without the time of the first response uses the time of the last response', () => {
   const kept = labeler();
   kept.tracker.apply(asked(now));
   const first = (answeredAt: number | null, firstAnswered: Micros | null) => {
@@ -59,7 +59,7 @@ test('a labeler is seeded if the seeds file names it, even if another source nam
   expect([named('jetstream'), named('jetstream', 'seeds')]).toEqual([false, true]);
 });
 
-test('a row with unknown values is a labeler without a known state', () => {
+test('a roster row with unknown values becomes a labeler without a known state', () => {
   const row = { ...rowOf(labeler(), now), state: 'asleep', resolutionStatus: 'another' };
   expect(labelerFromRow(row, null)).toMatchObject({ resolutionStatus: 'unresolved' });
   expect(labelerFromRow(row, null).tracker.tracked).toMatchObject({
@@ -76,7 +76,7 @@ test.each([
   expect(isEnrolled(labeler({ resolutionStatus }), now)).toBe(enrolled);
 });
 
-test('a position is read as it was written, and any other text as null', () => {
+test('a position is parsed as it was formatted, and any other text is parsed as null', () => {
   const position = { seq: 7, seqTail: 'ab', cursor: 9, cursorTail: null };
   expect([readPosition(writePosition(position)), readPosition(writePosition(noPosition))]).toEqual([
     position,

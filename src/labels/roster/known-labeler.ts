@@ -13,13 +13,13 @@ export const maxEnrolled = 5_000;
 
 /** All resolution statuses. */
 export const resolutionStatuses = [
-  /** The document was not read yet. */
+  /** The document has not been read yet. */
   'unresolved',
   /** The document declares a labeler service. */
   'labeler',
   /** The document declares a labeler service whose endpoint is not an https address. */
   'bad_endpoint',
-  /** There is no document, or it declares no labeler service. */
+  /** The DID has no document, or its document declares no labeler service. */
   'no_labeler',
 ] as const;
 /** Resolution status of a labeler's document. */
@@ -29,36 +29,36 @@ export type ResolutionStatus = (typeof resolutionStatuses)[number];
 export interface KnownLabeler {
   readonly did: string;
   readonly origin: RosterRow['origin'];
-  /** Sources that named it: `seeds`, `relay HOST`, `jetstream`. */
+  /** Sources that named the labeler: `seeds`, `relay HOST`, `jetstream`. */
   readonly provenance: Set<string>;
   resolutionStatus: ResolutionStatus;
   endpoint: string | null;
-  /** Origin of the host of its records, as its document names it. */
+  /** Origin of the host of the labeler's records, as its document names it; null if unknown. */
   pds: string | null;
-  /** Handle that its document claims; see `handleConfirmed`. */
+  /** Handle that the labeler's document claims, which `handleConfirmed` qualifies. */
   handle: string | null;
-  /** True if the handle was seen to resolve to this labeler. */
+  /** True if the last check of the handle resolved it to this labeler. */
   handleConfirmed: boolean;
-  /** True if the operator denies it: it is neither enrolled nor read. */
+  /** True if the operator denies the labeler, which is then neither enrolled nor read. */
   denied: boolean;
   readonly tracker: Tracker;
 }
 
 /**
- * Returns true if a labeler is an enrolled source: its document names a labeler service, and it has passed or is in
- * its trial.
+ * Returns true if a labeler is an enrolled source: its document names a labeler service, and the labeler has passed its
+ * trial or is in it.
  */
 export function isEnrolled({ resolutionStatus, denied, tracker }: KnownLabeler, now: Micros): boolean {
   if (denied) return false;
   return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && tracker.enrolled(now);
 }
 
-/** Returns true if the seeds file names it, even if another source named it first. */
+/** Returns true if the seeds file names a labeler, even if another source named it first. */
 export function isSeeded({ origin, provenance }: Pick<KnownLabeler, 'origin' | 'provenance'>): boolean {
   return origin === 'seeded' || provenance.has('seeds');
 }
 
-/** Returns the facts that decide a labeler's priority class. */
+/** Returns the properties of a labeler that determine its priority class. */
 export function priorityInput(labeler: KnownLabeler): PriorityInput {
   return { seeded: isSeeded(labeler), ...labeler.tracker.tracked };
 }
@@ -75,15 +75,15 @@ export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
   };
 }
 
-/** Returns the gap of a labeler that left the enrolment, within the interval; null if there is none. */
+/** Returns the gap of a labeler that left the enrolment, within the interval; null if the labeler has no such gap. */
 export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
   if (labeler.tracker.tracked.lastAnswered === null) return null;
   return departureGap(rowOf(labeler, interval.end), interval);
 }
 
 /**
- * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page, which the rows prove: what was
- * complete later is lost if rows were lost.
+ * Returns the labeler of a roster row. `answeredAt` is the time of its last accepted page according to the stored rows.
+ * The labeler counts as complete no later than that time, because later rows may be lost.
  */
 export function labelerFromRow(row: RosterRow, answeredAt: Micros | null): KnownLabeler {
   const { did, origin, endpoint, handle, stateSince, firstAsked, failingSince, dated, undated } = row;

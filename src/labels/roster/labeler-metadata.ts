@@ -18,7 +18,7 @@ import { definitionsOf } from './service-events.ts';
 export interface LabelerMetadataOptions {
   readonly http: HttpClient;
   readonly identities: Pick<IdentityResolver, 'resolve'>;
-  /** Looks up the TXT records of a name; null confirms no handle. */
+  /** Looks up the TXT records of a name. With null, no handle is confirmed. */
   readonly resolveTxt: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly store: Pick<StoreWriter, 'putDefinitions'>;
   readonly labeler: (did: string) => KnownLabeler | undefined;
@@ -28,22 +28,27 @@ export interface LabelerMetadataOptions {
   /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
   readonly sourceFailed: (part: SourcePart) => void;
   readonly timeoutMs: number;
-  /** Interval between two fetches for a labeler (7 days). */
+  /** Interval between two fetches for a labeler, in milliseconds (7 days). */
   readonly refreshMs?: number;
-  /** Interval after a failed fetch (1 day). */
+  /** Interval after a failed fetch, in milliseconds (1 day). */
   readonly retryMs?: number;
-  /** Minimum interval between two accepted definitions of a labeler (10 minutes): some labelers rewrite their record constantly. */
+  /**
+   * Minimum interval between two accepted definitions of a labeler in milliseconds (10 minutes). Some labelers rewrite
+   * their record constantly.
+   */
   readonly minIntervalMs?: number;
-  /** Minimum interval for labelers that are not privileged (1 hour). */
+  /**
+   * Minimum interval between two accepted definitions of a labeler that is not privileged, in milliseconds (1 hour).
+   */
   readonly newMinIntervalMs?: number;
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/** Maximum concurrent fetches, which must not delay the reading of labels. */
+/** Maximum concurrent fetches; the bound keeps them from delaying the reading of labels. */
 const atOnce = 8;
-/** Timeout for a host, in milliseconds: a host that hangs delays the next one. */
+/** Timeout for a host, in milliseconds. A host that hangs delays the next fetch for at most this time. */
 const maxWaitMs = 10_000;
-/** Maximum labelers whose errors are logged. */
+/** Maximum number of labelers whose errors are logged. */
 const maxLogged = 1_000;
 
 /** Fetches labelers' metadata: their label definitions from their own hosts, and the confirmation of their handles. */
@@ -59,7 +64,7 @@ export class LabelerMetadata {
   readonly #taken = new Map<string, number>();
   /** Handle and host of each labeler at its last fetch. */
   readonly #known = new Map<string, string>();
-  /** Labelers with a logged error: one line for each. */
+  /** Labelers for which an error was logged, so that each has one line. */
   readonly #logged = new Set<string>();
 
   constructor(options: LabelerMetadataOptions) {
@@ -71,7 +76,7 @@ export class LabelerMetadata {
     this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
   }
 
-  /** Call when a labeler's document was read. Schedules a fetch if its handle or host changed. */
+  /** Schedules a fetch if the handle or the host changed. Must be called when a labeler's document was read. */
   resolved({ did, handle, pds }: KnownLabeler): void {
     const identity = `${handle} ${pds}`;
     if (this.#known.get(did) === identity) return;
@@ -85,7 +90,9 @@ export class LabelerMetadata {
     this.#due.delete(did);
   }
 
-  /** Call when a labeler wrote its record with these definitions. Rejects if the store does. */
+  /**
+   * Stores the definitions of a labeler. Must be called when a labeler wrote its record. Rejects if the store fails.
+   */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.labeler(did)) return;
     const minInterval = isPrivileged(this.#options.shareOf(did).priority)
@@ -93,11 +100,11 @@ export class LabelerMetadata {
       : this.#newMinIntervalMs;
     const next = (this.#taken.get(did) ?? Number.NEGATIVE_INFINITY) + minInterval;
     if (this.#now >= next) await this.#take(did, content);
-    // Too soon: the definitions are fetched from its host later.
+    // The last accepted definitions are too recent, so the definitions are fetched from the host later.
     else this.#due.set(did, Math.min(next, this.#due.get(did) ?? next));
   }
 
-  /** Fetches metadata that is due until the signal aborts. Rejects if the store does. */
+  /** Fetches due metadata until the signal aborts. Rejects if the store fails permanently. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const due = this.#nextDue();
@@ -124,7 +131,7 @@ export class LabelerMetadata {
     return this.#options.clock() / 1000;
   }
 
-  /** Fetches the metadata of one labeler. Counts an error that its data causes; the others are not affected. */
+  /** Fetches the metadata of one labeler. Counts an error that its data causes; other labelers are not affected. */
   async #contained(did: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#ask(did, signal);
@@ -152,7 +159,7 @@ export class LabelerMetadata {
     this.#due.set(did, this.#now + (confirmed && answered ? this.#refreshMs : this.#retryMs));
   }
 
-  /** Checks whether its handle resolves to it; returns false if the handle could not be resolved. */
+  /** Checks whether a labeler's handle resolves to its DID; returns false if the handle could not be resolved. */
   async #confirm(labeler: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { identities: identity, resolveTxt } = this.#options;
     const http = this.#clientFor(labeler.did);
@@ -160,14 +167,14 @@ export class LabelerMetadata {
     if (handle === null || resolveTxt === null) return true;
     const resolution = await resolveHandle(handle, { http, identity, resolveTxt }, signal);
     if (resolution.kind === 'failed') return false;
-    // The handle may have changed meanwhile.
+    // The handle may have changed during the look-up.
     if (labeler.handle === handle) {
       labeler.handleConfirmed = resolution.kind === 'resolved' && resolution.did === labeler.did;
     }
     return true;
   }
 
-  /** Fetches its record. Returns true if its host responded, even without a record. */
+  /** Fetches a labeler's record. Returns true if its host responded, even without a record. */
   async #fetch({ did, pds }: KnownLabeler, signal: AbortSignal): Promise<boolean> {
     const { log } = this.#options;
     const http = this.#clientFor(did);
@@ -187,7 +194,7 @@ export class LabelerMetadata {
       return true;
     } catch (error) {
       if (!(error instanceof StoreError && error.retry)) throw error;
-      log.warn('definitions were not stored', errorFields(error));
+      log.warn('the label definitions of a labeler were not stored', errorFields(error));
       return false;
     }
   }

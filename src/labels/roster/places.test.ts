@@ -32,7 +32,7 @@ function placesOf(max: number) {
   return { places, take };
 }
 
-test('a new source waits if no place is free, and displaces no other source', () => {
+test('a new source waits if no reading slot is free, and displaces no other source', () => {
   const { places, take } = placesOf(2);
   const late = labelerWith('late');
   expect([take(labelerWith('a')), take(labelerWith('b')), take(late)]).toEqual(['placed', 'placed', 'waiting']);
@@ -42,7 +42,7 @@ test('a new source waits if no place is free, and displaces no other source', ()
 test.each([
   ['seeded', { seeded: true }],
   ['established', { answeredDays: 7 }],
-])('a source that is %s takes the place of the youngest new one, which waits', (_, priority) => {
+])('a source that is %s takes the slot of the newest new source, which then waits', (_, priority) => {
   const { places, take } = placesOf(4);
   take(labelerWith('established', { answeredDays: 30 }));
   take(labelerWith('seed', { seeded: true }));
@@ -54,7 +54,7 @@ test.each([
   expect(take(labelerWith('last', priority))).toBe('waiting');
 });
 
-test('a free place goes to the waiting source that responded first', () => {
+test('a free reading slot is assigned to the waiting source that responded first', () => {
   const { places, take } = placesOf(1);
   const first = labelerWith('first');
   const waiting = [
@@ -67,7 +67,7 @@ test('a free place goes to the waiting source that responded first', () => {
   expect(places.next()?.did).toBe('did:web:old.example');
 });
 
-test('new sources of one domain get at most a tenth of the places, and established ones any number', () => {
+test('new sources of one domain get at most a tenth of the reading slots, and established sources any number', () => {
   const { places, take } = placesOf(1_000);
   const crowd = Array.from({ length: 101 }, (_, i) => labelerWith(`c${i}`, { domain: 'crowd.example' }));
   expect(crowd.map(take).filter((outcome) => outcome === 'waiting')).toHaveLength(1);
@@ -78,7 +78,7 @@ test('new sources of one domain get at most a tenth of the places, and establish
   expect(places.next()?.did).toBe(crowd[100]?.labeler.did);
 });
 
-test('a source that moves keeps its place', () => {
+test('a source that moves keeps its reading slot', () => {
   const { take } = placesOf(1);
   const one = labelerWith('one');
   expect([take(one), take({ ...one, endpoint: 'https://moved.example' })]).toEqual(['placed', 'placed']);

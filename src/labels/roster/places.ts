@@ -3,12 +3,17 @@ import { registrableDomain } from '../../network/guard/registrable-domain.ts';
 import { comparePriority, isPrivileged, priorityOf } from '../state/priority.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
-/** Maximum share of the places for new sources of one registrable domain; honest platforms host hundreds. */
+/**
+ * Maximum share of the reading slots for new sources of one registrable domain. Honest platforms host hundreds of
+ * labelers.
+ */
 const domainShare = 0.1;
-/** Minimum number of places for new sources of one domain. */
+/** Minimum number of reading slots for new sources of one domain, regardless of `domainShare`. */
 const minDomainPlaces = 16;
 
-/** Result of requesting a place. `displaced` is the labeler that lost its place to the requester, and waits now. */
+/**
+ * Result of requesting a reading slot. `displaced` is the labeler that lost its slot to the requester and now waits.
+ */
 export type PlaceOutcome =
   | { readonly kind: 'placed'; readonly displaced: KnownLabeler | null }
   | { readonly kind: 'waiting' };
@@ -19,8 +24,8 @@ interface Holder {
 }
 
 /**
- * Places for the sources that are read at once. A privileged source never loses its place, and takes the place of the
- * youngest new source if none is free. New sources wait for a free place, within the share of their domain.
+ * Reading slots for the sources that are read at once. A privileged source never loses its slot, and takes the slot of
+ * the newest new source if no slot is free. New sources wait for a free slot, within the share of their domain.
  */
 export class Places {
   readonly #max: number;
@@ -35,7 +40,7 @@ export class Places {
     this.#clock = clock;
   }
 
-  /** Requests a place for a source at this endpoint; a source keeps a place that it has. */
+  /** Requests a reading slot for a source at this endpoint; a source that already has a slot keeps it. */
   take(labeler: KnownLabeler, endpoint: string): PlaceOutcome {
     const { did } = labeler;
     this.#waiting.delete(did);
@@ -59,13 +64,13 @@ export class Places {
     return { kind: 'placed', displaced };
   }
 
-  /** Releases the place of a source, or ends its wait for one. */
+  /** Releases the slot of a source, or ends its wait for a slot. */
   release(did: string): void {
     this.#waiting.delete(did);
     this.#vacate(did);
   }
 
-  /** Returns the source that gets the next free place; null if no place is free, or no waiting source may have it. */
+  /** Returns the source that gets the next free slot; null if no slot is free, or no waiting source may have it. */
   next(): KnownLabeler | null {
     if (this.#holders.size >= this.#max) return null;
     const now = this.#clock();
@@ -85,8 +90,8 @@ export class Places {
   }
 
   /**
-   * Selects the source that gives way to a privileged one: of the new sources that never responded, or responded last,
-   * the one placed last.
+   * Returns the new source that loses its slot to a privileged one: among those that never responded, or else responded
+   * last, the source that got its slot last.
    */
   #youngestNew(labeler: KnownLabeler): KnownLabeler | null {
     if (this.#isNew(labeler)) return null;
@@ -103,7 +108,7 @@ export class Places {
     return !isPrivileged(priorityOf(priorityInput(labeler), this.#clock()));
   }
 
-  /** Returns true if a domain may have another new source. */
+  /** Returns true if a domain may have a slot for another new source. */
   #hasRoom(domain: string): boolean {
     const share = Math.max(minDomainPlaces, Math.floor(this.#max * domainShare));
     const dids = this.#byDomain.get(domain);
@@ -123,7 +128,7 @@ export class Places {
     this.#byDomain.set(domain, dids);
   }
 
-  /** Releases a place; returns the domain under which it counted, or null if the source had none. */
+  /** Releases a slot; returns the domain under which the slot counted, or null if the source had no slot. */
   #vacate(did: string): string | null {
     const holder = this.#holders.get(did);
     if (!holder) return null;

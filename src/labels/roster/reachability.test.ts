@@ -34,7 +34,7 @@ const left = (state: string, days: number) => [
 ];
 const returned = (days: number) => ['a labeler that was unreachable responds again', { labeler: did, days }];
 
-test('a labeler that fails every attempt for 7 days is unreachable, and its leaving and its return are logged once', () => {
+test('a labeler that fails every attempt for 7 days is unreachable, and its departure and its return are logged once', () => {
   const { logged, reachability } = watched();
   const labeler = answering();
   labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
@@ -50,7 +50,7 @@ test('a labeler that fails every attempt for 7 days is unreachable, and its leav
   expect([isUnreachable(labeler, at(12)), logged]).toEqual([false, [left('probing', 7), returned(10)]]);
 });
 
-test('the return of a labeler that left before a restart is logged, and not the restart', () => {
+test('the return of a labeler that left before a restart is logged, and the restart is not logged as a return', () => {
   const before = answering();
   before.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
   const row = rowOf(before, at(9));
@@ -58,7 +58,7 @@ test('the return of a labeler that left before a restart is logged, and not the 
   const { logged, reachability } = watched();
   reachability.load([row], () => labeler);
   labeler.tracker.apply({ kind: 'restarted', now: at(9) });
-  // No attempt of this run failed yet, so it is enrolled, but it has not responded either.
+  // In this run no attempt has failed yet, so the labeler is enrolled, but it has not responded either.
   reachability.look([labeler], at(9));
   expect([isUnreachable(labeler, at(9)), logged]).toEqual([false, []]);
   labeler.tracker.apply({ kind: 'failed', now: at(9), fault: 'failed' });
@@ -69,7 +69,7 @@ test('the return of a labeler that left before a restart is logged, and not the 
   expect(logged).toEqual([returned(11)]);
 });
 
-test('a labeler that is denied, has no document, or never answered is not unreachable', () => {
+test('a labeler that is denied, has no document, or never responded is not unreachable', () => {
   const labeler = answering();
   labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });
   expect(isUnreachable(labeler, at(9))).toBe(true);
@@ -81,7 +81,7 @@ test('a labeler that is denied, has no document, or never answered is not unreac
   expect(isUnreachable(silent, at(9))).toBe(false);
 });
 
-test('a labeler that disappears from the directory while it is unreachable does not return by its document alone', () => {
+test('a labeler that disappears from the directory while it is unreachable does not count as returned by its document alone', () => {
   const { logged, reachability } = watched();
   const labeler = answering();
   labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });

@@ -5,8 +5,8 @@ import { day } from '../../store/time.ts';
 import { isEnrolled, type KnownLabeler } from './known-labeler.ts';
 
 /**
- * Returns true if a labeler left the enrolment because it has not responded for 7 days, although it once did. Its rows
- * stay, its gap grows, and it is tried daily.
+ * Returns true if a labeler left the enrolment because it responded at least once and has not responded for 7 days. Its
+ * rows stay stored, its gap grows, and it is tried daily.
  */
 export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
   const { denied, resolutionStatus, tracker } = labeler;
@@ -14,17 +14,17 @@ export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
   return (resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint') && !isEnrolled(labeler, now);
 }
 
-/** Logs labelers that leave the enrolment because they are unreachable, and those that respond again. */
+/** Logs labelers that leave the enrolment because they are unreachable, and unreachable labelers that respond again. */
 export class Reachability {
   readonly #log: Log;
-  /** Unreachable labelers, each with the start of its failures; null where a version before stored none. */
+  /** Unreachable labelers, each with the start of its failures; null if a row of an earlier version has no start. */
   readonly #unreachable = new Map<string, Micros | null>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  /** Loads the labelers that had left when the last run ended, so that their return is logged too. */
+  /** Loads the labelers that had left when the last run ended, so that their return is logged. */
   load(rows: readonly RosterRow[], labeler: (did: string) => KnownLabeler | undefined): void {
     for (const { did, enrolled } of rows) {
       const tracked = labeler(did)?.tracker.tracked;
@@ -34,7 +34,7 @@ export class Reachability {
     }
   }
 
-  /** Compares the labelers with the last call, and logs changes. */
+  /** Compares the labelers with those of the last call, and logs changes. */
   look(labelers: Iterable<KnownLabeler>, now: Micros): void {
     for (const labeler of labelers) {
       const { did, denied, resolutionStatus, tracker } = labeler;

@@ -22,7 +22,7 @@ afterEach(async () => {
   await relay.stop();
 });
 
-test('every page is read, each labeler is listed once, and invalid DIDs are omitted', async () => {
+test('every page of a relay is read, each labeler is listed once, and invalid DIDs are omitted', async () => {
   relay.dids.push('did:plc:short', 'handle.example.com', dids[0] ?? '');
   expect(await listLabelers(http, origin, options())).toEqual({ dids, complete: true });
   expect(relay.requests).toBe(3);

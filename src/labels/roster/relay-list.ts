@@ -8,7 +8,7 @@ export const labelerCollection = 'app.bsky.labeler.service';
 
 const pageSize = 1_000;
 const maxPages = 100;
-/** Maximum characters of all DIDs that one relay may list: those of a hundred full pages. */
+/** Maximum characters of all DIDs that one relay may list: the DIDs of a hundred full pages. */
 const maxCharacters = 8_000_000;
 
 /** Labelers that a relay lists. */
@@ -18,7 +18,7 @@ export interface RelayListing {
   readonly complete: boolean;
 }
 
-/** Lists the accounts with a labeler record that a relay knows, page by page. Never rejects. */
+/** Lists the accounts with a labeler record that a relay serves, page by page. Never rejects. */
 export async function listLabelers(
   http: HttpClient,
   relay: string,

@@ -4,7 +4,7 @@ import { ResolutionQueue } from './resolution-queue.ts';
 const plain = { fresh: false, privileged: false };
 const dids = (taken: readonly { readonly did: string }[]) => taken.map(({ did }) => did);
 
-test('due documents are taken in the order of the queue, and not again while they are under way', () => {
+test('due documents are taken in the order of the queue, and not again while their resolution is in progress', () => {
   const queue = new ResolutionQueue();
   queue.set('did:plc:b', 10, plain);
   queue.set('did:plc:a', 0, { fresh: true, privileged: false });
@@ -30,7 +30,7 @@ test('hanging hosts of did:web delay neither the directory nor privileged hosts'
   expect(dids(queue.take(0))).toEqual(['did:plc:seed', 'did:web:seed.example']);
 });
 
-test('one registrable domain gets at most its share of the lane of did:web', () => {
+test('one registrable domain gets at most its share of the concurrent resolutions of did:web', () => {
   const queue = new ResolutionQueue();
   for (let i = 0; i < 100; i++) queue.set(`did:web:l${i}.crowd.example`, 0, plain);
   queue.set('did:web:other.example', 0, plain);
@@ -41,7 +41,7 @@ test('one registrable domain gets at most its share of the lane of did:web', () 
   ]);
 });
 
-test('a document that is queued again moves to the lane of its priority', () => {
+test('a document that is queued again moves to the queue of its priority', () => {
   const queue = new ResolutionQueue();
   queue.set('did:plc:a', 0, plain);
   queue.set('did:plc:a', 5, { fresh: true, privileged: true });

@@ -3,12 +3,15 @@ import { registrableDomain } from '../../network/guard/registrable-domain.ts';
 /** A document that is to be resolved. */
 export interface DueResolution {
   readonly did: string;
-  /** True if a cached document is not acceptable. */
+  /** True if the document must be requested without the cache. */
   readonly fresh: boolean;
   readonly privileged: boolean;
 }
 
-/** Queue of one kind of documents, with its concurrency in total and, for did:web, per registrable domain. */
+/**
+ * Queue of documents of one kind, with maximum concurrent resolutions in total and, for did:web, per registrable
+ * domain.
+ */
 interface Lane {
   readonly atOnce: number;
   readonly perDomain: number;
@@ -24,18 +27,18 @@ interface Entry {
 }
 
 /**
- * Schedules the resolution of DID documents. The did:plc directory and the did:web hosts have separate lanes, each
- * with a privileged part: neither hanging hosts nor many DIDs delay a privileged labeler's new key.
+ * Schedules the resolution of DID documents. The did:plc directory and the did:web hosts have separate queues, each
+ * with a privileged part, so that neither hanging hosts nor many DIDs delay a privileged labeler's new key.
  */
 export class ResolutionQueue {
   readonly #lanes = {
     plc: { privileged: createLane(8), other: createLane(16) },
     web: { privileged: createLane(8, 4), other: createLane(16, 2) },
   };
-  /** Resolutions under way, with their lane and domain. */
+  /** Resolutions in progress, with their queue and domain. */
   readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
 
-  /** Time at which a document is due, in milliseconds; null if it is not queued. */
+  /** Returns the time at which a document is due, in milliseconds; null if it is not queued. */
   get(did: string): { readonly at: number; readonly fresh: boolean } | null {
     const { privileged, other } = this.#lanesOf(did);
     return privileged.due.get(did) ?? other.due.get(did) ?? null;
@@ -55,7 +58,7 @@ export class ResolutionQueue {
     other.due.delete(did);
   }
 
-  /** Takes the documents that are due and may be resolved now; each is under way until `done`. */
+  /** Returns the documents that are due and may be resolved now; each is in progress until `done`. */
   take(now: number): DueResolution[] {
     const taken: DueResolution[] = [];
     for (const { privileged, other } of [this.#lanes.plc, this.#lanes.web]) {

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-/** A roster over a directory with these answers, one after the other; it repeats the last one. */
+/** Creates a roster over a directory with these responses, one after the other; the last one is repeated. */
 function rosterOver(...answers: Resolution[]) {
   const time = { ms: Date.UTC(2026, 5, 1) };
   const requests: boolean[] = [];
@@ -49,7 +49,7 @@ function rosterOver(...answers: Resolution[]) {
 }
 const until = (holds: () => boolean) => expect.poll(holds, { timeout: 30_000, interval: 2 }).toBe(true);
 
-test('a labeler that is named again gains only a provenance', () => {
+test('a labeler that is named again only gains a provenance', () => {
   const { roster } = rosterOver(failed);
   roster.add(did, 'seeded', 'seeds');
   const before = roster.labeler(did)?.tracker;
@@ -82,7 +82,7 @@ test('a failed resolution changes nothing and is retried, and a document is read
   expect(requests).toEqual([false, true, true]);
 });
 
-test('only changed rows are returned to be stored', async () => {
+test('only changed roster rows are returned to be stored', async () => {
   const { roster, changed } = rosterOver(labelerDocument);
   roster.add(did, 'discovered', 'jetstream');
   expect(roster.takeChanged().map((row) => row.enrolled)).toEqual([false]);
@@ -98,7 +98,7 @@ test('only changed rows are returned to be stored', async () => {
   expect(again.labeler(did)).toMatchObject({ resolutionStatus: 'labeler', handle: 'mod.example.com' });
 });
 
-test('labelers beyond the maximum are counted, and known ones stay', () => {
+test('labelers beyond the maximum are counted, and known labelers stay', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown + 3; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.add('did:web:l0.example.com', 'discovered', 'seeds');
@@ -151,7 +151,7 @@ test('tens of thousands of strangers’ labelers evict no seed and no establishe
   expect([...roster.labelers]).toHaveLength(maxKnown);
 });
 
-test('labelers of other domains evict those that one domain has beyond its share', () => {
+test('labelers of other domains evict labelers that one domain has beyond its share', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.crowd.example`, 'discovered', 'jetstream');
   roster.add('did:web:late.crowd.example', 'discovered', 'jetstream');
@@ -160,7 +160,7 @@ test('labelers of other domains evict those that one domain has beyond its share
   expect([honest.length, roster.labeler('did:web:late.crowd.example'), roster.dropped]).toEqual([100, undefined, 1]);
 });
 
-test('a failing host of did:web is asked at growing intervals, and the directory at constant ones', async () => {
+test('a failing host of did:web is requested at growing intervals, and the directory at constant intervals', async () => {
   const { roster, time, requests } = rosterOver(failed);
   roster.add(did, 'discovered', 'jetstream');
   roster.add('did:web:hanging.example', 'discovered', 'jetstream');
@@ -170,7 +170,7 @@ test('a failing host of did:web is asked at growing intervals, and the directory
   for (let minutes = 1; minutes <= 8; minutes++) {
     const before = requests.length;
     time.ms += 60_000;
-    // The directory every minute; the host after 1, 2 and 4 minutes more.
+    // The directory is requested every minute; the host is requested after 1, 2 and 4 further minutes.
     const expected = [1, 3, 7].includes(minutes) ? 2 : 1;
     await until(() => requests.length === before + expected);
     counts.push(requests.length - before);
@@ -186,7 +186,8 @@ test('a document with constant reports of changes is read at most once a minute'
   roster.documentChanged(did);
   await until(() => requests.length === 2);
   for (let i = 0; i < 5; i++) roster.documentChanged(did);
-  // If that document were due, it would be resolved before this labeler.
+  // If the refresh of the first document were due, it would take place before the resolution of this labeler's
+  // document.
   roster.add('did:web:other.example.com', 'discovered', 'jetstream');
   await until(() => requests.length === 3);
   expect(requests).toEqual([false, true, false]);

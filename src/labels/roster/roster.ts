@@ -17,31 +17,34 @@ export interface RosterOptions {
   readonly identities: Pick<IdentityResolver, 'resolve'>;
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Interval between two reads of a known labeler's document. */
+  /** Interval between two reads of a known labeler's document, in milliseconds. */
   readonly refreshMs: number;
-  /** Interval after a failed read. */
+  /** Interval after a failed read, in milliseconds. */
   readonly retryMs: number;
-  /** Minimum interval between refreshes of a document after change events. */
+  /** Minimum interval between refreshes of a document after change events, in milliseconds. */
   readonly freshMs: number;
-  /** Returns true if a labeler's document may be resolved now; otherwise it is tried again later. Default: always. */
+  /**
+   * Returns true if a labeler's document may be resolved now; otherwise the resolution is tried again later. Absent if
+   * every document may be resolved.
+   */
   readonly mayResolve?: (did: string) => boolean;
-  /** Called when a document was read, to start, move or keep the source. */
+  /** Called when a document was read, so that the reader of the source is started, moved or kept. */
   readonly changed: (labeler: KnownLabeler) => void;
 }
 
-/** Known labelers with the content of their documents. */
+/** All known labelers with the content of their documents. */
 export class Roster {
   readonly #options: RosterOptions;
   readonly #labelers = new Map<string, KnownLabeler>();
   readonly #due = new ResolutionQueue();
-  /** Number of consecutive failures of did:web hosts: hosts that hang are retried at growing intervals. */
+  /** Number of consecutive failures by DID of did:web; hosts that hang are retried at growing intervals. */
   readonly #webFailures = new Map<string, number>();
   /** Time at which a document was last requested without the cache, in milliseconds. */
   readonly #freshAt = new Map<string, number>();
   /** Rows at the last `takeChanged`, as text. */
   readonly #kept = new Map<string, string>();
   #wake: (() => void) | null = null;
-  /** Labelers that were named beyond the maximum; at most as many again. */
+  /** Labelers that were named beyond the maximum; at most `maxKnown` of them are kept. */
   readonly #dropped = new Set<string>();
   /** Candidates for eviction, computed at most once a minute. */
   #candidates = noEvictionCandidates;
@@ -53,7 +56,7 @@ export class Roster {
     this.#options = options;
   }
 
-  /** Number of labelers that were named beyond the maximum; counted up to as many again. */
+  /** Number of labelers that were named beyond the maximum; at most `maxKnown` of them are counted. */
   get dropped(): number {
     return this.#dropped.size;
   }
@@ -71,7 +74,7 @@ export class Roster {
     return [...this.#labelers.values()].filter((labeler) => isEnrolled(labeler, now));
   }
 
-  /** Loads the labelers of the last run; `answered` has the time of the last accepted page of each. */
+  /** Loads the labelers of the last run; `answered` contains the time of the last accepted page of each. */
   load(rows: readonly RosterRow[], answered: ReadonlyMap<string, Micros>): void {
     const now = this.#options.clock();
     for (const row of rows) {
@@ -112,8 +115,8 @@ export class Roster {
   }
 
   /**
-   * Makes room for one more labeler if possible: new labelers give way as `dispensable` selects, and for a seed any of
-   * them.
+   * Makes room for one more labeler if possible: evicts a new labeler that `evictionCandidates` selects; for a seed,
+   * any new labeler.
    */
   #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
@@ -176,11 +179,14 @@ export class Roster {
     this.#resolveAt(did, 0, fresh);
   }
 
-  /** Call when a stream reports a change of a document. Anyone can cause such reports, so reads have a minimum interval. */
+  /**
+   * Schedules a read of a labeler's document. Must be called when a stream reports a change of the document. Anyone can
+   * cause such reports, so reads have a minimum interval.
+   */
   documentChanged(did: string): void {
     const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
     const due = this.#due.get(did);
-    // An earlier scheduled refresh suffices.
+    // A refresh that is already scheduled for an earlier time suffices.
     if (!due?.fresh || due.at > at) this.#resolveAt(did, at, true);
   }
 
@@ -233,7 +239,7 @@ export class Roster {
     }
     if (fresh) this.#freshAt.set(did, clock() / 1000);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
-    // The labeler may have been evicted meanwhile.
+    // The labeler may have been evicted during the resolution.
     if (signal.aborted || this.#labelers.get(did) !== labeler) return;
     const again = clock() / 1000 + this.#nextAfter(labeler, resolution);
     if (this.#due.get(did) === null)
@@ -266,7 +272,10 @@ export class Roster {
 /** Maximum doublings of the wait for a failing host of did:web: up to 64 minutes. */
 const maxDoublings = 6;
 
-/** Applies a resolution; returns true if it changed anything. A directory that does not respond changes nothing. */
+/**
+ * Applies the result of a resolution; returns true if the labeler changed. A failed resolution does not change the
+ * labeler.
+ */
 function apply(labeler: KnownLabeler, resolution: Resolution): boolean {
   if (resolution.kind === 'failed') return false;
   const document = resolution.kind === 'resolved' ? resolution.document : null;

@@ -19,7 +19,7 @@ function seeds(text: string): Promise<readonly string[]> {
   return readSeeds(path);
 }
 
-test('a seeds file lists DIDs, and other keys and repetitions are ignored', async () => {
+test('a seeds file lists DIDs; other keys and repeated DIDs are ignored', async () => {
   const text = JSON.stringify([{ did: a, name: 'x' }, { did: 'did:web:example.com' }, { did: a }]);
   expect(await seeds(text)).toEqual([a, 'did:web:example.com']);
   expect(await seeds('[]')).toEqual([]);
@@ -30,13 +30,13 @@ test.each([
   ['{"did":"x"}', 'is not a JSON array of {"did"} objects'],
   [`[{"did":"${a}"},"did:plc:b"]`, 'entry 2 of the seeds file'],
   ['[{"did":"did:key:z"}]', 'has no DID as its "did": did:plc: and 24 of'],
-])('%s is refused with the reason', async (text, why) => {
+])('a seeds file that is %s is refused with the reason', async (text, why) => {
   const refusal = seeds(text);
   await expect(refusal).rejects.toThrow(OperatorError);
   await expect(refusal).rejects.toThrow(why);
 });
 
-test('the error for a missing file names it and the setting', async () => {
+test('the error for a missing seeds file names the file and the setting', async () => {
   await expect(readSeeds(join(folder, 'none.json'))).rejects.toThrow(
     'none.json: no such file or directory (ENOENT); choose another file with --seeds',
   );

@@ -3,7 +3,9 @@ import { didInWords, isDid } from '../../contract/identifiers.ts';
 import { isObject } from '../../input/json-object.ts';
 import { OperatorError, systemWords } from '../../ops/errors.ts';
 
-/** Reads a seeds file: a JSON array of objects with a `did`; other keys are ignored. Throws OperatorError. */
+/**
+ * Returns the DIDs of a seeds file: a JSON array of objects with a `did`; other keys are ignored. Throws OperatorError.
+ */
 export async function readSeeds(path: string): Promise<readonly string[]> {
   let text: string;
   try {

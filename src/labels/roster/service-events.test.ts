@@ -69,7 +69,7 @@ test.each([
     { kind: 'identity', did },
   ],
   ['a sync', payload('sync', { sync: { did } }), null],
-])('a message of the present method is read as on the legacy wire: %s', (_, message, event) => {
+])('a message of the current method is read as on the legacy wire: %s', (_, message, event) => {
   const frame = Buffer.from(JSON.stringify({ $type: 'message', payload: message }));
   expect(parseServiceFrame(frame)).toEqual({ time: timeUs, event });
 });
@@ -80,16 +80,16 @@ test.each([
   ['no payload', { $type: 'message', payload: [] }],
   ['no type', { $type: 'message', payload: { did, time } }],
   ['no time', { $type: 'message', payload: payload('identity', { time: '' }) }],
-])('a message of the present method that is %s is ignored', (_, frame) => {
+])('a message of the current method that is %s is ignored', (_, frame) => {
   expect(parseServiceFrame(Buffer.from(JSON.stringify(frame)))).toBe(null);
 });
 
-/** A value nested so many levels deep, as a JSON parser makes it. */
+/** Returns a value with the given levels of nesting, as a JSON parser creates it. */
 function nested(levels: number): unknown {
   return JSON.parse('['.repeat(levels) + ']'.repeat(levels));
 }
 
-test.each([5_000, 100_000])('definitions nested %i levels deep are not taken', (levels) => {
+test.each([5_000, 100_000])('definitions that are nested %i levels deep are not accepted', (levels) => {
   expect(definitionsOf({ policies: { labelValues: nested(levels) } })).toBeNull();
   expect(definitionsOf({ policies: { labelValueDefinitions: nested(levels) } })).toBeNull();
 });
@@ -104,7 +104,7 @@ afterEach(async () => {
   server = null;
 });
 
-/** Follows a Jetstream that sends these frames. */
+/** Follows a Jetstream that sends these frames, and returns the received events. */
 async function follow(frames: readonly string[], options: Partial<ServiceEventsOptions> = {}) {
   stop = new AbortController();
   const host = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -137,7 +137,7 @@ const good = (timeUs: number) => JSON.stringify({ ...commit, time_us: timeUs });
 const deep = (levels: number) =>
   good(atUs).replace('"labelValues":["spam"]', `"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}`);
 
-test('frames that exceed the limits, and a consumer that fails on an event, do not affect the following ones', async () => {
+test('frames that exceed the limits, and events on which the consumer fails, do not affect the following frames', async () => {
   let failing = true;
   const events: ServiceEvent[] = [];
   const onEvent = (event: ServiceEvent) => {

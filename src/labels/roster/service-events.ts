@@ -15,14 +15,14 @@ import { labelerCollection } from './relay-list.ts';
 export type ServiceEvent =
   /** An account wrote a labeler record; `definitions` are its label definitions as JSON. */
   | { readonly kind: 'service'; readonly did: string; readonly definitions: string | null }
-  /** A document may have changed, or an account moved or was deactivated. */
+  /** An account's document may have changed, or the account moved or was deactivated. */
   | { readonly kind: 'identity' | 'account'; readonly did: string };
 
 /** Dependencies of following a Jetstream. */
 export interface ServiceEventsOptions {
   readonly jetstream: string;
   readonly policy: AddressPolicy;
-  /** Sent with every handshake. */
+  /** User agent that is sent with every handshake. */
   readonly userAgent: string;
   readonly resolve: Resolve;
   readonly random: () => number;
@@ -35,12 +35,15 @@ export interface ServiceEventsOptions {
   readonly cursor: number | null;
 }
 
-/** Time by which a reconnect begins earlier, in microseconds: events of one instant have no order. */
+/** Time by which a reconnect begins before the cursor, in microseconds, because events of one instant have no order. */
 const rewind = 3_000_000;
-/** Maximum time by which a cursor may be ahead of our clock, in microseconds; more is an invalid cursor or a wrong clock. */
+/**
+ * Maximum time by which a cursor may be after the local clock, in microseconds; a larger difference indicates an
+ * invalid cursor or a wrong clock.
+ */
 const maxAhead = 600_000_000;
 
-/** Follows a Jetstream's labeler records and identity events. */
+/** Follower of a Jetstream's labeler records and identity events. */
 export interface ServiceEvents {
   /** Cursor to resume from after a restart: all earlier events were delivered. */
   readonly cursor: number | null;
@@ -54,7 +57,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
   let hasFailed = false;
 
-  /** A socket's callback must not throw: the following frames are read whatever this one contains. */
+  /** A socket's callback must not throw: an invalid frame does not affect the following ones. */
   function read(data: Buffer): void {
     try {
       readFrame(data);
@@ -109,10 +112,13 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   };
 }
 
-/** Path of Jetstream's present method. Every other path is the legacy wire. */
+/** Path of Jetstream's current method. Every other path uses the legacy wire format. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
 
-/** Builds the address of one connection. Both wires pass identity and account events, and commits of one collection. */
+/**
+ * Returns the address of one connection. Both wire formats deliver identity and account events, and commits of one
+ * collection.
+ */
 function subscription(jetstream: string, cursor: number | null): string {
   const url = new URL(jetstream);
   if (url.pathname === '/' || url.pathname === '') url.pathname = methodPath;
@@ -122,12 +128,16 @@ function subscription(jetstream: string, cursor: number | null): string {
   } else {
     url.searchParams.set('wantedCollections', labelerCollection);
   }
-  // A time, which both wires accept: sequence numbers are local to one host, and a repeated event changes nothing.
+  // The cursor is a time, which both wire formats accept; sequence numbers are specific to one host. A repeated event
+  // has no effect.
   if (cursor !== null) url.searchParams.set('cursor', String(Math.max(0, cursor - rewind)));
   return url.href;
 }
 
-/** A frame of either wire: the time at which the host saw the event, in microseconds, and the labeler event, if any. */
+/**
+ * Content of a frame of either wire format: the time at which the host received the event, in microseconds, and the
+ * labeler event, if any.
+ */
 interface ServiceFrame {
   readonly time: number;
   readonly event: ServiceEvent | null;
@@ -148,7 +158,7 @@ export function parseServiceFrame(data: Buffer): ServiceFrame | null {
   return { time: value.time_us, event: eventOf(value) };
 }
 
-/** Reads a message of the present method, in which the fields of a commit are those of the event itself. */
+/** Parses a message of the current method, in which the fields of a commit are those of the event itself. */
 function methodFrame(payload: Readonly<Record<string, unknown>>): ServiceFrame | null {
   const { $type, did, witnessedAt } = payload;
   const time = parseTimestamp(witnessedAt ?? payload.time);
@@ -167,11 +177,11 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
   return { kind: 'service', did, definitions: definitionsOf(commit.record) };
 }
 
-/** Label definitions in a labeler's record, as JSON; null if there are none, or too many. */
+/** Returns the label definitions in a labeler's record as JSON; null if the record has no definitions, or too many. */
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;
-  // A caller may pass an unbounded record; `JSON.stringify` recurses, and would overflow the stack.
+  // The record may be nested without a bound, and `JSON.stringify` recurses, so it could overflow the stack.
   if (isNestedDeeper([labelValues, labelValueDefinitions], inputLimits.labelerRecord.depth)) return null;
   const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });
   return text.length <= maxDefinitionsLength ? text : null;

@@ -4,10 +4,10 @@ import type { ShareKey } from '../shares/shares.ts';
 import { priorityOf } from '../state/priority.ts';
 import { type KnownLabeler, priorityInput } from './known-labeler.ts';
 
-/** Maximum remembered domains of endpoints. */
+/** Maximum number of endpoints whose domains are remembered. */
 const maxDomains = 20_000;
 
-/** Returns a function that finds the share of a source. An unknown source counts as new, in a domain of its own. */
+/** Returns a function that finds the share of a source. An unknown source counts as new, in a separate domain. */
 export function createShareOf(
   labeler: (did: string) => KnownLabeler | undefined,
   clock: () => Micros,

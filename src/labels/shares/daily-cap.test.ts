@@ -8,7 +8,7 @@ const noon = micros(Date.UTC(2026, 5, 1, 12) * 1000);
 const midnight = micros(noon + 12 * hour);
 const budget = 1_000_000_000;
 
-/** Sources are named by their priority, their domain and a number: `new.example.1`. */
+/** Returns the share of a source, whose name consists of its priority, domain and number: `new.example.1`. */
 function shareOf(source: string): ShareKey {
   const [priority = 'new', domain = source] = source.split('.');
   return { priority: priority as PriorityClass, domain, source };
@@ -38,7 +38,7 @@ describe('the share of one source', () => {
       true,
       ['seeded.a'],
     ]);
-    // A paused source gets no smaller page either, which would leave out the rows before it.
+    // A paused source cannot store a smaller page either, because that would skip the rows before it.
     expect([cap.admits('seeded.a', rows(0)), cap.admits('seeded.b', rows(50))]).toEqual([false, true]);
     expect([cap.reasonOf('seeded.a'), cap.reasonOf('seeded.b')]).toEqual(['source', null]);
   });
@@ -48,7 +48,7 @@ describe('the share of one source', () => {
     expect([cap.admits('seeded.a', rows(500)), cap.admits('seeded.a', rows(1))]).toEqual([true, false]);
   });
 
-  test('is renewed at midnight by our clock, and not by a clock that is set back', () => {
+  test('is renewed at midnight by the local clock, and not by a clock that is set back', () => {
     const { cap, state } = capAt({ maxRows: 10 });
     cap.admits('seeded.a', rows(10));
     cap.admits('seeded.a', rows(1));
@@ -84,7 +84,7 @@ describe('the share of one source', () => {
   });
 });
 
-test('a domain has a share of its own, however many sources it runs', () => {
+test('a domain has a separate share, regardless of the number of its sources', () => {
   const { cap } = capAt();
   const page = { rows: 1, bytes: 10_000_000 };
   const admitted = Array.from({ length: 100 }, (_, i) => `new.crowd.${i}`).filter((source) => {
@@ -100,12 +100,12 @@ describe('the share of a class', () => {
   const flood = (cap: DailyCap, count: number): number =>
     Array.from({ length: count }, (_, i) => `new.flood${i}`).filter((source) => cap.admits(source, page)).length;
 
-  test('bounds many new sources, and leaves the shares of established and seeded ones', () => {
+  test('bounds many new sources, and does not reduce the shares of established and seeded ones', () => {
     const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
     expect(flood(cap, 5_000)).toBe(Math.ceil((budget * classShares.new.part * classShares.new.atOnce) / page.bytes));
     expect(cap.reasonOf('new.flood4999')).toBe('class');
     expect([cap.admits('established.a', page), cap.admits('seeded.a', page)]).toEqual([true, true]);
-    // At most the share of a day, however long they try.
+    // New sources get at most the share of a day, regardless of the number of attempts.
     for (let minutes = 0; minutes < 24 * 60; minutes += 10) {
       state.now = micros(state.now + 10 * 60_000_000);
       if (minutes < 23 * 60) flood(cap, 5_000);
@@ -113,7 +113,7 @@ describe('the share of a class', () => {
     expect(cap.usedBytes.new).toBeLessThanOrEqual(budget * classShares.new.part + page.bytes);
   });
 
-  test('becomes available in fair order: a small source does not wait for large ones', () => {
+  test('becomes available in fair order, so that a small source does not wait for large ones', () => {
     const { cap, state } = capAt({ at: micros(noon - 12 * hour) });
     flood(cap, 500);
     expect(cap.admits('new.calm', { rows: 1, bytes: 250 })).toBe(false);
@@ -122,7 +122,7 @@ describe('the share of a class', () => {
     expect(cap.pausedSources.length).toBeGreaterThan(400);
   });
 
-  test('of seeded sources may grow by the unused shares of the others', () => {
+  test('can grow by the unused shares of the other classes if the sources are seeded', () => {
     const { cap } = capAt();
     const large = { rows: 1, bytes: 10_000_000 };
     let admitted = 0;
@@ -132,7 +132,7 @@ describe('the share of a class', () => {
   });
 });
 
-test('new sources pause while the disk has little space, and resume when it has more', () => {
+test('new sources pause while the disk has little space, and resume when there is more space', () => {
   const { cap, state } = capAt();
   state.tight = true;
   expect([cap.admits('new.a', rows(1)), cap.reasonOf('new.a'), cap.pausedSources]).toEqual([false, 'disk', ['new.a']]);
@@ -141,14 +141,14 @@ test('new sources pause while the disk has little space, and resume when it has 
   expect([cap.isPaused('new.a'), cap.admits('new.a', rows(1)), cap.pausedSources]).toEqual([false, true, []]);
 });
 
-describe('after a restart', () => {
-  test('the rows of the day count', () => {
+describe('the usage after a restart', () => {
+  test('includes the rows of the day', () => {
     const { cap } = capAt({ maxRows: 10 });
     cap.load([{ labeler: 'seeded.a', applied: 6, removed: 4 }]);
     expect([cap.admits('seeded.a', rows(1)), cap.admits('seeded.b', rows(1))]).toEqual([false, true]);
   });
 
-  test('saved bytes count, and other rows with the mean size', () => {
+  test('includes saved bytes, and other rows with the mean size', () => {
     const before = capAt().cap;
     before.admits('new.a', { rows: 5, bytes: 19_999_999 });
     const { cap } = capAt();
@@ -163,7 +163,7 @@ describe('after a restart', () => {
     expect([cap.admits('new.a', rows(2)), cap.admits('new.b', rows(2))]).toEqual([false, true]);
   });
 
-  test('what was saved on another day counts nothing', () => {
+  test('does not include bytes that were saved on another day', () => {
     const before = capAt().cap;
     before.admits('new.a', { rows: 5, bytes: 5_000_000 });
     const { cap } = capAt({ at: midnight });

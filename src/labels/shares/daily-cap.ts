@@ -8,18 +8,21 @@ import { type PriorityClass, priorityClasses } from '../state/priority.ts';
 import { FairQueue } from './fair-queue.ts';
 import { priorityWeights, type ShareKey } from './shares.ts';
 
-/** Maximum rows of one source in one UTC day of our clock. */
+/** Maximum rows of one source in one UTC day of the local clock. */
 export const maxDailyRows = 2_000_000;
-/** Maximum bytes of one source in one UTC day of our clock: 1 GB. */
+/** Maximum bytes of one source in one UTC day of the local clock: 1 GB. */
 export const maxDailyBytes = 1_000_000_000;
-/** Measured mean size of a row: the size assumed for rows that a day held before a restart. */
+/** Measured mean size of a row, in bytes; assumed for rows of the current day that were stored before a restart. */
 const meanRowBytes = 205;
 /** Measured overhead of a row in an open day, in bytes: indexes, counters, its identity. */
 const rowOverheadBytes = 64;
-/** Maximum number of sources whose bytes are stored for the next start; those of others count at the mean. */
+/**
+ * Maximum number of sources whose bytes are stored for the next start; the rows of other sources count with the mean
+ * size.
+ */
 const maxSavedSources = 5_000;
 
-/** Maximum additions of one source of a class to a day. */
+/** Maximum additions of one source to a day, for sources of one class. */
 interface SourceShare {
   readonly rows: number;
   readonly bytes: number;
@@ -28,15 +31,14 @@ interface SourceShare {
   readonly domainPart: number;
 }
 
-/** Maximum additions of a class to a day, as fractions of the day's budget. */
+/** Maximum additions of all sources of a class to a day, as fractions of the day's budget. */
 interface ClassShare {
-  /** Fraction reserved for the class, regardless of the others. */
+  /** Fraction that is reserved for the class, regardless of the other classes. */
   readonly part: number;
-  /** Fraction that it may use while the others leave it unused. */
+  /** Fraction that the class may use while the other classes leave it unused. */
   readonly maxPart: number;
   /**
-   * Fraction of its share that is available at the start of the day; the rest becomes available evenly through the
-   * day.
+   * Fraction of the share that is available at the start of the day; the rest becomes available evenly through the day.
    */
   readonly atOnce: number;
 }
@@ -48,26 +50,31 @@ export const sourceShares: Readonly<Record<PriorityClass, SourceShare>> = {
   new: { rows: 100_000, bytes: 20_000_000, part: 0.02, domainPart: 0.04 },
 };
 
-/** Shares of the classes. Seeded sources may also use what the others leave of the day. */
+/**
+ * Shares of the classes. Seeded sources may also use the part of the day's budget that the other classes leave unused.
+ */
 export const classShares: Readonly<Record<PriorityClass, ClassShare>> = {
   seeded: { part: 0.5, maxPart: 0.8, atOnce: 1 },
   established: { part: 0.3, maxPart: 0.3, atOnce: 0.5 },
   new: { part: 0.2, maxPart: 0.2, atOnce: 0.125 },
 };
 
-/** Reason for a pause of a source: its own share, that of its domain or of its class is used up, or the disk is nearly full. */
+/**
+ * Reason for a pause of a source: the share of the source, its domain or its class is used up, or the disk is nearly
+ * full.
+ */
 export type CapReason = 'source' | 'domain' | 'class' | 'disk';
 
-/** Number of rows, and their bytes in the store. */
+/** Number of rows, and the bytes that they occupy in the store. */
 export interface DayCost {
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** Thrown when no more labels of a source may be stored for now. */
+/** Error of a page that may not be stored because a share of its source is used up. */
 export class CapReached extends Error {
   constructor() {
-    super('no more labels of this source are stored for now');
+    super('a share of this source is used up; it accepts no more labels at present');
     this.name = 'CapReached';
   }
 }
@@ -76,11 +83,11 @@ export class CapReached extends Error {
 export interface DailyCapOptions {
   readonly clock: () => Micros;
   readonly shareOf: (source: string) => ShareKey;
-  /** Bytes that all sources together may add to a day. */
+  /** Returns the bytes that all sources together may add to a day. */
   readonly budgetBytes: () => number;
   /** Returns true if the disk has so little space that only privileged sources are stored. */
   readonly isTight: () => boolean;
-  /** Maximum rows of any source: 2 M; tests lower it. */
+  /** Maximum rows of any source in a day (2 M). Tests lower it. */
   readonly maxRows?: number;
 }
 
@@ -91,9 +98,9 @@ export function costOf(observations: readonly NewObservation[]): DayCost {
 }
 
 /**
- * Divides the daily budget by class, registrable domain and source. A source that used up its own share, or that of its
- * domain, pauses until midnight. If the available share of its class is used up, it waits, and waiting sources continue in
- * fair order as more becomes available. Paused sources later resume at their position.
+ * Divides the daily budget by class, registrable domain and source. A source that used up its own share, or the share
+ * of its domain, pauses until midnight. If the available share of its class is used up, it waits, and waiting sources
+ * continue in fair order as more becomes available. Paused sources later resume at their position.
  */
 export class DailyCap {
   readonly limit: number;
@@ -104,7 +111,7 @@ export class DailyCap {
   readonly #paused = new Map<string, CapReason>();
   /** Sources that wait for the share of their class, with the size of their next page. */
   #waiting = emptyQueues();
-  /** Bytes granted to waiting sources and not used yet. */
+  /** Bytes that were granted to waiting sources and are not used yet. */
   readonly #granted = new Map<string, number>();
   #day = Number.NEGATIVE_INFINITY;
 
@@ -113,7 +120,7 @@ export class DailyCap {
     this.limit = options.maxRows ?? maxDailyRows;
   }
 
-  /** Loads what the current day holds: its rows, and their bytes if `save` returned them on the same day. */
+  /** Loads the usage of the current day: its rows, and their bytes if `save` returned them on the same day. */
   load(counts: readonly LabelerCount[], saved: DailyBytes | null = null): void {
     this.#updateDay();
     const bytes = saved?.day === this.#day ? saved.bytes : new Map<string, number>();
@@ -123,7 +130,7 @@ export class DailyCap {
     }
   }
 
-  /** Returns the bytes of the current day for the next start: those of the sources that used the most. */
+  /** Returns the bytes of the current day for the next start, for the sources that used the most. */
   save(): DailyBytes {
     this.#updateDay();
     const largest = [...this.#sources].sort(([, a], [, b]) => b.bytes - a.bytes).slice(0, maxSavedSources);
@@ -131,8 +138,8 @@ export class DailyCap {
   }
 
   /**
-   * Returns true if a page with these rows may be stored, and counts them. Otherwise the source is paused from now on.
-   * The first page of a day always fits the source's own share.
+   * Returns true if a page with these rows may be stored, and counts them. Otherwise the source is paused. The first
+   * page of a day always fits the source's own share.
    */
   admits(source: string, cost: DayCost): boolean {
     if (this.isPaused(source)) return false;
@@ -155,7 +162,7 @@ export class DailyCap {
     this.#add(source, { rows: -rows, bytes: -bytes });
   }
 
-  /** Returns true if no more labels of a source are stored for now. */
+  /** Returns true if the labels of a source are currently not stored. */
   isPaused(source: string): boolean {
     this.#updateDay();
     const { priority } = this.#options.shareOf(source);
@@ -168,12 +175,12 @@ export class DailyCap {
     return this.#paused.has(source);
   }
 
-  /** Returns why a source is paused; null if it is not. */
+  /** Returns the reason for the pause of a source; null if it is not paused. */
   reasonOf(source: string): CapReason | null {
     return this.#paused.get(source) ?? null;
   }
 
-  /** Sources that are paused now. */
+  /** DIDs of the sources that are currently paused. */
   get pausedSources(): readonly string[] {
     this.#updateDay();
     for (const priority of priorityClasses) this.#grant(priority);
@@ -192,7 +199,7 @@ export class DailyCap {
     return Math.max(0, dayStart(dayOf(now) + 1) - now) / 1000;
   }
 
-  /** Ends the pause and the wait of a source that is no longer read; its usage stays. */
+  /** Ends the pause and the wait of a source that is no longer read; its usage of the day remains charged. */
   forget(source: string): void {
     this.#paused.delete(source);
     this.#granted.delete(source);
@@ -220,7 +227,7 @@ export class DailyCap {
     return this.#waiting[priority].size > 0 || this.#availableBytes(priority) <= 0 ? 'class' : null;
   }
 
-  /** Returns the bytes available to a class now. */
+  /** Returns the bytes that are currently available to a class. */
   #availableBytes(priority: PriorityClass): number {
     const { part, maxPart, atOnce } = classShares[priority];
     const budget = this.#options.budgetBytes();

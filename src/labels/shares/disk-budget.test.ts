@@ -13,7 +13,7 @@ test.each([
   expect(budgetOf(free * gb, stored * gb, limits)).toEqual({ isLow: false, isTight: false, dailyBytes: daily * gb });
 });
 
-test('a budget that the operator chose is not lowered', () => {
+test('a daily budget that the operator chose is not lowered', () => {
   expect(budgetOf(5 * gb, 0, { ...limits, maxDailyBytes: 3 * gb, isDerived: false }).dailyBytes).toBe(3 * gb);
 });
 
@@ -21,6 +21,6 @@ test.each([
   [5, false, false],
   [3.9, true, false],
   [1.9, true, true],
-])('with %d GB free, isTight is %s and isLow is %s', (free, isTight, isLow) => {
+])('the disk budget with %d GB of free space has isTight %s and isLow %s', (free, isTight, isLow) => {
   expect(budgetOf(free * gb, 0, limits)).toMatchObject({ isTight, isLow });
 });

@@ -2,45 +2,51 @@ import { readdir, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { storePaths } from '../../store/sqlite/base/files.ts';
 
-/** Limits of the disk that a store is on. */
+/** Settings that determine the budget of the disk of a store. */
 export interface DiskLimits {
   /** Directory of the store. */
   readonly folder: string;
-  /** Minimum free space; with less, nothing is accepted. */
+  /** Minimum free space, in bytes; with less, no labels are accepted. */
   readonly minFreeBytes: number;
   /** Maximum bytes that are added in a UTC day. */
   readonly maxDailyBytes: number;
-  /** True if the free space may lower that value: false if the operator chose it. */
+  /** True if the free space may lower `maxDailyBytes`; false if the operator chose that value. */
   readonly isDerived: boolean;
   /** Number of retained days. */
   readonly windowDays: number;
 }
 
-/** Budget that the disk has space for. */
+/** Budget that the free space of the disk allows. */
 export interface DiskBudget {
-  /** True below the minimum: nothing is accepted. */
+  /** True if the free space is below the minimum, so that no labels are accepted. */
   readonly isLow: boolean;
-  /** True below twice the minimum: only privileged sources are accepted. */
+  /** True if the free space is below twice the minimum, so that only privileged sources are accepted. */
   readonly isTight: boolean;
   /** Bytes that all sources together may add in a UTC day. */
   readonly dailyBytes: number;
 }
 
-/** Default maximum of bytes in a UTC day: about thirty times the network's typical 0.29 GB. */
+/** Default maximum of bytes in a UTC day: about thirty times the typical 0.29 GB of the network. */
 export const defaultMaxDailyBytes = 8_000_000_000;
-/** Minimum of a derived budget: three times a typical day. A disk that is too small for it reaches the minimum free space. */
+/**
+ * Minimum of a derived budget: three times a typical day. On a disk that is too small for this budget, the free space
+ * reaches its minimum.
+ */
 export const minDerivedBytes = 1_000_000_000;
-/** Days on disk besides the window: the current one, one retained for exports, and space for sealing one. */
+/**
+ * Number of days on disk in addition to the window: the current one, one retained for exports, and space for sealing
+ * one.
+ */
 const furtherDays = 3;
 
-/** Reads the free space and the store's size, and computes the budget. */
+/** Returns the budget, computed from the free space and the size of the store. */
 export async function readDisk(limits: DiskLimits): Promise<DiskBudget> {
   const { bavail, bsize } = await statfs(limits.folder);
   return budgetOf(bavail * bsize, await storedBytes(limits.folder), limits);
 }
 
 /**
- * Computes the daily budget of a disk with so much free space: an equal part for each retained day. The store's own
+ * Returns the daily budget of a disk with the given free space: an equal part for each retained day. The store's own
  * size counts as available, so the budget does not shrink as days fill.
  */
 export function budgetOf(

@@ -10,7 +10,10 @@ const key = (source: string, domain = source, priority: PriorityClass = 'new'): 
   source,
 });
 
-/** Keeps one item of every source waiting, as readers do; returns the total cost that each was served. */
+/**
+ * Simulates readers that keep one item of every source in the queue; returns the total cost that was served for each
+ * source.
+ */
 function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string, number> {
   const queue = new FairQueue<ShareKey>(priorityWeights);
   const served = new Map<string, number>();
@@ -25,7 +28,7 @@ function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string
   return served;
 }
 
-test('a source with large items is served the same cost as one with small items', () => {
+test('a source with large items is served the same cost as a source with small items', () => {
   const served = serve(
     new Map([
       [key('large'), 1_000],
@@ -36,19 +39,19 @@ test('a source with large items is served the same cost as one with small items'
   expect(Math.abs((served.get('large') ?? 0) - (served.get('small') ?? 0))).toBeLessThanOrEqual(1_000);
 });
 
-test('a hundred sources of one domain are together served as much as one source of another domain', () => {
+test('a hundred sources of one domain are together served the same cost as one source of another domain', () => {
   const crowd = Array.from({ length: 100 }, (_, i): [ShareKey, number] => [key(`crowd${i}`, 'crowd.test'), 1]);
   const served = serve(new Map([...crowd, [key('alone'), 1]]), 2_000);
   expect(served.get('alone')).toBeGreaterThanOrEqual(999);
 });
 
-test('a class is served by its weight, however many sources the other has', () => {
+test('a class is served by its weight, regardless of the number of sources of the other class', () => {
   const crowd = Array.from({ length: 1_000 }, (_, i): [ShareKey, number] => [key(`new${i}`), 1]);
   const served = serve(new Map([...crowd, [key('seed', 'seed', 'seeded'), 1]]), 9_000);
   expect(served.get('seed')).toBeGreaterThanOrEqual(7_990);
 });
 
-test('an item of an idle source is among the next two, however long the queue is', () => {
+test('an item of an idle source is among the next two items, regardless of the length of the queue', () => {
   const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 1_000; i += 1) queue.push(key('flood'), `flood${i}`, 1);
   for (let i = 0; i < 100; i += 1) queue.shift();
@@ -56,7 +59,7 @@ test('an item of an idle source is among the next two, however long the queue is
   expect([queue.shift(), queue.shift()]).toContain('calm');
 });
 
-test('a small item does not wait for the large items of many sources', () => {
+test('a small item in the fair queue does not wait for the large items of many sources', () => {
   const queue = new FairQueue<string>(priorityWeights);
   for (let i = 0; i < 100; i += 1) queue.push(key(`flood${i}`), 'large', 50);
   const order: (string | undefined)[] = [];
@@ -64,11 +67,11 @@ test('a small item does not wait for the large items of many sources', () => {
     queue.push(key('calm'), 'small', 1);
     order.push(queue.shift(), queue.shift());
   }
-  // It alternates with the others, although none of its items waits while a large one is served.
+  // The small source alternates with the others, although it has no waiting item while a large item is served.
   expect(order.filter((item) => item === 'small')).toHaveLength(20);
 });
 
-test('an idle source keeps its debt', () => {
+test('an idle source keeps its debt in the fair queue', () => {
   const queue = new FairQueue<string>(priorityWeights);
   queue.push(key('a'), 'first', 1_000);
   queue.push(key('b'), 'b0', 1);
@@ -79,7 +82,7 @@ test('an idle source keeps its debt', () => {
   expect(order).not.toContain('second');
 });
 
-test('every item is returned once, those of a source in order, also after removals', () => {
+test('the fair queue returns every item once, and the items of a source in order, also after removals', () => {
   const item = fc.record({
     priority: fc.constantFrom<PriorityClass>('seeded', 'established', 'new'),
     domain: fc.constantFrom('a', 'b'),
@@ -109,7 +112,7 @@ test('every item is returned once, those of a source in order, also after remova
   );
 });
 
-test('an idle source earns no credit', () => {
+test('an idle source earns no credit in the fair queue', () => {
   const queue = new FairQueue<string>(priorityWeights);
   const served: string[] = [];
   const next = (): void => void served.push(queue.shift() ?? '');

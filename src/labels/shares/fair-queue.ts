@@ -5,10 +5,10 @@ import type { ShareKey } from './shares.ts';
  * Queue of items that wait for one shared resource, in fair order: between priority classes by weight, within a class
  * between registrable domains, within a domain between sources, and within a source by arrival.
  *
- * Fair queueing at each level: every node has a virtual time that its cost moves forward, and the node whose next item
- * would end first is served next, so that small items do not wait for the large ones of others. A node that was idle
- * continues at the time of the node that was served last, so that waiting earns no credit; a node that spent more than
- * others keeps its debt until they caught up.
+ * Each level uses fair queueing: every node has a virtual time, which advances by the cost of its items, and the node
+ * whose next item would end first is served next, so that small items do not wait for the large items of other nodes. A
+ * node that was idle continues at the time of the node that was served last, so that it earns no credit by waiting. A
+ * node that used more than others keeps its debt until the others have used as much.
  */
 export class FairQueue<T> {
   readonly #weights: Readonly<Record<PriorityClass, number>>;
@@ -29,11 +29,11 @@ export class FairQueue<T> {
     const path = [this.#root, ...this.#root.path([priority, domain, source])];
     path.at(-1)?.items.push({ item, cost: weighed });
     for (const node of path) node.waiting += 1;
-    // From the leaf up: a parent is ordered by the first item of its first child.
+    // The order is updated from the leaf to the root, because a parent is ordered by the first item of its first child.
     for (let i = path.length - 1; i > 0; i -= 1) path[i - 1]?.offer(path[i]);
   }
 
-  /** Returns the next item in fair order, without taking it. */
+  /** Returns the next item in fair order without removing it. */
   peek(): T | undefined {
     return this.#served().at(-1)?.items[0]?.item;
   }
@@ -67,23 +67,23 @@ export class FairQueue<T> {
   }
 }
 
-/** Minimum cost: even an item without cost moves its source after the others. */
+/** Minimum cost of an item, so that even an item without cost advances the virtual time of its source. */
 const minCost = 1e-6;
-/** Number of idle nodes at which those without a debt are dropped. */
+/** Number of idle nodes at which the idle nodes without a debt are removed. */
 const maxIdle = 1_024;
 
 class Node<T> {
   readonly items: { readonly item: T; readonly cost: number }[] = [];
   waiting = 0;
   #time = 0;
-  /** Virtual time at which the next item ends, by which the parent orders its children. */
+  /** Virtual time at which the next item of the node ends, by which the parent orders its children. */
   #end = 0;
-  /** Index in the parent's heap; -1 while nothing waits here. */
+  /** Index in the parent's heap; -1 while the node has no waiting item. */
   #index = -1;
   /** Virtual time of the child that was served last. */
   #now = 0;
   readonly #children = new Map<string, Node<T>>();
-  /** Children with waiting items: a binary heap. */
+  /** Children with waiting items, as a binary heap. */
   readonly #heap: Node<T>[] = [];
   #sweepAt = maxIdle;
 
@@ -103,7 +103,7 @@ class Node<T> {
     return this.#heap[0];
   }
 
-  /** Updates the order after a child got an item. */
+  /** Updates the order of the children after a child got an item. */
   offer(child: Node<T> | undefined): void {
     if (!child) return;
     if (child.#index === -1) {
@@ -143,7 +143,7 @@ class Node<T> {
     return item?.cost ?? (child ? child.#cost() : 0);
   }
 
-  /** Drops idle children without a debt: they would start at the present virtual time anyway. */
+  /** Removes idle children without a debt, which would start again at the current virtual time. */
   #sweep(): void {
     if (this.#children.size < this.#sweepAt) return;
     for (const [name, child] of this.#children) {

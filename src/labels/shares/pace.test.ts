@@ -4,7 +4,7 @@ import { Pace, type Rate, type Resource, sourceRates } from './pace.ts';
 import type { ShareKey } from './shares.ts';
 import { SourceUsage } from './source-usage.ts';
 
-/** Simulated time that advances to the end of the shortest wait. */
+/** Creates a simulated clock whose waits advance it to the end of the shortest wait. */
 function simulated() {
   let now = 0;
   const waits: { at: number; done: () => void }[] = [];
@@ -58,7 +58,7 @@ test('a source is read at once until its burst is used up, then at its rate', as
   expect(frames).toBe(64);
 });
 
-test('bytes beyond the burst throttle a source, and no other', () => {
+test('bytes beyond the burst throttle their source and no other source', () => {
   const { monotonic, wait } = simulated();
   const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage() });
   pace.charge('a', { bytes: sourceRates.new.bytes.burst + 1 });
@@ -80,7 +80,7 @@ test('sources of a class without processor time take turns in fair order, and ot
     for (;;) {
       await pace.ready(source, never);
       pace.charge(source, { cpuMs });
-      // At most one turn a millisecond, as an honest source has.
+      // An honest source has at most one turn per millisecond.
       await wait(1);
     }
   };
@@ -90,17 +90,17 @@ test('sources of a class without processor time take turns in fair order, and ot
   void read('seed', 1);
   await pass(20_000_000);
   const spent = heavy.reduce((sum, source) => sum + usage.of(source).cpuMs, 0);
-  // The burst of 100 ms, 100 ms in each of 20 seconds, and the first turn of each source, whose cost was not known.
+  // The burst of 100 ms, 100 ms in each of 20 seconds, and the first turn of each source, for which no estimate exists.
   expect(spent + usage.of('light').cpuMs).toBeLessThanOrEqual(100 + 2_000 + 21 * 50);
   expect(spent).toBeGreaterThan(1_500);
-  // It takes every second turn, however many others there are.
+  // The light source gets every second turn, regardless of the number of other sources.
   const turns = { heavy: spent / 50, light: usage.of('light').cpuMs };
   expect(turns.light).toBeGreaterThan(0.5 * (turns.heavy - heavy.length));
   expect(usage.of('seed').cpuMs).toBeGreaterThan(9_000);
   expect(pace.throttled.seeded).toBe(0);
 });
 
-test('a wait ends when its signal aborts', async () => {
+test('a wait for the rate of a source ends when its signal aborts', async () => {
   const { monotonic } = simulated();
   const aborted = new AbortController();
   const wait = (_ms: number, signal: AbortSignal): Promise<void> =>

@@ -6,8 +6,8 @@ import type { SourceUsage } from './source-usage.ts';
 /** Resources that reading a source uses. */
 export const resources = ['bytes', 'rows', 'writes', 'cpuMs', 'controls'] as const;
 /**
- * A resource: bytes received, rows received, commits, processor milliseconds of this thread, and `controls`: connections,
- * and frames without labels.
+ * A resource that the rates of a source limit: bytes received, rows received, commits, processor milliseconds of this
+ * thread, and `controls`: connections, and frames without labels.
  */
 export type Resource = (typeof resources)[number];
 /** Amounts of some resources. */
@@ -19,7 +19,9 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** Rates of one source, by class. The largest known labelers send bursts of 500 labels of 205 bytes a second. */
+/**
+ * Maximum rates of one source, by class. The largest known labelers send bursts of 500 labels of 205 bytes a second.
+ */
 export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resource, Rate>>>> = {
   seeded: {
     bytes: { perSecond: 4_000_000, burst: 256_000_000 },
@@ -44,7 +46,7 @@ export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resourc
   },
 };
 
-/** Processor time of all sources of a class together, in milliseconds; null for no limit. */
+/** Maximum processor time of all sources of a class together, in milliseconds; null for no limit. */
 export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
@@ -54,7 +56,7 @@ export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
 /** Dependencies of pacing. */
 export interface PaceOptions {
   readonly shareOf: (source: string) => ShareKey;
-  /** Monotonic clock, in microseconds. */
+  /** Returns the monotonic clock, in microseconds. */
   readonly monotonic: () => number;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly usage: SourceUsage;
@@ -64,13 +66,13 @@ export interface PaceOptions {
 
 /** Interval between checks of a class that used up its processor time, in milliseconds. */
 const classTickMs = 50;
-/** Number of sources at which those without a debt are dropped. */
+/** Number of sources in memory at which those without a debt are removed. */
 const maxRemembered = 20_000;
 
 /**
- * Limits how fast each source is read. Costs are charged afterwards, so a source may have a debt; until it is paid, the
- * source is not read, and its connection accepts no bytes. When a class has used more processor time than it may, its
- * sources take turns in fair order.
+ * Limits the rate at which each source is read. Costs are charged after the use, so a source may have a debt; until the
+ * debt is paid, the source is not read, and its connection accepts no bytes. When a class has exceeded its processor
+ * time, its sources take turns in fair order.
  */
 export class Pace {
   readonly #options: Required<PaceOptions>;
@@ -113,7 +115,10 @@ export class Pace {
     return buckets.owedMs() > 0 || (this.#classes[buckets.priority]?.exhausted ?? false);
   }
 
-  /** Returns null if a source may be read, otherwise a promise that resolves once it may, or when the signal aborts. */
+  /**
+   * Returns null if a source may be read, otherwise a promise that resolves once the source may be read, or when the
+   * signal aborts.
+   */
   ready(source: string, signal: AbortSignal): Promise<void> | null {
     const buckets = this.#bucketsOf(source);
     const gate = this.#classes[buckets.priority];
@@ -170,9 +175,9 @@ export class Pace {
 class SourceBuckets {
   readonly priority: PriorityClass;
   waiting: number;
-  /** Processor time that was charged to the class in advance for the current turn. */
+  /** Processor time that was charged in advance to the class for the current turn, in milliseconds. */
   prepaid = 0;
-  /** Estimated processor time of a turn of this source, a moving average. */
+  /** Estimated processor time of a turn of this source, in milliseconds: a moving average. */
   estimate = 0.2;
   readonly #rates: Readonly<Record<Resource, Rate>>;
   readonly #monotonic: () => number;
@@ -236,7 +241,7 @@ class SourceBuckets {
   }
 }
 
-/** Processor time of one class. */
+/** Processor time of one class, and the sources that wait for it. */
 class ClassGate {
   readonly #rate: Rate;
   readonly #monotonic: () => number;
@@ -262,7 +267,10 @@ class ClassGate {
     this.#balance -= cpuMs - paid;
   }
 
-  /** Admits a source if the class has time left and no other source waits; charges its estimate in advance. */
+  /**
+   * Admits a source if the class has time left and no other source waits; charges the estimated cost of the turn in
+   * advance. Returns true if the source was admitted.
+   */
   enter(buckets: SourceBuckets): boolean {
     if (this.#waiting.size > 0 || this.exhausted) return false;
     this.#admit(buckets);
@@ -277,7 +285,7 @@ class ClassGate {
     this.#waiting.remove((one) => one.buckets === buckets);
   }
 
-  /** Admits as many waiting sources as the class has time for. */
+  /** Admits waiting sources while the class has processor time left. */
   release(): void {
     while (this.#waiting.size > 0 && !this.exhausted) {
       const next = this.#waiting.shift();
@@ -288,7 +296,7 @@ class ClassGate {
   }
 
   #admit(buckets: SourceBuckets): void {
-    // The unused part of the last estimate is refunded.
+    // The unused part of the last charge is refunded.
     this.#balance += buckets.prepaid - buckets.estimate;
     buckets.prepaid = buckets.estimate;
   }
@@ -301,7 +309,9 @@ class ClassGate {
   }
 }
 
-/** Returns the processor time of this thread, in milliseconds; elapsed time if the runtime does not provide it. */
+/**
+ * Returns the processor time of this thread, in milliseconds, or the elapsed time if the runtime does not provide it.
+ */
 export function threadCpuMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now();
   const { user, system } = process.threadCpuUsage();

@@ -15,7 +15,7 @@ test('a repeated message is limited to 20 lines, then one in 30 s with the numbe
   log.info('a source cannot be read', { labeler: 'did:web:a' });
   log.info('a source cannot be read', { labeler: 'did:web:b' });
   expect(written.splice(0)).toEqual([['a source cannot be read', { labeler: 'did:web:a', left_out: 980 }]]);
-  // Errors of our own are never omitted.
+  // Errors that labelers cannot cause are never omitted.
   for (let i = 0; i < 100; i += 1) log.error('the overview could not be written');
   expect(written).toHaveLength(100);
 });

@@ -1,12 +1,15 @@
 import type { Log, LogFields } from '../../ops/log.ts';
 
-/** Maximum lines of one message at once, and the interval after which a further one is allowed, in microseconds. */
+/**
+ * Maximum lines of one message without a wait, and the interval after which a further line is allowed, in microseconds.
+ */
 const burst = 20;
 const refillUs = 30_000_000;
 
 /**
- * Limits the log lines that labelers cause: a few lines of each message, then one every 30 s with the number of omitted
- * ones. Otherwise a labeler could fill the disk with the log. Messages are constants, so there are few.
+ * Limits the log lines that labelers cause: 20 lines of each message, then one line every 30 s with the number of
+ * omitted lines. Without the limit a labeler could fill the disk with log lines. The number of messages is small,
+ * because each is a constant.
  */
 export function pacedLog(log: Log, monotonic: () => number): Log {
   const lines = new Map<string, { left: number; at: number; leftOut: number }>();

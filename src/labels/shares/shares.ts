@@ -3,11 +3,14 @@ import type { PriorityClass } from '../state/priority.ts';
 /** Identifies the share that a cost counts against. */
 export interface ShareKey {
   readonly priority: PriorityClass;
-  /** Registrable domain of the source's endpoint: one owner may run many labelers below one. */
+  /** Registrable domain of the source's endpoint; one owner may run many labelers below it. */
   readonly domain: string;
   /** DID of the source. */
   readonly source: string;
 }
 
-/** Weights of the priority classes that wait for the same resource: no number of new sources delays the others. */
+/**
+ * Weights of the priority classes that wait for the same resource, so that the number of new sources does not delay the
+ * other classes.
+ */
 export const priorityWeights: Readonly<Record<PriorityClass, number>> = { seeded: 8, established: 4, new: 1 };

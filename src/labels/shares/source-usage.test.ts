@@ -3,7 +3,7 @@ import { SourceUsage } from './source-usage.ts';
 
 const none = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
-test('the costs of a source are summed, and the list is sorted by processor time', () => {
+test('the costs of a source are summed, and the list of sources is sorted by processor time', () => {
   const usage = new SourceUsage();
   usage.add('a', { bytesIn: 10, cpuMs: 1 });
   usage.add('a', { bytesStored: 5, rows: 2, cpuMs: 1, writes: 1 });
@@ -17,7 +17,7 @@ test('the costs of a source are summed, and the list is sorted by processor time
   expect(usage.list(1).map(({ source }) => source)).toEqual(['b']);
 });
 
-test('the cheapest half is dropped beyond the bound, and the most expensive sources stay', () => {
+test('the source usage beyond the bound drops the cheapest half and keeps the most expensive sources', () => {
   const usage = new SourceUsage(4);
   for (const [source, cpuMs] of [
     ['a', 4],

@@ -1,8 +1,8 @@
 /** Resources that one source has used since the process started. */
 export interface Usage {
-  /** Bytes received, as far as they are known. */
+  /** Number of bytes received, as far as they are known. */
   readonly bytesIn: number;
-  /** Bytes stored. */
+  /** Number of bytes stored. */
   readonly bytesStored: number;
   /** Number of new rows. */
   readonly rows: number;
@@ -10,11 +10,11 @@ export interface Usage {
   readonly cpuMs: number;
   /** Number of committed pages, with or without rows. */
   readonly writes: number;
-  /** Time for which it was not read because it had exceeded a rate, in milliseconds. */
+  /** Time for which the source was not read because it had exceeded a rate, in milliseconds. */
   readonly throttledMs: number;
 }
 
-/** The usage of one source, with its DID. */
+/** Usage of one source, with its DID. */
 export interface UsageRecord extends Usage {
   readonly source: string;
 }
@@ -22,8 +22,8 @@ export interface UsageRecord extends Usage {
 const nothing: Usage = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 /**
- * Counts the cost of each source. Beyond `maxSources` it drops the half that used the least processor time, so that many
- * new labelers cannot fill the memory, and expensive ones stay visible.
+ * Counts the cost of each source. Beyond `maxSources` sources, the memory drops the half that used the least processor
+ * time, so that many new labelers cannot fill the memory, and expensive ones stay visible.
  */
 export class SourceUsage {
   readonly #maxSources: number;

@@ -2,49 +2,49 @@ import type { RefusalReason } from '../../store/port.ts';
 import type { PriorityClass } from '../state/priority.ts';
 import type { SourceState } from '../state/source-state.ts';
 
-/** Oddities of servers that are worked around, and counted. */
+/** Oddities of labelers' servers that the instrument handles and counts. */
 export const quirks = [
-  /** `"0"` as the cursor of an empty page. */
+  /** The cursor of an empty page is `"0"`. */
   'zero_cursor',
-  /** A cursor that is not higher than the requested one. */
+  /** A cursor is not higher than the requested one. */
   'cursor_not_advancing',
-  /** Labels without a cursor. */
+  /** A page with labels has no cursor. */
   'no_cursor',
-  /** A cursor that is not a number. */
+  /** A cursor is not a number. */
   'opaque_cursor',
-  /** Labels that are not in order of time. */
+  /** The labels of a page are not in order of time. */
   'unordered_page',
-  /** An unreadable message. */
+  /** A message cannot be decoded. */
   'malformed_frame',
-  /** A message with more elements or depth than labels have. */
+  /** A message has more elements or depth than labels have. */
   'frame_over_budget',
-  /** A message of an unknown kind. */
+  /** A message has an unknown kind. */
   'unknown_frame',
   'consumer_too_slow',
   'outdated_cursor',
   'future_cursor',
   /** The last row that was read no longer exists. */
   'tail_missing',
-  /** Frame numbers that decrease. */
+  /** The numbers of frames decrease. */
   'seq_not_advancing',
 ] as const;
-/** One of them. */
+/** One oddity of a labeler's server. */
 export type Quirk = (typeof quirks)[number];
 
 /** Transport of a label. */
 export type Transport = 'stream' | 'poll';
 
-/** Labelers that the source states do not count; `paused` ones are enrolled, the others are not. */
+/** Groups of labelers that the source states do not count. `paused` labelers are enrolled, the others are not. */
 export type OtherLabelers = 'not_enrolled' | 'waiting' | 'paused' | 'denied';
 
-/** Ways in which labelers are found. */
+/** Ways in which labelers are discovered. */
 export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as const;
-/** One of them. */
+/** One way in which labelers are discovered. */
 export type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
 export const sourceParts = ['reader', 'particulars'] as const;
-/** One of them. */
+/** One part of the instrument that reads data of one labeler. */
 export type SourcePart = (typeof sourceParts)[number];
 
 /** Metrics of the instrument. Every dimension has a closed list of values; none names a labeler. */
@@ -53,32 +53,34 @@ export interface Telemetry {
   refused(reason: Exclude<RefusalReason, 'duplicate'>, count: number): void;
   page(transport: Transport): void;
   quirk(quirk: Quirk): void;
-  /** Counts a stream or poll that got no slot of its host. */
+  /** Counts a stream or poll that got no slot for its host. */
   hostFull(transport: Transport): void;
   /** Counts an error that one labeler's data caused. */
   sourceFailed(part: SourcePart): void;
-  /** Records the reason for a pause of acceptance; null if there is none. */
+  /** Records the reason for the current pause of acceptance; null if acceptance is not paused. */
   paused(reason: string | null): void;
-  /** Enrolled sources by state; also labelers that are not enrolled or wait for a place, and paused sources. */
+  /** Records the number of enrolled sources by state, and the numbers of other labelers. */
   sources(counts: Readonly<Record<SourceState, number>>, others: Readonly<Record<OtherLabelers, number>>): void;
-  /** Enrolled labelers by the way in which they were found. */
+  /** Records the number of enrolled labelers by the way in which they were discovered. */
   found(counts: Readonly<Record<DiscoverySource, number>>): void;
-  /** Throttled sources by class, bytes added today by class, and the day's budget. */
+  /** Records the number of throttled sources and the bytes added today, both by class, and the budget of the day. */
   shares(
     throttled: Readonly<Record<PriorityClass, number>>,
     usedBytes: Readonly<Record<PriorityClass, number>>,
     budgetBytes: number,
   ): void;
   published(atMs: number): void;
-  /** Number of pending purges, and the total of days that they still have to rewrite. */
+  /** Records the number of pending purges, and the total number of days that they still have to rewrite. */
   purges(pending: number, daysLeft: number): void;
-  /** True if the list of denied labelers was invalid when last read; the previous list then stays in force. */
+  /**
+   * Records true if the list of denied labelers was invalid at the last read; the previous list then stays in force.
+   */
   denyListDamaged(damaged: boolean): void;
   /** Counts an artifact that could not be written. */
   notWritten(): void;
 }
 
-/** Discards all metrics. */
+/** Implementation of the metrics that discards all of them. */
 export const noTelemetry: Telemetry = {
   committed: () => undefined,
   refused: () => undefined,

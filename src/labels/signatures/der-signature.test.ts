@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { derSignature } from './der-signature.ts';
 
 const bytes32 = fc.uint8Array({ minLength: 32, maxLength: 32 });
-/** Leading zeros, a high first bit after them, nothing but zeros. */
+/** Generates edge cases of a number: leading zeros, a high first bit after zeros, and only zeros. */
 const edges = fc.tuple(fc.integer({ min: 0, max: 32 }), bytes32).map(([zeros, bytes]) => bytes.fill(0, 0, zeros));
 
 it('a DER signature has the same two numbers, in the shortest positive form', () => {

@@ -21,7 +21,7 @@ function inverse(value: bigint, order: bigint): bigint {
 
 const bytesOf = (value: bigint): Buffer => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
 
-/** A signature whose second number is `s`, and a matching key, which is computed from it. */
+/** Creates a signature whose second number is `s`, and computes a matching key from the signature. */
 function signatureWith(curve: keyof typeof curves, s: bigint) {
   const { name, order } = curves[curve];
   const nonce = 123_456_789n;
@@ -42,7 +42,7 @@ describe.each(['k256', 'p256'] as const)('a signature with a key of %s', (curve)
     ['half of the order', half, true],
     ['one more than half of the order', half + 1n, false],
     ['one less than the order', curves[curve].order - 1n, false],
-  ])('whose S is %s has the validity %s', async (_, s, valid) => {
+  ])('has the expected validity for its S: %s has the validity %s', async (_, s, valid) => {
     const check = createSignatureCheck(() => null);
     const { signed, key } = signatureWith(curve, s);
     expect(await check(signed, key)).toBe(valid);

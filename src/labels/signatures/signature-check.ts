@@ -7,31 +7,33 @@ import { libsecp256k1, type VerifySecp256k1 } from './libsecp256k1.ts';
 /** Input of a signature check. */
 export type SignedMessage = Pick<Extract<SignedLabel, { kind: 'signed' }>, 'message' | 'signature'>;
 
-/** Checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography). */
+/**
+ * Function that checks a signature with a key: ECDSA over SHA-256, 64 bytes, low-S only (AT Protocol, Cryptography).
+ */
 export type SignatureCheck = (message: SignedMessage, key: LabelKey) => Promise<boolean>;
 
-/** Creates the check. OpenSSL does all checks until the library for secp256k1 is loaded. */
+/** Creates the signature check. OpenSSL does all checks until the library for secp256k1 is loaded. */
 export function createSignatureCheck(secp256k1: () => VerifySecp256k1 | null = libsecp256k1): SignatureCheck {
   return async ({ message, signature }, key) => {
     if (!isLowS(signature, key.curve)) return false;
     const point = pointOf(key);
     if (point === null) return false;
     const here = key.curve === 'k256' ? secp256k1() : null;
-    // On this thread, because a check takes less time than the round trip to another one.
+    // The check runs on this thread, because it takes less time than the round trip to another thread.
     return here === null
       ? checkInPool(message, signature, point.key)
       : here(signature, hash('sha256', message, 'buffer'), point.bytes);
   };
 }
 
-/** Checks in libuv's pool, which is as fast as a dedicated thread. */
+/** Checks a signature in libuv's pool, which is as fast as a dedicated thread. */
 function checkInPool(message: Uint8Array, signature: Uint8Array, key: KeyObject): Promise<boolean> {
   return new Promise((resolve) => {
     verify('sha256', message, key, derSignature(signature), (error, valid) => resolve(!error && valid));
   });
 }
 
-/** Half the order of each curve, rounded down: the maximum of a low S. */
+/** Half the order of each curve, rounded down, which is the maximum of a low S. */
 const halfOrder = {
   k256: Buffer.from('7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0', 'hex'),
   p256: Buffer.from('7fffffff800000007fffffffffffffffde737d56d38bcf4279dce5617e3192a8', 'hex'),
@@ -47,14 +49,14 @@ const publicKeyPrefix = {
   p256: '3039301306072a8648ce3d020106082a8648ce3d030107032200',
 };
 
-/** A point of a curve in the form of each library. */
+/** A public key as a point of a curve, in the form that each library requires. */
 interface Point {
   readonly key: KeyObject;
-  /** Uncompressed: a compressed point would be expanded at each check. */
+  /** Uncompressed bytes of the point; OpenSSL would expand a compressed point at each check. */
   readonly bytes: Uint8Array;
 }
 
-/** Cached points by curve and name: creating one costs about as much as a check. */
+/** Cached points by curve and name; the creation of a point costs about as much as a check. */
 const made = new Map<string, Point | null>();
 const maxMade = 8192;
 
@@ -68,7 +70,7 @@ function pointOf({ curve, point }: LabelKey): Point | null {
   return object;
 }
 
-/** Returns null if the point is not on its curve. */
+/** Creates a point; returns null if the point is not on the curve. */
 function makePoint(curve: LabelKey['curve'], point: string): Point | null {
   try {
     const der = Buffer.from(publicKeyPrefix[curve] + point, 'hex');

@@ -7,7 +7,7 @@ import type { LabelerKeys } from './verifier.ts';
 
 const did = 'did:web:labeler.example';
 
-/** A labeler in a simulated directory, and the keys that its labels are checked with. */
+/** Creates a labeler in a simulated directory, and the signature checks of its labels. */
 function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSeen: number }[]) {
   const used: LabelerKeys[] = [];
   const asked: string[] = [];
@@ -59,7 +59,7 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
 const minute = 60_000_000;
 const old = (point: string): LabelKey => ({ curve: 'k256', point });
 
-test('a key that a document named before is valid until the next one was first seen', async () => {
+test('a key that an earlier document named is valid until the next key was first observed', async () => {
   const labeler = signaturesFor([
     { key: 'k256:first', firstSeen: 10, lastSeen: 20 },
     { key: 'k256:second', firstSeen: 30, lastSeen: 40 },
@@ -75,7 +75,7 @@ test('a key that a document named before is valid until the next one was first s
   });
 });
 
-test('after a label that no key verifies, the audit log is read, and its periods replace the observed ones', async () => {
+test('after a label that no key verifies, the audit log is read, and the key periods of the log replace the observed ones', async () => {
   const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
   const logged = [
     { key: old('second'), from: micros(7), until: micros(9) },
@@ -87,7 +87,7 @@ test('after a label that no key verifies, the audit log is read, and its periods
   expect(labeler.used.map(({ earlier }) => earlier)).toEqual([[{ key: old('first'), from: null, until: 20 }], logged]);
 });
 
-test('the audit log is read at most once an hour, and kept while the directory does not respond', async () => {
+test('the audit log is read at most once an hour, and its last content is used while the directory does not respond', async () => {
   const labeler = signaturesFor([]);
   const logged = [{ key: old('first'), from: micros(5), until: micros(7) }];
   labeler.directory.log = logged;
@@ -102,7 +102,7 @@ test('the audit log is read at most once an hour, and kept while the directory d
   expect([logReads(), labeler.used.at(-1)?.earlier]).toEqual([2, logged]);
 });
 
-test('a key that was valid twice keeps both periods of the audit log', async () => {
+test('a key that was valid twice has both periods of the audit log', async () => {
   const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
   const logged = [
     { key: old('first'), from: micros(8), until: micros(9) },
@@ -114,7 +114,7 @@ test('a key that was valid twice keeps both periods of the audit log', async () 
   expect(labeler.used.at(-1)?.earlier).toEqual(logged);
 });
 
-test('a key that the document names again is used only as the current one', async () => {
+test('a key that the document names again is used only as the current key', async () => {
   const labeler = signaturesFor([{ key: 'p256:new', firstSeen: 10, lastSeen: 20 }]);
   labeler.directory.log = [{ key: { curve: 'p256', point: 'new' }, from: micros(5), until: micros(7) }];
   await labeler.verify();

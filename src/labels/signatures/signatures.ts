@@ -16,27 +16,29 @@ export interface SignatureOptions {
   readonly verifier: Verifier;
   readonly store: Pick<StoreWriter, 'keys' | 'putKey'>;
   readonly clock: () => Micros;
-  /** Returns the share that the checks of a labeler count against. */
+  /** Returns the share against which the signature checks of a labeler count. */
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/** Minimum interval between refreshes of a document after a signature that matches no key: 10 minutes. */
+/**
+ * Minimum interval between refreshes of a document after a signature that matches no key, in microseconds: 10 minutes.
+ */
 const askAgain = 600_000_000;
-/** Minimum interval between two reads of a labeler's audit log: 1 hour. */
+/** Minimum interval between two reads of a labeler's audit log, in microseconds: 1 hour. */
 const readLogAgain = 3_600_000_000;
-/** Minimum interval between two updates of the time at which a key was last seen: 1 hour. */
+/** Minimum interval between two updates of the time at which a key was last observed, in microseconds: 1 hour. */
 const writeAgain = 3_600_000_000;
-/** Maximum labelers whose times are remembered. */
+/** Maximum number of labelers whose times of refreshes are remembered. */
 const maxRemembered = 20_000;
 
-/** Checks the signatures of many labelers: finds and caches their keys, and refreshes them when none matches. */
+/** Checks the signatures of many labelers: finds and caches their keys, and refreshes the keys when no key matches. */
 export class Signatures {
   readonly #options: SignatureOptions;
   readonly #keys = new Map<string, LabelerKeys>();
-  /** Earlier keys by labeler, from the directory's audit log, with the time at which it was read. */
+  /** Earlier keys by labeler, from the directory's audit log, with the time at which the log was read. */
   readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
   readonly #askedAt = new Map<string, Micros>();
-  /** Time at which keys were last stored, by labeler, with the key names. */
+  /** Time at which the keys of a labeler were last stored, with the names of the keys. */
   readonly #written = new Map<string, { readonly names: string; readonly at: Micros }>();
 
   constructor(options: SignatureOptions) {
@@ -52,11 +54,12 @@ export class Signatures {
     const verdicts = await verifier.verify(labels, keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
-    // The key may have changed, perhaps before we first saw the labeler: read the document and the audit log, and check again.
+    // The key may have changed, perhaps before the labeler was first observed: read the document and the audit log, and
+    // check again.
     return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
   }
 
-  /** Forgets a labeler's keys, because its document changed. */
+  /** Discards a labeler's keys, because its document changed. */
   forget(did: string): void {
     this.#keys.delete(did);
     this.#logged.delete(did);
@@ -74,7 +77,7 @@ export class Signatures {
     await this.#keep(did, current);
     if (fresh) await this.#readLog(did, { signal, privileged });
     const names = new Set(current.map(formatKey));
-    // A key may have several periods in the log, which is more exact than our observations.
+    // A key may have several periods in the log, which is more exact than the observed times.
     const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(formatKey(key)));
     for (const { key } of logged) names.add(formatKey(key));
     const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(formatKey(key)));
@@ -84,7 +87,9 @@ export class Signatures {
     return keys;
   }
 
-  /** Reads the audit log of a labeler, unless it was read in the last hour. After a failure the earlier result stays. */
+  /**
+   * Reads the audit log of a labeler, unless it was read in the last hour. After a failure the earlier result is used.
+   */
   async #readLog(did: string, how: { readonly signal: AbortSignal; readonly privileged: boolean }): Promise<void> {
     const now = this.#options.clock();
     const logged = this.#logged.get(did);
@@ -95,7 +100,7 @@ export class Signatures {
     this.#logged.set(did, { keys, at: now });
   }
 
-  /** Stores the keys of a document, unless the same ones were stored recently. */
+  /** Stores the keys of a document, unless the same keys were stored recently. */
   async #keep(did: string, current: readonly LabelKey[]): Promise<void> {
     const now = this.#options.clock();
     const names = current.map(formatKey).join(' ');
@@ -110,8 +115,8 @@ export class Signatures {
 }
 
 /**
- * Returns the keys that documents named while we observed, newest first. Each was valid until the next one was first seen;
- * the newest may be the current one. The start of their validity is not known.
+ * Returns the earlier keys that documents named during the observation, newest first. Each was valid until the next key
+ * was first observed; the newest may be the current key. The start of their validity is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);

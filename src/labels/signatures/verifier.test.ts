@@ -8,7 +8,7 @@ import { createVerifier } from './verifier.ts';
 
 const never = new AbortController().signal;
 
-/** A labeler with its key and a function that signs. */
+/** Creates a labeler with its key and a function that signs labels. */
 function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
@@ -22,14 +22,14 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
     sign(label: ReceivedLabel): ReceivedLabel {
       for (;;) {
         const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-        // Half of all signatures are high; a further attempt gives another one.
+        // Half of all signatures have a high S; another attempt gives another signature.
         if ((sig[32] ?? 0) < 0x7f) return { ...label, sig: toBytes(sig) };
       }
     },
   };
 }
 
-/** The current keys of a labeler that never had others. */
+/** Returns the keys of a labeler that never had keys other than these. */
 const only = (current: readonly LabelKey[]) => ({ current, earlier: [] });
 
 const label = (val: string): ReceivedLabel => ({
@@ -80,21 +80,24 @@ describe('a verifier', () => {
       ['more than 5 minutes after it', '2026-04-01T00:05:00.001Z', 'invalid'],
       ['unusable', 'yesterday', 'invalid'],
       ['missing', undefined, 'invalid'],
-    ])('is checked with an earlier key by its period: a cts %s (%s) is %s', async (_, cts, verdict) => {
-      const verifier = createVerifier();
-      const keys = { current: [ours.key], earlier: [{ key: older.key, ...period }] };
-      expect(await verifier.verify([signedAt(cts)], keys, never)).toEqual([verdict]);
-      await verifier.stop();
-    });
+    ])(
+      'is checked with an earlier key if its cts is in the period of the key: %s (%s) is %s',
+      async (_, cts, verdict) => {
+        const verifier = createVerifier();
+        const keys = { current: [ours.key], earlier: [{ key: older.key, ...period }] };
+        expect(await verifier.verify([signedAt(cts)], keys, never)).toEqual([verdict]);
+        await verifier.stop();
+      },
+    );
 
-    it('is verified by an earlier key although there is no current one', async () => {
+    it('is verified by an earlier key even if there is no current key', async () => {
       const verifier = createVerifier();
       const keys = { current: [], earlier: [{ key: older.key, from: null, until: period.until }] };
       expect(await verifier.verify([signedAt('2020-01-01T00:00:00Z')], keys, never)).toEqual(['verified_earlier_key']);
       await verifier.stop();
     });
 
-    it('is checked with four earlier keys at most', async () => {
+    it('is checked with at most four earlier keys', async () => {
       let checks = 0;
       const verifier = createVerifier({ check: () => Promise.resolve(++checks < 0) });
       const earlier = Array.from({ length: 16 }, () => ({ key: older.key, ...period }));
@@ -105,7 +108,7 @@ describe('a verifier', () => {
     });
   });
 
-  it('accepts a signature that covers unknown fields, and one without fields that were added later', async () => {
+  it('accepts a signature that covers unknown fields, and a signature that does not cover fields that were added later', async () => {
     const ours = labeler('secp256k1');
     const verifier = createVerifier();
     const labels = [
@@ -130,7 +133,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('gives sockets and timers turns during a large batch, with either curve', async () => {
+  it('lets sockets and timers run during a large batch, with either curve', async () => {
     const [k256, p256] = [labeler('secp256k1'), labeler('prime256v1')];
     for (const { key, sign: signed } of [k256, p256]) {
       const verifier = createVerifier();
@@ -143,13 +146,13 @@ describe('a verifier', () => {
       setImmediate(count);
       await verifier.verify(Array<ReceivedLabel>(640).fill(signed(label('a'))), only([key]), never);
       over = true;
-      // Two concurrent workers, 32 checks per turn.
+      // Two concurrent workers have 32 checks per turn of the event loop.
       expect(turns).toBeGreaterThanOrEqual(10);
       await verifier.stop();
     }
   });
 
-  it('gives sockets and timers as many turns if a few labels are checked with many keys', async () => {
+  it('lets sockets and timers run as often if a few labels are checked with many keys', async () => {
     const { sign: signed, key } = labeler('secp256k1');
     let [checks, turns] = [0, 0];
     const check = () => {
@@ -171,7 +174,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('checks the label of a seeded source next, however many others wait with however many keys', async () => {
+  it('checks the label of a seeded source next, regardless of the number of other waiting labels and keys', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const one = signed(label('a'));
     const checked: string[] = [];
@@ -190,14 +193,14 @@ describe('a verifier', () => {
     });
     const share = { priority: 'seeded', domain: 'seed', source: 'seed' } as const;
     await verifier.verify([one, one, one], only([key]), never, share);
-    // Checks under way, and at most one turn of the others for each of its own.
+    // The seeded source waits only for running checks, and for at most one turn of the others for each of its own.
     expect(checked.length).toBeLessThanOrEqual(8);
     await Promise.all(flood);
     expect([counts.get('seed'), counts.get('flood0')]).toEqual([3, 15]);
     await verifier.stop();
   });
 
-  it('rejects aborted batches and those under way at its stop, and continues with the others', async () => {
+  it('rejects aborted batches, rejects running batches at its stop, and otherwise continues', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));

@@ -11,25 +11,25 @@ import { createSignatureCheck, type SignatureCheck } from './signature-check.ts'
 /** Result of checking a label's signature. */
 export type Verdict =
   | 'verified'
-  /** A key that was valid at the label's `cts` matches; the current one does not. */
+  /** A key that was valid at the label's `cts` matches; the current key does not match. */
   | 'verified_earlier_key'
-  /** No key matches, or the signature is malformed. */
+  /** No key matches the signature, or the signature is malformed. */
   | 'invalid'
   | 'unsigned'
-  /** No key is available. */
+  /** No key of the labeler is available. */
   | 'unverified';
 
-/** The keys of a labeler. */
+/** Keys with which the labels of one labeler are checked. */
 export interface LabelerKeys {
   readonly current: readonly LabelKey[];
-  /** Tried in order, each on labels whose `cts` is in its period. */
+  /** Earlier keys in the order in which they are tried, each on labels whose `cts` is in its period. */
   readonly earlier: readonly EarlierLabelKey[];
 }
 
-/** Tolerated difference between the clocks of a labeler and of the directory: 5 minutes. */
+/** Tolerated difference between the clocks of a labeler and of the directory, in microseconds: 5 minutes. */
 const clockTolerance = 300_000_000;
 
-/** Checks the signatures of labels, a bounded number at once. */
+/** Checks the signatures of labels, with a bounded number of concurrent checks. */
 export interface Verifier {
   /**
    * Returns the verdicts on labels of one source, in order. Labels take turns in fair order of priority class, domain and
@@ -46,10 +46,10 @@ export interface Verifier {
   stop(): Promise<void>;
 }
 
-/** Maximum earlier keys that one label is checked with. */
+/** Maximum number of earlier keys with which one label is checked. */
 const maxEarlierChecks = 4;
 
-/** Maximum checks on this thread before other tasks get a turn: about two milliseconds. */
+/** Maximum consecutive checks on this thread before other tasks run: about two milliseconds. */
 const maxChecksPerTurn = 32;
 
 /** Options of a verifier. */
@@ -61,7 +61,7 @@ export interface VerifierOptions {
   readonly onChecked?: (source: string, checks: number) => void;
 }
 
-/** Share that is charged if the caller names none. */
+/** Share that is charged if the caller provides no share. */
 const anonymous: ShareKey = { priority: 'new', domain: '', source: '' };
 
 /** Creates a verifier. */
@@ -90,7 +90,7 @@ export function createVerifier({
   };
 }
 
-/** Checks a batch of labels; each label waits for its own turn. */
+/** Function that checks a batch of labels; each label waits for its own turn. */
 type BatchCheck = (
   labels: readonly ReceivedLabel[],
   keys: LabelerKeys,
@@ -139,14 +139,14 @@ function createBatchCheck({
       }
     };
     const workers = Array.from({ length: Math.min(concurrency, labels.length) }, work);
-    // Waits for all workers, so that no check of this batch runs after its failure.
+    // All workers are awaited, so that no check of this batch runs after its failure.
     const [failed] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     return verdicts;
   };
 }
 
-/** Turns of labels that are checked concurrently. */
+/** Limits the number of labels that are checked concurrently, in fair order. */
 interface Turns {
   /** Resolves once a label of this share, with this cost, may be checked. */
   take(share: ShareKey, cost: number): Promise<void>;
@@ -173,7 +173,7 @@ function createTurns(concurrency: number): Turns {
   };
 }
 
-/** Returns a function to call after each check, which gives sockets and timers a turn after a number of checks. */
+/** Creates a function to be called after each check; after a number of checks it lets sockets and timers run. */
 function createPauses(): () => Promise<void> {
   let checks = 0;
   return async () => {
@@ -199,7 +199,10 @@ async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCh
   return 'invalid';
 }
 
-/** Returns the earlier keys whose period includes an instant; at most `maxEarlierChecks`, since each may cost a check per label. */
+/**
+ * Returns the earlier keys whose period includes an instant, at most `maxEarlierChecks`, since each key may cost a
+ * check per label.
+ */
 
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {
   if (authored === null) return [];

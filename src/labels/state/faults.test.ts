@@ -61,7 +61,10 @@ test.each([
   ['busy', 'refusing', 'refusing'],
   ['busy', 'failed', 'failed'],
   ['busy', 'order_unverified', 'order_unverified'],
-] as const)('the failure of a stream that is %s with polls that are %s is %s', (stream, poll, together) => {
-  const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
-  expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
-});
+] as const)(
+  'a source whose stream failure is %s and whose poll failure is %s counts as %s',
+  (stream, poll, together) => {
+    const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
+    expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
+  },
+);

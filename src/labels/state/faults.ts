@@ -4,9 +4,9 @@ import type { Fault } from './reading-events.ts';
 
 /** Failure of a source, as shown by a response that is not a page, or a connection that could not be established. */
 export interface SourceFault {
-  /** Null if our own limits caused it, which is no evidence about the source. */
+  /** Kind of the failure; null if a limit of this instrument caused it, which is no evidence about the source. */
   readonly fault: Fault | null;
-  /** Reason for the log: a word or a number, no text of the peer. */
+  /** Reason for the log: a word or a number, never a text of the labeler. */
   readonly why: string;
   readonly retryAfterMs: number | null;
 }
@@ -55,7 +55,7 @@ export function connectFault(error: unknown): SourceFault {
 function statusFault(status: number): SourceFault {
   if (status === 401 || status === 403) return fault('refusing', String(status));
   if (status === 429 || status === 408 || (status >= 500 && status !== 501)) return fault('failed', String(status));
-  // Redirects are not followed, and 200 is not a successful websocket handshake.
+  // A redirect is not followed, and a status of 200 is not a successful websocket handshake.
   return fault('rejecting', String(status));
 }
 
@@ -68,8 +68,8 @@ function fault(kind: Fault | null, why: string): SourceFault {
  * failure of one transport leaves its result open; a refusal is worse than a server that does not support the method.
  * `stream` is null if the stream opened and sent nothing.
  *
- * A transport that our own limits blocked says nothing about the source: without a poll the question stays open, and
- * without a stream attempt it is unknown whether the source rejects streams too.
+ * A transport that a limit of this instrument blocked is no evidence about the source: without a poll the result stays
+ * open, and without a stream attempt it is unknown whether the source also rejects streams.
  */
 export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | null {
   if (poll.fault === null || (stream?.fault === null && poll.fault === 'rejecting')) return null;

@@ -12,7 +12,7 @@ const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);
 const epoch = t(-10_000);
 const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
 
-/** The rows of the page's table whose heading begins with `event` and `only if`. */
+/** Returns the rows of the page's table whose heading begins with `event` and `only if`. */
 function documented(): string[][] {
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const heading = rows.findIndex((cells) => cells[1] === 'event' && cells[2] === 'only if');
@@ -28,13 +28,13 @@ test('the table in docs/labels.md has exactly the rows of gapRules, in order', (
 });
 
 const never = readingOf(untracked(t(-100)));
-/** Answered at 0, complete up to -5. */
+/** State of a source that responded at 0 and is complete up to -5 minutes. */
 const answered: ReadingState = readingOf({
   ...{ ...never.tracked, state: 'established', firstAnswered: t(-50), lastAnswered: t(0), completeThrough: t(-5) },
 });
 const failing: ReadingState = { ...answered, failing: { since: t(1), attempts: 1 } };
 const behind: ReadingState = { ...failing, outageSince: t(-5) };
-/** As a version without `completeThrough` left it. */
+/** State of a source that a version without `completeThrough` stored. */
 const incomplete: ReadingState = { ...failing, tracked: { ...failing.tracked, completeThrough: null } };
 
 const failed = (minutes: number): ReadingEvent => ({ kind: 'failed', now: t(minutes), fault: 'failed' });
@@ -51,7 +51,7 @@ const ours = (kind: 'reset' | 'throttled' | 'share_used_up', minutes: number): R
   ...{ kind, now: t(minutes), epoch, live: true },
 });
 
-/** A case: the state, the event, and the gap in minutes. */
+/** A test case: a name, the state, the event, and the expected gap in minutes. */
 type Case = readonly [string, ReadingState, ReadingEvent, readonly [number, string, number, number] | null];
 
 const outage = 'record source_unavailable';
@@ -109,7 +109,7 @@ describe('the gap of an event', () => {
     });
   });
 
-  test('is tested for every row of the table', () => {
+  test('is tested for every row of the documented table', () => {
     const rows = cases.flatMap(([, , , expected]) => (expected === null ? [] : [expected[0]]));
     expect([...new Set(rows)].sort((a, b) => a - b)).toEqual(gapRules.map((_, row) => row));
   });
@@ -117,7 +117,7 @@ describe('the gap of an event', () => {
 
 const instant = fc.integer({ min: 1, max: 200 });
 const faults: readonly Fault[] = ['refusing', 'rejecting', 'failed', 'order_unverified'];
-/** An event some minutes after the one before it. */
+/** Generates sequences of events, each some minutes after the previous one. */
 const events = fc.array(
   fc.tuple(
     instant,
@@ -174,7 +174,7 @@ function eventOf(kind: ReadingEvent['kind'], at: number, choice: number, state: 
   }
 }
 
-test('after any events, the complete time never decreases, and only recorded gaps are withdrawn', () => {
+test('after any events, the time up to which a source is complete never decreases, and only recorded gaps are withdrawn', () => {
   fc.assert(
     fc.property(events, (happened) => {
       let state = never;
@@ -189,7 +189,7 @@ test('after any events, the complete time never decreases, and only recorded gap
         if (change !== null) expect(change.gap.start).toBeLessThan(change.gap.end);
         if (change?.gap.reason === 'source_unavailable' && change.kind === 'record')
           outageFrom = Math.min(outageFrom, change.gap.start);
-        // A source that the stream fills in is behind from where `not_filled_in` recorded its gap.
+        // A source that the stream fills in is incomplete from the start of the gap of `not_filled_in`.
         if (event.kind === 'replay_started') outageFrom = Math.min(outageFrom, event.since);
         if (change?.kind === 'withdraw') expect(change.gap.start).toBeGreaterThanOrEqual(outageFrom);
         state = next;

@@ -4,10 +4,10 @@ import { micros } from '../../store/time.ts';
 import type { ReadingEvent } from './reading-events.ts';
 import { delayLimit, type ReadingState, unreadSince } from './reading-state.ts';
 
-/** One row of the table: a gap that an event records or withdraws. */
+/** One row of the table of gap rules: a gap that an event records or withdraws. */
 export interface GapRule<E extends ReadingEvent = ReadingEvent> {
   readonly event: E['kind'];
-  /** The condition, checked against the state before the event. */
+  /** Condition of the row, checked against the state before the event. */
   readonly when: Part<E, boolean>;
   readonly change: GapChange['kind'];
   readonly reason: StoredGap['reason'];
@@ -15,7 +15,7 @@ export interface GapRule<E extends ReadingEvent = ReadingEvent> {
   readonly until: Part<E, Micros>;
 }
 
-/** A part of a row: its text in the documentation, and its computation. */
+/** Part of a rule: its text in the documentation, and its computation. */
 interface Part<E extends ReadingEvent, Value> {
   readonly text: string;
   of(state: ReadingState, event: E): Value;
@@ -23,13 +23,16 @@ interface Part<E extends ReadingEvent, Value> {
 
 const always = { text: 'always', of: () => true };
 const now = { text: 'now', of: (_: ReadingState, event: { readonly now: Micros }) => event.now };
-/** For a source that never was complete, the last response is the nearest bound. */
+/**
+ * Start of a gap: the time up to which the source was complete; for a source that was never complete, the last response
+ * is the nearest bound.
+ */
 const complete = {
   text: 'last complete',
   of: (state: ReadingState) => unreadSince(state) ?? state.tracked.lastAnswered,
 };
 const completeOrEpoch = {
-  text: 'last complete, else our epoch',
+  text: 'last complete, else the epoch',
   of: (state: ReadingState, event: { readonly epoch: Micros }) => unreadSince(state) ?? event.epoch,
 };
 const answeredBefore = {
@@ -43,7 +46,7 @@ function isOverdue({ outageSince, tracked }: ReadingState, event: { readonly now
   return lastKnown !== null && event.now - lastKnown > delayLimit;
 }
 
-/** Builds a row, with the types of its event. */
+/** Creates a row of the table, typed by its event. */
 function rule<K extends ReadingEvent['kind']>(
   event: K,
   row: Omit<GapRule<Extract<ReadingEvent, { kind: K }>>, 'event'>,
@@ -52,8 +55,8 @@ function rule<K extends ReadingEvent['kind']>(
 }
 
 /**
- * The table of the gaps of reading a source, which is also in the documentation. The first row of an event whose condition
- * holds applies. An empty gap is not recorded.
+ * The table of the gaps of reading a source, which the documentation repeats. The first row that matches the event and
+ * whose condition holds applies. An empty gap is not recorded.
  */
 export const gapRules: readonly GapRule[] = [
   rule('failed', {
@@ -69,7 +72,7 @@ export const gapRules: readonly GapRule[] = [
   }),
   rule('reading_began', {
     when: {
-      // An outage records its own gap, with another reason.
+      // An outage records a separate gap with another reason.
       text: 'no outage is under way',
       of: ({ outageSince, failing, tracked }) =>
         outageSince === null && (failing === null || tracked.lastAnswered === null),
@@ -97,7 +100,7 @@ export const gapRules: readonly GapRule[] = [
     },
     ...{ change: 'record', reason: 'not_observed' },
     from: { text: 'complete when reading began', of: (_, { before }) => before.since },
-    // Includes labels that became too old while the source was read.
+    // This interval includes labels that became too old while the source was read.
     until: { text: 'the oldest label that was taken', of: (_, { reached }) => reached },
   }),
   rule('not_filled_in', {
@@ -114,7 +117,7 @@ export const gapRules: readonly GapRule[] = [
     ...{ when: always, change: 'record', reason: 'ingest_paused' },
     ...{ from: completeOrEpoch, until: now },
   }),
-  // Our own limit ended the reading.
+  // A limit of this instrument ended the reading.
   rule('displaced', {
     ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
     ...{ from: complete, until: now },
@@ -125,7 +128,7 @@ export const gapRules: readonly GapRule[] = [
   }),
 ];
 
-/** Returns the change of gaps for an event, by the table; null if there is none. */
+/** Returns the change of gaps that the table defines for an event; null if no row applies. */
 export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
   const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
   if (row === undefined) return null;

@@ -25,16 +25,16 @@ test.each([
   ],
   ['is named by the seeds file, and never answered', { seeded: true, firstAnswered: null }, 'seeded'],
   ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
-] as const)('a source that %s', (_, over, priority) => {
+] as const)('a source %s', (_, over, priority) => {
   expect(priorityOf(facts(over), now)).toBe(priority);
 });
 
-test('a source with useless responses loses its privileges, and one that fails to respond keeps them', () => {
+test('a source with useless responses loses its privileges, and a source that does not respond keeps them', () => {
   const kept = sourceStates.filter((state) => isPrivileged(priorityOf(facts({ state }), now)));
   expect(kept).toEqual(['unstarted', 'probing', 'established', 'unavailable']);
 });
 
-test('places go to seeds, then to established sources by how long they have answered, then to the others', () => {
+test('reading slots are assigned to seeds, then to established sources by the time since their first response, then to the others', () => {
   const sources = {
     unanswered: facts({ firstAnswered: null }),
     younger: facts({ firstAnswered: ago(1) }),

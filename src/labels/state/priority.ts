@@ -5,35 +5,43 @@ import type { SourceState } from './source-state.ts';
 /**
  * Priority classes of sources, for the division of scarce resources:
  *
- * - `seeded`: the operator named it in the seeds file.
- * - `established`: it first responded at least 7 days ago, has not been failing for 7 days, and is in no state in
- * which its responses are useless. A DID is free, so only time distinguishes a labeler from one created for an attack.
- * - `new`: everything else, regardless of its claims.
+ * - `seeded`: the operator named the source in the seeds file.
+ * - `established`: the source first responded at least 7 days ago, has not been failing for 7 days, and is not in a
+ *   state in which its responses are useless. A DID is free, so only time distinguishes a labeler from one created for
+ *   an attack.
+ * - `new`: every other source.
  *
- * Seeded and established sources are **privileged**: slots, places and budgets are partly reserved for them, and a new
- * source never takes those that a privileged one holds. Metrics and reports call the class `standing`.
+ * Seeded and established sources are **privileged**: connection slots, reading slots and budgets are partly reserved
+ * for them, and a new source never takes a slot that a privileged source holds. Metrics and reports call the class
+ * `standing`.
  */
 export const priorityClasses = ['seeded', 'established', 'new'] as const;
 /** Priority class of a source. */
 export type PriorityClass = (typeof priorityClasses)[number];
 
-/** A source that first answered at least this long ago is established: 7 days. */
+/** Time after the first response from which a source is established, in microseconds: 7 days. */
 export const establishedAfter = 7 * day;
-/** A source whose attempts have all failed for this long is unreachable, and leaves the enrolment: 7 days. */
+/**
+ * Time without a successful attempt after which a source is unreachable and leaves the enrolment, in microseconds: 7
+ * days.
+ */
 export const unreachableAfter = 7 * day;
 
-/** Facts that decide the priority class of a source. */
+/** Properties that determine the priority class of a source. */
 export interface PriorityInput {
-  /** True if the seeds file names it, even if another source named it first. */
+  /** True if the seeds file names the source, even if another source of discovery named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;
-  /** Our clock at its first accepted page; null if it never responded. */
+  /** Time of the first accepted page by the local clock; null if the source never responded. */
   readonly firstAnswered: Micros | null;
-  /** Start of the current series of failed attempts; null if the last one succeeded. */
+  /** Start of the current series of failed attempts; null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
 }
 
-/** States in which the responses of a source are of no use. A source that fails to respond for a while is in none of them. */
+/**
+ * States in which the responses of a source are of no use. A source that only does not respond for some time is not in
+ * such a state.
+ */
 const unusable: ReadonlySet<SourceState> = new Set([
   'refused',
   'provider_rejects',
@@ -57,8 +65,9 @@ export function isPrivileged(priority: PriorityClass): boolean {
 const rank: Readonly<Record<PriorityClass, number>> = { seeded: 0, established: 1, new: 2 };
 
 /**
- * Orders sources that compete for places: by class (seeded, established, new), then by the time of their first response,
- * the earliest first and those without one last. Returns 0 for equals, so a stable sort keeps the order of discovery.
+ * Compares two sources that compete for a reading slot: by class (seeded, established, new), then by the time of their
+ * first response, the earliest first, and sources without a response last. Returns 0 for equal sources, so that a
+ * stable sort keeps the order of discovery.
  */
 export function comparePriority(a: PriorityInput, b: PriorityInput, now: Micros): number {
   const byRank = rank[priorityOf(a, now)] - rank[priorityOf(b, now)];

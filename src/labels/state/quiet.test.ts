@@ -16,29 +16,29 @@ function progressWith(stream: Partial<StreamProgress>, seq: number | null = 5): 
   return { ...progress, stream: { ...progress.stream, ...stream } };
 }
 
-describe('the silence of a stream', () => {
+describe('the silence of a quiet stream', () => {
   test.each([
     ['is confirmed by pages, if there are any', { resumed: true, expected }, open, true, 'ask_pages'],
     ['means another database while its last frame is missing', { resumed: true, expected }, open, false, 'start_over'],
     ['ends a replay', { resumed: true }, open, false, 'catch_up'],
     ['causes a new connection', { resumed: true }, whole, false, 'reconnect'],
-  ] as const)('%s', (_, stream, reading, pages, act) => {
+  ] as const)('leads to the expected action: %s', (_, stream, reading, pages, act) => {
     expect(afterQuiet(progressWith(stream), reading, pages)).toBe(act);
   });
 
-  test('is accepted if the source never sent anything', () => {
+  test('is accepted if the source never sent a label', () => {
     expect(afterQuiet(progressWith({}, null), whole, false)).toBe('stay');
   });
 });
 
-describe('a quiet stream is confirmed', () => {
+describe('the confirmation of a quiet stream', () => {
   test.each([
     ['late once it is live', { resumed: true }, whole, true],
     ['late while pages fill in the time before', {}, behind, true],
     ['soon until it repeats its last frame', { resumed: true, expected }, whole, false],
     ['soon while it replays', { resumed: true, liveFrom: now }, open, false],
     ['soon while it fills in an outage', { resumed: true }, { ...whole, outageSince: now }, false],
-  ] as const)('%s', (_, stream, reading, settled) => {
+  ] as const)('has the expected next action: %s', (_, stream, reading, settled) => {
     expect(isSettled(progressWith(stream), reading)).toBe(settled);
   });
 });

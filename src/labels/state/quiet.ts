@@ -1,7 +1,10 @@
 import type { ReadProgress } from './read-progress.ts';
 import type { ReadingState } from './reading-state.ts';
 
-/** Returns true if the stream owes no earlier labels, so that its silence is confirmed only after a longer time. */
+/**
+ * Returns true if no earlier labels are expected on the stream, so that its silence is confirmed only after a longer
+ * time.
+ */
 export function isSettled({ stream }: ReadProgress, { whole, outageSince }: ReadingState): boolean {
   const isReplaying = stream.resumed && stream.liveFrom !== null && !whole;
   return stream.expected === null && !isReplaying && !(stream.resumed && outageSince !== null);
@@ -11,16 +14,16 @@ export function isSettled({ stream }: ReadProgress, { whole, outageSince }: Read
 export type QuietAction =
   /** Read the pages to their end. */
   | 'ask_pages'
-  /** The stream did not repeat its last frame: read everything again. */
+  /** The stream did not repeat its last frame: read all labels again. */
   | 'start_over'
-  /** The stream has replayed everything: record that the source is complete. */
+  /** The stream has replayed all labels: record that the source is complete. */
   | 'catch_up'
-  /** The source never sent anything: keep the connection. */
+  /** The source never sent a label: keep the connection. */
   | 'stay'
   /** Reconnect, so that the stream repeats its last frame. */
   | 'reconnect';
 
-/** Returns the next action after the silence of a stream; `pages` is true if the labeler has usable pages. */
+/** Returns the next action after the silence of a stream; `pages` is true if the pages of the labeler can be read. */
 export function afterQuiet({ stream, position }: ReadProgress, { whole }: ReadingState, pages: boolean): QuietAction {
   if (pages) return 'ask_pages';
   if (stream.expected !== null) return 'start_over';

@@ -12,15 +12,15 @@ function after(progress: ReadProgress, ...events: readonly ReadingEvent[]): Read
   return events.reduce(progressAfter, progress);
 }
 
-/** The place once a move is durable. */
+/** Returns the progress after a move becomes durable. */
 function moved(progress: ReadProgress, move: PositionMove): ReadProgress {
   return progressAfter(progress, { kind: 'committed', move, position: positionAfter(progress, move) });
 }
 
-describe('a frame', () => {
+describe('a frame of the stream', () => {
   const frames: PositionMove = { kind: 'frames', last: frame(9) };
 
-  test('becomes the resume position once everything before it is stored', () => {
+  test('becomes the resume position once all labels before it are stored', () => {
     const live = moved(after(initialProgress(noPosition), { kind: 'stream_opening' }), frames);
     expect([live.position, live.live]).toEqual([noPosition, frame(9)]);
     const joined = progressAfter(live, { kind: 'joined' });
@@ -28,34 +28,34 @@ describe('a frame', () => {
     expect(moved(joined, { kind: 'frames', last: frame(12) }).position.seq).toBe(12);
   });
 
-  test('moves only the number, until numbers and cursors are known to be the same', () => {
+  test('changes only the frame number, until frame numbers and page cursors are known to be the same', () => {
     const apart = initialProgress({ ...streamed, cursor: 5, cursorTail: 'p5' });
     expect(moved(apart, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 5, cursorTail: 'p5' });
     const aligned = moved(apart, { kind: 'align', seq: 5 });
     expect(moved(aligned, frames).position).toEqual({ seq: 9, seqTail: 'f9', cursor: 9, cursorTail: 'f9' });
   });
 
-  test('with a decreasing number does not move the position', () => {
+  test('does not change the position if its number decreases', () => {
     expect(moved(initialProgress(streamed), { kind: 'frames', last: null }).position).toEqual(streamed);
   });
 
-  test('older than the position does not move the position back', () => {
+  test('does not move the position back if it is older than the position', () => {
     const progress = { ...initialProgress(streamed), live: frame(3) };
     expect(progressAfter(progress, { kind: 'joined' }).position).toEqual(streamed);
   });
 });
 
-describe('a page', () => {
+describe('a page of labels', () => {
   const page: PositionMove = { kind: 'page', cursor: 7, tail: 'f7' };
   const seen: ReadingEvent = { kind: 'frames_seen', frames: [frame(6), frame(7), frame(8)] };
 
-  test('moves the cursor, and never back', () => {
+  test('moves the cursor forward and never back', () => {
     const progress = moved(initialProgress(noPosition), page);
     expect(progress.position).toMatchObject({ cursor: 7, cursorTail: 'f7' });
     expect(moved(progress, { kind: 'page', cursor: 6, tail: 'f6' }).position.cursor).toBe(7);
   });
 
-  test('whose last row the stream sent with that number shows that cursors are numbers', () => {
+  test('shows that cursors are frame numbers if the stream sent its last row with that number', () => {
     const progress = moved(progressAfter(initialProgress(streamed), seen), { kind: 'frames', last: frame(8) });
     expect(moved(progress, page).position).toEqual({ seq: 8, seqTail: 'f8', cursor: 8, cursorTail: 'f8' });
   });
@@ -66,7 +66,7 @@ describe('a page', () => {
     expect(moved(progress, page).position).toMatchObject({ seq: 8, cursor: 7 });
   });
 
-  test('without a usable cursor keeps the cursor, or sets it to the start', () => {
+  test('keeps the cursor, or sets it to the start, if its own cursor is unusable', () => {
     const unplaced: PositionMove = { kind: 'unplaced', start: 40 };
     expect(moved(initialProgress(noPosition), unplaced).position.cursor).toBe(40);
     expect(moved(initialProgress({ ...noPosition, cursor: 50 }), unplaced).position.cursor).toBe(50);
@@ -74,13 +74,13 @@ describe('a page', () => {
 });
 
 describe('a connection to the stream', () => {
-  test('resumes one frame before the last, which it must repeat', () => {
+  test('resumes one frame before the last, which the stream must repeat', () => {
     const { stream, contiguous } = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     expect(stream).toEqual({ cursor: 4, resumed: true, expected: frame(5), joined: false, liveFrom: null });
     expect(contiguous).toBe(true);
   });
 
-  test('is live without a position, and replays from a sampled cursor', () => {
+  test('is live without a position, and replays labels from a sampled cursor', () => {
     const live = progressAfter(initialProgress(noPosition), { kind: 'stream_opening' });
     expect(live.stream).toMatchObject({ cursor: null, resumed: false, expected: null });
     const replay = after(live, { kind: 'replay_found', cursor: 30 }, { kind: 'stream_opening' });
@@ -94,7 +94,7 @@ describe('a connection to the stream', () => {
     expect([cut.stream.resumed, cut.position]).toEqual([false, streamed]);
   });
 
-  test('fills in the time until it is live if pages do not', () => {
+  test('fills in the labels until it is live if polls do not', () => {
     const open = progressAfter(initialProgress(streamed), { kind: 'stream_opening' });
     const filled = (joined: boolean) => progressAfter(open, { kind: 'filled_in', joined, opened: now }).stream;
     expect([filled(true).liveFrom, filled(false).liveFrom]).toEqual([null, now]);
@@ -106,7 +106,7 @@ describe('a connection to the stream', () => {
     expect(seen).toEqual(frames.slice(88));
   });
 
-  test('loses its number if the stream continues elsewhere, and all positions if the database is reset', () => {
+  test('loses its frame number if the stream continues elsewhere, and all positions if the database is reset', () => {
     const progress = { ...initialProgress({ ...streamed, cursor: 3, cursorTail: 'p3' }), live: frame(5) };
     const elsewhere = progressAfter(progress, { kind: 'number_forgotten' });
     expect([elsewhere.position, elsewhere.live]).toEqual([{ ...noPosition, cursor: 3, cursorTail: 'p3' }, null]);
@@ -115,7 +115,7 @@ describe('a connection to the stream', () => {
   });
 });
 
-test('the last row is checked rarely after two checks without it, and always after one that found it', () => {
+test('the last row is checked rarely after two checks that did not find it, and always after a check that found it', () => {
   const missed: ReadingEvent = { kind: 'tail_missed', now };
   const once = progressAfter(initialProgress(streamed), missed);
   const twice = progressAfter(once, missed);

@@ -4,43 +4,59 @@ import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts'
 
 /** Progress of one connection to the stream. */
 export interface StreamProgress {
-  /** Cursor with which it is opened: one before the last frame, which is then repeated; null for live. */
+  /**
+   * Cursor with which the connection is opened: one before the last frame, which is then repeated; null to read live.
+   */
   readonly cursor: number | null;
-  /** True if everything after the last read row arrives on this connection. */
+  /** True if all labels after the last read row arrive on this connection. */
   readonly resumed: boolean;
-  /** The last frame that was read, until the connection repeats it; else null. */
+  /** Last frame that was read, until the connection repeats it; otherwise null. */
   readonly expected: LastFrame | null;
-  /** True if pages have reached the first live frame. */
+  /** True if polls have read all labels before the first live frame. */
   readonly joined: boolean;
-  /** Time at which the stream was live, once it is known that pages do not fill in the time before. */
+  /**
+   * Time since which the stream is live, once it is known that polls do not fill in the labels from before; otherwise
+   * null.
+   */
   readonly liveFrom: Micros | null;
 }
 
 /** Progress of reading a source at one endpoint: an immutable value that only `progressAfter` changes. */
 export interface ReadProgress {
-  /** Committed resume position. */
+  /** Committed resume position of the source. */
   readonly position: ReadPosition;
-  /** Cursor of the next stream connection, if it must replay earlier frames; null to resume from the last one. */
+  /**
+   * Cursor of the next stream connection, if the stream must replay earlier frames; null to resume from the last frame.
+   */
   readonly replayFrom: number | null;
-  /** Fingerprints of the last page without a usable cursor: it is read again, and these rows are skipped. */
+  /** Fingerprints of the last page without a usable cursor. This page is read again, and its known rows are skipped. */
   readonly unplaced: ReadonlySet<string>;
-  /** First digits of the fingerprints of the last page, because unordered pages overlap. Null before the first page. */
+  /**
+   * First digits of the fingerprints of the last page, by which overlaps of unordered pages are detected. Null before
+   * the first page.
+   */
   readonly lastPage: ReadonlySet<number> | null;
-  /** Number of consecutive checks that did not find the last row, and the time of the latest; null if there are none. */
+  /**
+   * Number of consecutive checks that did not find the last row, and the time of the latest such check; null if the
+   * last check found it.
+   */
   readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
-  /** The stream's newest consecutive frames with labels, oldest first. */
+  /** Newest consecutive frames of the stream with labels, oldest first. */
   readonly seen: readonly LastFrame[];
-  /** Newest committed frame of the last connection; null if there is none. */
+  /** Newest committed frame of the last connection; null if no frame was committed. */
   readonly live: LastFrame | null;
-  /** True if everything before the stream's frames is stored or a gap; only then is a frame number a resume position. */
+  /**
+   * True if all labels before the stream's frames are stored or recorded as a gap; only then is a frame number a resume
+   * position.
+   */
   readonly contiguous: boolean;
   /** Progress of the last connection. */
   readonly stream: StreamProgress;
 }
 
-/** Maximum frames whose numbers are remembered. */
+/** Maximum number of frames whose numbers are remembered. */
 const maxSeen = 512;
-/** Consecutive checks without the last row after which checks become rare. */
+/** Number of consecutive checks without the last row after which checks become rare. */
 const maxMissedChecks = 2;
 
 const unseen: readonly LastFrame[] = [];
@@ -54,7 +70,7 @@ export function initialProgress(position: ReadPosition): ReadProgress {
   };
 }
 
-/** Returns the progress after an event; unchanged for events that concern only the state of the source. */
+/** Returns the progress after an event; an event that concerns only the state of the source does not change it. */
 export function progressAfter(progress: ReadProgress, event: ReadingEvent): ReadProgress {
   switch (event.kind) {
     case 'stream_opening':
@@ -62,7 +78,7 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
     case 'stream_opened':
       return { ...progress, replayFrom: null };
     case 'filled_in':
-      // Without pages the stream itself fills in the time until it is live.
+      // If polls do not work, the stream itself fills in the labels until it is live.
       return withStream(progress, { joined: event.joined, liveFrom: event.joined ? null : event.opened });
     case 'tail_settled':
       return withStream(progress, { expected: null });
@@ -92,7 +108,10 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
   }
 }
 
-/** Starts a connection. A resumed stream must repeat its last frame: another one in its place means another database. */
+/**
+ * Returns the progress at the start of a connection. A resumed stream must repeat its last frame; another frame with
+ * its number means that the database is another one.
+ */
 function opening(progress: ReadProgress): ReadProgress {
   const { seq, seqTail } = progress.position;
   const cursor = seq === null ? progress.replayFrom : Math.max(0, seq - 1);
@@ -102,7 +121,10 @@ function opening(progress: ReadProgress): ReadProgress {
   return { ...progress, seen, contiguous: resumed, live: null, stream: { ...unopened, cursor, resumed, expected } };
 }
 
-/** Makes the live frames' numbers the resume position, because everything before them is stored or a gap. */
+/**
+ * Returns the progress after all labels before the live frames are stored or recorded as a gap: the number of a live
+ * frame is then the resume position.
+ */
 function joined(progress: ReadProgress): ReadProgress {
   const { live, position } = progress;
   const isBehind = live === null || live.seq < (position.seq ?? 0);
@@ -132,7 +154,7 @@ export function aligned({ seq, seqTail, cursor, cursorTail }: ReadPosition): boo
   return seq !== null && seq === cursor && seqTail !== null && seqTail === cursorTail;
 }
 
-/** Returns true if the last row should be checked now. The pages of some labelers never show it again. */
+/** Returns true if the last row should be checked now. The pages of some labelers never show the last row again. */
 export function shouldCheckTail({ missedTailChecks }: ReadProgress, now: Micros, pauseMs: number): boolean {
   return (
     missedTailChecks === null || missedTailChecks.count < maxMissedChecks || now - missedTailChecks.at >= pauseMs * 1000
@@ -163,11 +185,14 @@ export function positionAfter(progress: ReadProgress, move: PositionMove): ReadP
 function afterFrames({ position, contiguous }: ReadProgress, last: LastFrame | null): ReadPosition {
   if (last === null || (position.seq === null && !contiguous)) return position;
   const moved = { ...position, seq: last.seq, seqTail: last.tail };
-  // If numbers and cursors are the same, both move.
+  // If frame numbers and cursors are the same, both are moved.
   return aligned(position) ? { ...moved, cursor: last.seq, cursorTail: last.tail } : moved;
 }
 
-/** Returns the position after a page. If the stream had the same row with this number, numbers and cursors are the same. */
+/**
+ * Returns the position after a page. If the stream delivered the same row with this number, frame numbers and cursors
+ * are the same.
+ */
 function afterPage({ position, seen, live }: ReadProgress, cursor: number, cursorTail: string): ReadPosition {
   const seq = position.seq ?? live?.seq ?? null;
   const seqTail = position.seq === null ? (live?.tail ?? null) : position.seqTail;

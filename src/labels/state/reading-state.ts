@@ -3,47 +3,49 @@ import { hour, minute } from '../../store/time.ts';
 import { unreachableAfter } from './priority.ts';
 import type { SourceState } from './source-state.ts';
 
-/** Maximum outage that counts as a delay, without a gap: 15 minutes. */
+/** Maximum outage that counts as a delay and not as a gap, in microseconds: 15 minutes. */
 export const delayLimit = 15 * minute;
-/** Time for which a source that never responded is enrolled: 24 h. */
+/** Time for which a source that never responded is enrolled, in microseconds: 24 h. */
 export const trialPeriod = 24 * hour;
 
-/** State of a source except its position; survives a restart. */
+/** State of a source except its position, which is stored and loaded after a restart. */
 export interface TrackedState {
   readonly state: SourceState;
   readonly stateSince: Micros;
-  /** Time of the first attempt to read it; null before. */
+  /** Time of the first attempt to read the source; null before the first attempt. */
   readonly firstAsked: Micros | null;
-  /** Our clock at its first accepted page; null if it never responded. */
+  /** Time of the first accepted page by the local clock; null if the source never responded. */
   readonly firstAnswered: Micros | null;
-  /** Our clock at its last accepted page; null if it never responded. */
+  /** Time of the last accepted page by the local clock; null if the source never responded. */
   readonly lastAnswered: Micros | null;
-  /** Start of the current series of failed attempts, across our restarts; null if the last one succeeded. */
+  /** Start of the current series of failed attempts, which may span restarts; null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
-  /** Time up to which all its labels are stored, or recorded as a gap; null before it responded. */
+  /** Time up to which all labels of the source are stored or recorded as a gap; null before the first response. */
   readonly completeThrough: Micros | null;
-  /** True if any of its labels had a usable date. */
+  /** True if a label of the source had a usable date. */
   readonly dated: boolean;
-  /** True if it sent labels and none of them had a usable date. */
+  /** True if the source sent labels, and no label had a usable date. */
   readonly undated: boolean;
 }
 
 /** State of reading one source: an immutable value that only `step` changes. */
 export interface ReadingState {
   readonly tracked: TrackedState;
-  /** Consecutive failed attempts of this run; null if the last one succeeded. */
+  /** Consecutive failed attempts of this run; null if the last attempt succeeded. */
   readonly failing: { readonly since: Micros; readonly attempts: number } | null;
   /** Start of an outage that is not yet filled in. */
   readonly outageSince: Micros | null;
-  /** Time at which missed labels were last accepted; null while the source does not respond, or nothing is missed. */
+  /**
+   * Time at which missed labels were last accepted; null while the source does not respond, or if no labels are missed.
+   */
   readonly readAt: Micros | null;
-  /** State before the first attempt; null once an attempt succeeded or failed, or before one began. */
+  /** State before the first attempt of this run; null before that attempt began, and once it succeeded or failed. */
   readonly beforeFirstAttempt: TrackedState | null;
-  /** True if all labels arrive live: everything earlier was read to its end since the last attempt began. */
+  /** True if all earlier labels were read since the last attempt began, so that all further labels arrive live. */
   readonly whole: boolean;
 }
 
-/** Returns the tracked state of a source that was never asked. */
+/** Returns the tracked state of a source that was never read. */
 export function untracked(at: Micros): TrackedState {
   const never = {
     ...{ firstAsked: null, firstAnswered: null, lastAnswered: null },
@@ -57,14 +59,15 @@ export function readingOf(tracked: TrackedState): ReadingState {
   return { tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false };
 }
 
-/** Returns the time since which a source is not known to be complete; null if it never responded. */
+/** Returns the time since which a source is not known to be complete; null if the source never responded. */
 export function unreadSince({ outageSince, tracked }: ReadingState): Micros | null {
   return outageSince ?? tracked.completeThrough;
 }
 
 /**
  * Returns true if a source is enrolled at `now`: it has responded, or is still on trial. A source that has been
- * unreachable for 7 days leaves; this run must have tried it, because time during which we did not run proves nothing.
+ * unreachable for 7 days leaves the enrolment, but only after a failed attempt of this run, because the time between
+ * runs is no evidence.
  */
 export function isEnrolledAt({ tracked, failing }: ReadingState, now: Micros): boolean {
   const { lastAnswered, firstAsked, failingSince } = tracked;

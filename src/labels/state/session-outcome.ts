@@ -2,9 +2,12 @@ import type { SourceFault } from './faults.ts';
 
 /** Reason why a stream connection ended. */
 export type SessionOutcome =
-  /** It was read, and can be resumed. `progress`: it delivered new labels; `poll`: the failure of concurrent polls, if it delivered nothing. */
+  /**
+   * The connection was read, and the stream can be resumed. `progress`: it delivered new labels; `poll`: the failure of
+   * concurrent polls, if the connection delivered no label.
+   */
   | { readonly kind: 'ended'; readonly progress: boolean; readonly poll?: SourceFault | null }
-  /** It failed. */
+  /** The connection failed. */
   | ({ readonly kind: 'fault' } & SourceFault)
-  /** The labeler's database was reset: read it like a new one. */
+  /** The labeler's database was reset, and must be read like that of a new source. */
   | { readonly kind: 'reset' };

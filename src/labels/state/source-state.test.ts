@@ -12,7 +12,7 @@ import {
 const events = Object.keys(sourceEvents) as SourceEvent[];
 const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');
 
-/** The rows of the page's table whose first column is a state, by state and event. */
+/** Returns the rows of the page's table whose first column is a state, by state and event. */
 function documented(): Map<string, string> {
   const rows = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')));
   const heading = rows.find((cells) => cells[1] === 'state \\ event') ?? [];
@@ -30,17 +30,17 @@ describe('the transition of every state by every event', () => {
   const table = documented();
   const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
 
-  test('is in the documentation, and nothing else is', () => {
+  test('is in the documentation, which contains no other transition', () => {
     expect([...table.keys()].sort()).toEqual(pairs.map((pair) => pair.join(' ')).sort());
   });
 
-  test.each(pairs)('%s by %s', (state, event) => {
+  test.each(pairs)('leads to the documented state: %s by %s', (state, event) => {
     expect(transition(state, event)).toBe(table.get(`${state} ${event}`));
   });
 });
 
-describe('the rules behind the table', () => {
-  test.each(sourceStates)('%s: the newest fact decides', (state) => {
+describe('the rules of the transition table', () => {
+  test.each(sourceStates)('give the newest event precedence in the state %s', (state) => {
     const then = (event: SourceEvent): SourceState => transition(state, event);
     expect(then('answered')).toBe('established');
     expect(then('refusing')).toBe('refused');
@@ -50,7 +50,7 @@ describe('the rules behind the table', () => {
     expect(then('only_undated')).toBe('undated_only');
   });
 
-  test('only a response establishes a source', () => {
+  test('make a source established only by a response', () => {
     const pairs = sourceStates.flatMap((state) => events.map((event) => [state, event] as const));
     for (const [state, event] of pairs) {
       if (transition(state, event) === 'established')
@@ -58,12 +58,12 @@ describe('the rules behind the table', () => {
     }
   });
 
-  test('a restart ends the established state, and keeps the unstarted one', () => {
+  test('make a restart end the established state, and keep the unstarted one', () => {
     for (const state of sourceStates) expect(transition(state, 'restarted')).not.toBe('established');
     expect(transition('unstarted', 'restarted')).toBe('unstarted');
   });
 
-  test('a state of another version is read as probing', () => {
+  test('make a stored state of another version count as probing', () => {
     expect([sourceStateOf('established'), sourceStateOf('asleep')]).toEqual(['established', 'probing']);
   });
 });

@@ -9,23 +9,23 @@ export const sourceStates = [
   'provider_rejects',
   'unavailable',
 ] as const;
-/** A state of a source. */
+/** One state of an enrolled source. */
 export type SourceState = (typeof sourceStates)[number];
 
-/** Events of a source. */
+/** Events that change the state of a source, with their descriptions for the documentation. */
 export const sourceEvents = {
   asked: 'a first attempt to read it began',
   answered: 'a frame, a page or a confirmed tail was accepted',
   only_undated: 'it responded, and all its labels so far were undated',
-  order_unverified: 'its pages do not prove that ids rise with time, or it gives no usable cursor',
-  refusing: '401 or 403, an address the guard refuses, or an endpoint that is no https address',
-  rejecting: 'HTML, broken JSON, 400, 404 or 501, by stream and by poll',
+  order_unverified: 'its pages do not prove that ids increase with time, or have no usable cursor',
+  refusing: '401 or 403, an address that the guard refuses, or an endpoint that is not an https address',
+  rejecting: 'HTML, invalid JSON, 400, 404 or 501, by stream and by poll',
   failed: 'DNS, TLS, connect, timeout, 429 or 5xx',
   failed_long: 'the same for 15 minutes and at least 3 attempts',
   moved: 'its document names another endpoint',
-  restarted: 'our own process restarted',
+  restarted: 'the process of this instrument restarted',
 } as const;
-/** An event of a source. */
+/** One event that changes the state of a source. */
 export type SourceEvent = keyof typeof sourceEvents;
 
 type Row = Readonly<Record<SourceEvent, SourceState>>;
@@ -45,8 +45,8 @@ const defaultRow = {
 } as const satisfies Row;
 
 /**
- * The transition table. Only `established` gives coverage. The start of an attempt does not change what is known, and a
- * further failure does not improve the state of an unavailable source.
+ * Transition table of the source states. Only the state `established` gives coverage. The start of an attempt is no
+ * evidence and changes only the first state, and a further failure does not improve the state of an unavailable source.
  */
 export const transitions: Readonly<Record<SourceState, Row>> = {
   unstarted: { ...defaultRow, restarted: 'unstarted', moved: 'unstarted' },
@@ -64,7 +64,7 @@ export function transition(state: SourceState, event: SourceEvent): SourceState 
   return transitions[state][event];
 }
 
-/** Reads a stored state; an unknown one (of another version) is read as `probing`. */
+/** Parses a stored state; an unknown state (of another version) is parsed as `probing`. */
 export function sourceStateOf(text: string): SourceState {
   return sourceStates.find((state) => state === text) ?? 'probing';
 }

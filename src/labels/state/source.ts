@@ -9,13 +9,13 @@ import type { Tracker } from './tracker.ts';
 interface SourceName {
   readonly did: string;
   readonly endpoint: string;
-  /** The source as the slots of its host identify it, with its current privilege. */
+  /** Identity of the source for the slots of its host, with its current privilege. */
   readonly peer: Peer;
 }
 
 /**
- * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker outlives it,
- * because a labeler may move.
+ * A source while it is read at one endpoint, with its progress, which only `apply` changes. The tracker exists longer
+ * than the source, because a labeler may move to another endpoint.
  */
 export class Source implements SourceName {
   readonly did: string;
@@ -32,7 +32,7 @@ export class Source implements SourceName {
     this.#progress = initialProgress(position);
   }
 
-  /** Applies an event. Returns the gap to record or withdraw now, or null. */
+  /** Applies an event. Returns the gap that must be recorded or withdrawn, or null. */
   apply(event: ReadingEvent): GapChange | null {
     this.#progress = progressAfter(this.#progress, event);
     return this.tracker.apply(event);

@@ -6,14 +6,14 @@ import type { ReadingEvent } from './reading-events.ts';
 import { delayLimit, type ReadingState } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
-/** Minimum failed attempts, over more than the delay limit, after which a source is unavailable. */
+/** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
 const minAttempts = 3;
 
 type EventOf<K extends ReadingEvent['kind']> = Extract<ReadingEvent, { kind: K }>;
 
 /**
- * Returns the state of reading a source after an event, and the gap to record or withdraw. Reads no clock and changes
- * nothing.
+ * Returns the state of reading a source after an event, and the gap to record or withdraw. The function is pure: it
+ * reads no clock and changes no state.
  */
 export function step(
   source: string,
@@ -29,7 +29,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'asked':
       return asked(state, event.now);
     case 'not_asked':
-      // It does not begin a trial.
+      // An attempt that a limit of this instrument prevented does not begin a trial.
       return state.beforeFirstAttempt === null ? state : { ...state, tracked: state.beforeFirstAttempt };
     case 'failed':
       return missing(failed(state, event), change);
@@ -38,7 +38,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'new_rows_stored':
       return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
-      // Labels of the time without enrolment are missing until they are filled in.
+      // The labels from the time outside the enrolment are missing until they are filled in.
       return state.tracked.lastAnswered === null || state.failing !== null
         ? state
         : { ...state, failing: { since: event.now, attempts: 0 } };
@@ -57,7 +57,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'caught_up':
       return completed({ ...state, outageSince: null, whole: true }, event.now);
     case 'replay_started':
-      // If an outage was being filled in already, the accepted labels still count.
+      // If an outage was already being filled in, the accepted labels count for it.
       return {
         ...{ ...state, whole: false, outageSince: event.since },
         readAt: state.outageSince === null ? null : state.readAt,
@@ -67,12 +67,12 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reset':
       return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
     default:
-      // The other events only leave a gap or change the progress.
+      // All other events of the source only leave a gap or change the progress.
       return state;
   }
 }
 
-/** Labels from before an attempt that begins are unread. */
+/** Returns the state at the start of an attempt, at which all earlier labels count as unread. */
 function asked(state: ReadingState, now: Micros): ReadingState {
   const { tracked } = state;
   const beforeFirstAttempt = tracked.firstAsked === null ? tracked : state.beforeFirstAttempt;
@@ -101,13 +101,15 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   return then.whole && live ? completed(then, now) : then;
 }
 
-/** Marks an outage that is a gap as not yet filled in. */
+/** Returns the state in which an outage that is a gap is not yet filled in. */
 function missing(state: ReadingState, change: GapChange | null): ReadingState {
   if (change === null) return state;
   return { ...state, outageSince: change.gap.start, readAt: state.outageSince === null ? null : state.readAt };
 }
 
-/** Advances the time up to which all labels are stored or recorded as a gap; it never decreases. */
+/**
+ * Returns the state with a later time up to which all labels are stored or recorded as a gap; the time never decreases.
+ */
 function completed(state: ReadingState, at: Micros): ReadingState {
   const completeThrough = micros(Math.max(state.tracked.completeThrough ?? at, at));
   return { ...state, tracked: { ...state.tracked, completeThrough } };

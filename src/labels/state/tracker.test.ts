@@ -10,7 +10,7 @@ const did = 'did:plc:a';
 const t = (minutes: number) => micros(1_780_000_000_000_000 + minutes * minute);
 const dated = { dated: 1, undated: 0 };
 
-/** A recorded outage of the source. */
+/** Returns the change that records an outage of the source as a gap. */
 function recorded(start: Micros, end: Micros): GapChange {
   return { kind: 'record', gap: { source: did, start, end, reason: 'source_unavailable' } };
 }
@@ -23,7 +23,7 @@ function answering(): Tracker {
 }
 
 describe('a source that fails', () => {
-  test('is delayed, without a gap, if it responds again within 15 minutes', () => {
+  test('is delayed without a gap if it responds again within 15 minutes', () => {
     const tracker = answering();
     expect([
       tracker.apply(failed(t(5), 'failed')),
@@ -75,7 +75,7 @@ describe('a source that fails', () => {
     expect([tracker.behind, tracker.unreadSince]).toEqual([false, t(40)]);
   });
 
-  test('reports when missed labels were last accepted, until it is read to its end', () => {
+  test('reports the time at which missed labels were last accepted, until it is read to its end', () => {
     const tracker = answering();
     tracker.apply({ kind: 'new_rows_stored', now: t(1) });
     tracker.apply(failed(t(20), 'failed'));
@@ -123,7 +123,7 @@ describe('a source that fails', () => {
     expect(tracker.enrolled(micros(failedAt + 9 * week))).toBe(true);
   });
 
-  test('keeps its state, without a trial, if our own limits prevented the attempt', () => {
+  test('keeps its state, without a trial, if a limit of this instrument prevented the attempt', () => {
     const tracker = new Tracker(did, untracked(t(0)));
     tracker.apply(asked(t(0)));
     tracker.apply({ kind: 'not_asked' });
@@ -147,7 +147,7 @@ describe('a source that fails', () => {
   });
 });
 
-test('a source is complete up to where it was read to its end, and then up to each live page while it is connected', () => {
+test('a source is complete up to the time at which it was read to its end, and then up to each live page while it is connected', () => {
   const tracker = new Tracker(did, untracked(t(0)));
   const live = { ...dated, live: true };
   tracker.apply(asked(t(0)));
@@ -175,7 +175,7 @@ test('live pages do not make a source complete while its stream replays missed l
   expect([tracker.whole, tracker.tracked.completeThrough]).toEqual([false, t(1)]);
 });
 
-test('a source that sends nothing has no gap', () => {
+test('a source that sends no labels has no gap', () => {
   const tracker = answering();
   expect(tracker.apply(answered(t(500), { dated: 0, undated: 0 }))).toBe(null);
 });
@@ -202,7 +202,7 @@ describe('a labeler that left the enrolment and returned', () => {
     return tracker;
   };
 
-  test('has a gap from when it was last complete until it responds, withdrawn once it is filled in', () => {
+  test('has a gap from the time up to which it was complete until it responds, which is withdrawn once the labels are filled in', () => {
     const tracker = left();
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toEqual(recorded(t(10), t(101)));

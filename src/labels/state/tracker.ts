@@ -15,14 +15,14 @@ export class Tracker {
     this.#reading = readingOf(tracked);
   }
 
-  /** Applies an event. Returns the gap to record or withdraw now, or null. */
+  /** Applies an event. Returns the gap that must be recorded or withdrawn, or null. */
   apply(event: ReadingEvent): GapChange | null {
     const [reading, change] = step(this.did, this.#reading, event);
     this.#reading = reading;
     return change;
   }
 
-  /** The state as a value. */
+  /** Reading state of the source, as an immutable value. */
   get reading(): ReadingState {
     return this.#reading;
   }
@@ -35,32 +35,35 @@ export class Tracker {
     return this.#reading.tracked.state;
   }
 
-  /** True if attempts are failing now, even briefly: at least a delay. */
+  /** True if attempts currently fail, even if only for a short time. */
   get delayed(): boolean {
     return this.#reading.failing !== null;
   }
 
-  /** Time since which it is not known to be complete; null if it never responded. */
+  /** Time since which the source is not known to be complete; null if it never responded. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }
 
-  /** True if everything before its next live frame is stored, or recorded as a gap. */
+  /** True if all labels before the next live frame of the source are stored or recorded as a gap. */
   get whole(): boolean {
     return this.#reading.whole;
   }
 
-  /** True if an outage was more than a delay and is not yet filled in. */
+  /** True if an outage exceeded a delay and is not yet filled in. */
   get behind(): boolean {
     return this.#reading.outageSince !== null;
   }
 
-  /** Time at which labels missed in an outage were last accepted, or it first responded again; null if none are missed. */
+  /**
+   * Time at which labels missed in an outage were last accepted, or the source first responded again; null if no labels
+   * are missed.
+   */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;
   }
 
-  /** Returns true if it is enrolled at `now`. */
+  /** Returns true if the source is enrolled at `now`. */
   enrolled(now: Micros): boolean {
     return isEnrolledAt(this.#reading, now);
   }

@@ -11,26 +11,26 @@ function frame(seq: number, bytes: number): Uint8Array {
 const generous = { total: 1_000_000_000, reserve: 0, buffered: 0 };
 const queue = (memory = createDecodedBytes(generous)) => new FrameQueue(memory.open());
 
-/** Takes all that wait. */
+/** Takes and returns all waiting frames of a queue. */
 function takeAll(frames: FrameQueue) {
   const taken = [];
   for (let next = frames.next(); next !== null; next = frames.next()) taken.push(...frames.take(next));
   return taken;
 }
 
-/** Counts the frames that are accepted until reading should pause. */
+/** Returns the number of frames that a queue accepts until reading should pause. */
 function taken(queue: FrameQueue, bytes: number): number {
   for (let seq = 1; seq <= 1_000; seq += 1) if (queue.push(frame(seq, bytes))) return seq;
   return Number.POSITIVE_INFINITY;
 }
 
-test('a connection is paused when 256 frames or 16 MiB wait', () => {
+test('the connection of a frame queue is paused when 256 frames or 16 MiB wait', () => {
   expect(taken(queue(), 100)).toBe(256);
   expect(taken(queue(), maxWaitingBytes / 16)).toBe(16);
   expect(taken(queue(), maxWaitingBytes)).toBe(1);
 });
 
-test('frames are taken in order, and then no longer wait', () => {
+test('frames are taken in order, and then no longer wait in the queue', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
   taken(frames, maxWaitingBytes / 4);
@@ -57,7 +57,7 @@ test('frames are decoded together only within a small memory budget', () => {
   expect(small.next(10_000)?.count).toBeLessThan(10);
 });
 
-test('a refused frame needs no memory, and keeps its place', () => {
+test('a refused frame occupies no memory, and keeps its position in the queue', () => {
   const memory = createDecodedBytes(generous);
   const frames = queue(memory);
   frames.push(frame(1, 10));
@@ -69,7 +69,7 @@ test('a refused frame needs no memory, and keeps its place', () => {
   expect(takeAll(frames).map(({ kind }) => kind)).toEqual(['labels', 'over_budget', 'malformed', 'labels']);
 });
 
-test('a connection is paused while it holds more than its share of the memory', () => {
+test('the connection of a frame queue is paused while it holds more than its share of the memory', () => {
   const memory = createDecodedBytes({ total: 1_000_000, reserve: 1_000, buffered: 0 });
   const [hostile, honest] = [queue(memory), queue(memory)];
   expect(taken(hostile, 50_000)).toBe(5);

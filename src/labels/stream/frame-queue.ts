@@ -2,15 +2,15 @@ import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
-/** Maximum frames that wait for the writer; beyond it the connection is not read. */
+/** Maximum frames that wait for the writer; when it is reached, reading of the connection pauses. */
 const maxFrames = 256;
-/** Maximum bytes of waiting frames; a frame may be as large as a page. */
+/** Maximum bytes of waiting frames. A single frame may be as large as a page. */
 export const maxWaitingBytes = 16 * 1024 * 1024;
-/** Maximum memory of frames that are decoded together; a single frame may need more. */
+/** Maximum memory of frames that are decoded together, in bytes. A single frame may occupy more. */
 const maxBatchCost = 2 * 1024 * 1024;
 
 interface Waiting {
-  /** Null if the frame was refused on arrival, and is not kept. */
+  /** Bytes of the frame; null if the frame was refused on arrival and is not kept. */
   readonly bytes: Uint8Array | null;
   readonly cost: number;
   readonly refused: 'malformed' | 'over_budget';
@@ -19,25 +19,27 @@ interface Waiting {
 /** The next frames of a queue. */
 export interface FrameBatch {
   readonly count: number;
-  /** Upper estimate of the memory that they take once they are decoded. */
+  /** Upper estimate of the memory that the decoded frames occupy, in bytes. */
   readonly cost: number;
 }
 
 /**
- * Frames of one connection that wait for the writer, bounded by number and bytes, and by the memory for the frames of all
- * connections. They wait as bytes, because a decoded frame may be many times larger.
+ * Frames of one connection that wait for the writer, bounded by number and bytes, and by the memory for the frames of
+ * all connections. The frames wait undecoded, because a decoded frame may be many times larger.
  */
 export class FrameQueue {
   readonly #account: ByteAccount;
   #frames: Waiting[] = [];
   #bytes = 0;
 
-  /** `account` is charged for the waiting bytes. */
+  /** Creates an empty queue; `account` is charged for the waiting bytes. */
   constructor(account: ByteAccount) {
     this.#account = account;
   }
 
-  /** Adds a message; returns true if reading should pause, though received messages may still follow. Never throws. */
+  /**
+   * Adds a message. Returns true if reading should pause; messages that were already received may follow. Never throws.
+   */
   push(bytes: Uint8Array): boolean {
     const { fault, elements } = scanFrame(bytes);
     if (fault === null) {
@@ -53,7 +55,10 @@ export class FrameQueue {
     return this.#frames.length >= maxFrames || this.#bytes >= maxWaitingBytes || this.#account.isOver;
   }
 
-  /** Returns the oldest frames that together need at most `maxCost` of memory, at least one; null if nothing waits. */
+  /**
+   * Returns the oldest frames that together occupy at most `maxCost` bytes of memory, but at least one frame; null if
+   * no frame waits.
+   */
   next(maxCost = maxBatchCost): FrameBatch | null {
     let cost = 0;
     let count = 0;
@@ -65,7 +70,7 @@ export class FrameQueue {
     return count === 0 ? null : { count, cost };
   }
 
-  /** Takes the oldest frames and decodes them. */
+  /** Removes the oldest frames from the queue, decodes them and returns them. */
   take({ count }: Pick<FrameBatch, 'count'>): readonly LabelFrame[] {
     const taken = this.#frames.slice(0, count);
     this.#frames = this.#frames.slice(count);
@@ -75,7 +80,7 @@ export class FrameQueue {
     return taken.map((frame) => (frame.bytes === null ? { kind: frame.refused } : decodeFrame(frame.bytes)));
   }
 
-  /** Drops all waiting frames. */
+  /** Removes all waiting frames. */
   clear(): void {
     this.#frames = [];
     this.#account.release(this.#bytes);

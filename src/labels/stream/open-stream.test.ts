@@ -14,7 +14,7 @@ afterEach(() => {
   server.close();
 });
 
-test('the number of concurrent handshakes is limited, and strangers leave reserved slots to privileged sources', async () => {
+test('the number of concurrent handshakes is limited, and new sources leave reserved slots to privileged sources', async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = address !== null && typeof address === 'object' ? address.port : 0;

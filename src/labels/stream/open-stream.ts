@@ -9,16 +9,16 @@ import type { Timings } from './timings.ts';
 /** Dependencies of opening streams. */
 export interface StreamOpenerOptions {
   readonly policy: AddressPolicy;
-  /** Sent with every handshake. */
+  /** User agent that is sent with every handshake. */
   readonly userAgent: string;
-  /** Resolves names that strangers chose. */
+  /** Resolves untrusted host names. */
   readonly resolve: Resolve;
-  /** Slots for concurrent handshakes: a host that accepts connections and never responds delays no other. */
+  /** Slots for concurrent handshakes: a host that accepts connections and never responds delays no other host. */
   readonly handshakes: Slots;
   readonly timings: Pick<Timings, 'requestMs'>;
 }
 
-/** The labeler whose stream is opened. */
+/** Labeler whose stream is opened, and its share of the handshakes. */
 export interface StreamOwner {
   readonly endpoint: string;
   readonly peer: Peer;
@@ -27,7 +27,10 @@ export interface StreamOwner {
 /** Callbacks of a stream's reader for its messages: see `SocketOptions`. */
 export type StreamEvents = Pick<SocketOptions, 'onFrame' | 'onPartial' | 'partialMs'>;
 
-/** Opens the stream of a source after a cursor, or live. Rejects with ConnectError, of kind `busy` if there is no free slot. */
+/**
+ * Function that opens the stream of a source after a cursor, or live. Rejects with ConnectError, of kind `busy` if no
+ * slot is free.
+ */
 export type OpenStream = (
   source: StreamOwner,
   cursor: number | null,
@@ -38,7 +41,7 @@ export type OpenStream = (
 /** Maximum wait for a handshake, in milliseconds; honest servers respond sooner. */
 const maxHandshakeMs = 15_000;
 
-/** Creates the function that opens the streams of labelers. */
+/** Creates the function that opens the streams of labelers. Opens no connection. */
 export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
   const { policy, userAgent, resolve, handshakes, timings } = options;
   return async ({ endpoint, peer }, cursor, events, signal) => {
@@ -59,7 +62,7 @@ export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
             maxFrameBytes,
             ...events,
           },
-          // A quiet stream is not idle: polls confirm it.
+          // The timeout of an idle connection is one day, because polls confirm a quiet stream.
           ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
         },
         signal,

@@ -1,6 +1,9 @@
 import { inputLimits } from '../../input/limits.ts';
 
-/** Maximum size of a frame: a label of 10 MB must be read and refused, so that it does not stop its source. */
+/**
+ * Maximum size of a frame, in bytes. A label of 10 MB must be read and refused, so that it does not stop the reading of
+ * its source.
+ */
 export const maxFrameBytes = inputLimits.labelFrame.bytes;
 
 /** Returns the address of a labeler's `subscribeLabels`; without a cursor the stream is live. */

@@ -1,8 +1,8 @@
-/** Intervals and timeouts of reading sources; all in milliseconds. Tests use shorter ones. */
+/** Intervals and timeouts of reading sources, in milliseconds. Tests use shorter ones. */
 export interface Timings {
   /** Interval between polls of a quiet source. */
   readonly pollMs: number;
-  /** Silence after which a stream is confirmed by a read of its last row. */
+  /** Silence after which a stream is confirmed by a poll of its last row. */
   readonly confirmMs: number;
   /** Interval between checks of the last row of a polled source. */
   readonly tailMs: number;
@@ -21,14 +21,15 @@ export interface Timings {
   readonly heartbeatMs: number;
   /** Interval between runs of the store's upkeep. */
   readonly upkeepMs: number;
-  /** Maximum wait of a start for an upstream's time. */
+  /** Maximum time that a start waits for an upstream's time. */
   readonly clockMs: number;
 }
 
-/** Timings for the live network. */
+/** Timings that are used on the live network. */
 export const liveTimings: Timings = {
   pollMs: 30_000,
-  // Below the coverage tolerance of 10 minutes: a quiet network is confirmed before its silence counts as a gap.
+  // This value is below the coverage tolerance of 10 minutes, so that a quiet network is confirmed before its silence
+  // counts as a gap.
   confirmMs: 540_000,
   tailMs: 3_600_000,
   resumeMs: 20_000,

@@ -14,12 +14,12 @@ let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
 let network: { readonly plc: string; readonly relays: readonly string[] };
-/** The correct time, shifted away from midnight if necessary. */
+/** Offset of the correct time, which moves the test away from midnight if necessary. */
 let ahead = 0;
 const present = () => micros(Date.now() * 1000 + ahead);
 /** Error of this machine's wall clock, in microseconds. */
 let offset = 0;
-/** Time that was skipped for this machine, and for the others, in microseconds. */
+/** Time by which the clocks of this machine, and of the others, were advanced, in microseconds. */
 let passed = { monotonic: 0, others: 0 };
 
 const wall = () => micros(present() + offset);
@@ -87,7 +87,7 @@ test('a full disk pauses acceptance with a growing gap, and acceptance resumes w
 });
 
 test('a stopped reader of the store that keeps the log full pauses acceptance with a growing gap until it ends', async () => {
-  // Restarted with a log that is full at 16 MB, most of which one commit may write.
+  // The instrument is restarted with a log that is full at 16 MB, most of which one commit may write.
   const { folder } = observed();
   await observed().stop();
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
@@ -135,10 +135,10 @@ test('a clock step forward is a gap, and acceptance pauses until an upstream con
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
 });
 
-test('a clock step back is a gap, and labels that were judged as future ones are judged again', async () => {
+test('a clock step back is a gap, and labels that were judged as being in the future are judged again', async () => {
   offset = -hour;
   labeler.faults.emit(5);
-  // By this clock the labels and our epoch are in the future.
+  // The labels and the epoch are in the future of the wrong clock.
   await until('the gap', async () => (await gaps(observed())).length > 0);
   expect(await rows(observed())).toBe(3);
   offset = 0;
@@ -152,8 +152,8 @@ test('a clock step back is a gap, and labels that were judged as future ones are
   expect(found[0]?.start).toBe(startedAt);
 });
 
-test('a clock that is corrected backwards stamps nothing until it has reached the last stamp', async () => {
-  // All clocks except this machine's go back by 70 s.
+test('no label is stamped after a backward correction of the clock until the clock has reached the last stamp', async () => {
+  // All clocks except that of this machine go back by 70 s.
   passed.others = 0;
   offset = 70_000_000;
   labeler.faults.emit(1);
@@ -167,7 +167,7 @@ test('a clock that is corrected backwards stamps nothing until it has reached th
     (await observed().overview()).caveats.some((caveat) => caveat.includes('clock_behind')),
   );
   expect(await rows(observed())).toBe(4);
-  // A minute passes on all clocks.
+  // All clocks advance by one minute.
   for (const clock of ['monotonic', 'others'] as const) passed[clock] += 70_000_000;
   offset += 70_000_000;
   await until('the delayed labels', async () => (await rows(observed())) === 9);
@@ -176,7 +176,7 @@ test('a clock that is corrected backwards stamps nothing until it has reached th
 
 test('a suspend is a gap, and acceptance resumes once an upstream confirms the clock', async () => {
   const before = wall();
-  // This machine's monotonic clock did not advance.
+  // The monotonic clock of this machine did not advance.
   offset = hour;
   passed.others = hour;
   labeler.faults.emit(5);
@@ -192,14 +192,14 @@ test('a suspend is a gap, and acceptance resumes once an upstream confirms the c
   );
 });
 
-test('a start with a wrong clock writes nothing until the clock is corrected', async () => {
+test('the instrument writes nothing after a start with a wrong clock until the clock is corrected', async () => {
   const { folder } = observed();
   await observed().stop();
   offset = 20 * day;
   station = null;
   const settings = { seeds: [labeler.did], plc: network.plc, relays: network.relays };
   const begun = present();
-  // It waits without a limit for a confirmation.
+  // The start waits without a limit for a confirmation of the clock.
   const still = monotonic();
   const started = await startStation(settings, { folder, wall, monotonic: () => still });
   station = started;
@@ -217,7 +217,7 @@ test('a start with a wrong clock writes nothing until the clock is corrected', a
   expect((await started.store.frontier()).end).toBeGreaterThan(end);
 });
 
-test('a start that waits for a correct clock can be stopped', async () => {
+test('the instrument can be stopped while its start waits for a correct clock', async () => {
   const { folder } = observed();
   await observed().stop();
   offset = 20 * day;
@@ -232,7 +232,7 @@ test('a start that waits for a correct clock can be stopped', async () => {
   expect(await rows(observed())).toBe(3);
 });
 
-test('a start without any upstream time observes, and removes no day by age', async () => {
+test('the instrument observes after a start without any upstream time, and removes no day by age', async () => {
   const { folder } = observed();
   await observed().stop();
   await sim.stop();

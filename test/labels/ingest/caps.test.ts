@@ -13,7 +13,7 @@ import { day, micros } from '../../../src/store/time.ts';
 const stage = labelStage();
 const { wall, monotonic } = stage;
 
-/** Labelers that emit only on request, and the instrument with lower bounds. */
+/** Starts labelers that emit only on request, and the instrument with lower limits. */
 async function observe(labelers: number, settings: Partial<LabelsSettings>) {
   stage.passed = awayFromMidnight();
   stage.sim = createSim({
@@ -31,7 +31,7 @@ async function observe(labelers: number, settings: Partial<LabelsSettings>) {
   return { list, station: started, given };
 }
 
-/** These labelers, in order. */
+/** Returns the two labelers of a list, in order. */
 function pair(list: readonly Labeler[]): [Labeler, Labeler] {
   const [a, b] = list;
   if (!a || !b) throw new Error('the simulation has fewer than two labelers');
@@ -44,7 +44,7 @@ async function rows({ store }: LabelStation): Promise<Record<string, number>> {
   return Object.fromEntries(counts.map(({ labeler, applied, removed }) => [labeler, applied + removed]));
 }
 
-/** The stored cursor of a labeler's pages. */
+/** Returns the stored cursor of a labeler's pages. */
 async function cursor({ store }: LabelStation, { did }: Labeler): Promise<number | null | undefined> {
   const position = (await store.positions()).find(({ source }) => source === did);
   return position && readPosition(position.value)?.cursor;
@@ -56,35 +56,35 @@ async function gaps({ store }: LabelStation) {
 }
 
 describe('a source that exceeds its share of a day', () => {
-  test('pauses until midnight with a gap and a count, is not ranked, and does not affect others', async () => {
+  test('pauses until midnight with a gap and a count, is not ranked, and does not affect other sources', async () => {
     const { list, station: observed, given } = await observe(2, { maxDailyRows: 45 });
     const [loud, calm] = pair(list);
     await until('established', async () => (await observed.overview()).coverage.sources.established === 2);
     loud.faults.emit(40);
     calm.faults.emit(5);
     await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
-    // Pages are read from their cursor: without a stored one, those of the next day would begin with all 50 labels.
+    // Pages are read from the stored cursor; without it, the pages of the next day would begin with all 50 labels.
     await until('the cursor of the pages', async () => (await cursor(observed, loud)) === 40);
-    // Few enough to fit into the next day even if stream and poll both deliver them.
+    // The number of labels is below the share of the next day even if stream and poll both deliver them.
     loud.faults.emit(10);
     calm.faults.emit(5);
     await until('the pause', async () => (await gaps(observed)).length > 0);
     await until('the other one', async () => (await rows(observed))[calm.did] === 10);
     await until('the caveat', async () =>
       (await observed.overview()).caveats.includes(
-        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is room, because it used up a share of the day, which is 45 labels at most; ' +
+        '1 of 2 labelers that this instrument follows is paused until midnight UTC or until there is disk space, because it used up a share of the day, which is 45 labels at most; ' +
           '1 that was paused within 7 days is not ranked.',
       ),
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
     expect(stored).toBeLessThanOrEqual(45);
-    // That artifact may be older than the other one's last labels.
+    // An earlier artifact may not contain the last labels of the other labeler.
     expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
     await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
     expect(await gaps(observed)).toMatchObject([{ source: loud.did, reason: 'ingest_paused', start: begun?.start }]);
 
-    // A restart does not renew the share.
+    // A restart does not renew the share of the day.
     await observed.stop();
     stage.station = await startStation(given, { folder: observed.folder, wall, monotonic });
     const again = stage.station;
@@ -103,12 +103,12 @@ describe('a source that exceeds its share of a day', () => {
         text.startsWith('0 of 2 labelers that this instrument follows are paused'),
       ),
     );
-    // Still not ranked, because its week is counted only in part.
+    // The source is still not ranked, because its counts of the week are incomplete.
     expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
   });
 });
 
-test('labelers beyond the maximum wait, are counted separately, and take the place of one that leaves', async () => {
+test('labelers beyond the maximum wait, are counted separately, and take the reading slot of a labeler that leaves', async () => {
   const { list, station: observed } = await observe(3, { maxEnrolled: 2 });
   const sources = async () => (await observed.overview()).coverage.sources;
   await until('two are read', async () => (await sources()).established === 2);
@@ -121,7 +121,7 @@ test('labelers beyond the maximum wait, are counted separately, and take the pla
   const [leaving] = read;
   if (!leaving) throw new Error('two are read');
   stage.sim?.labelers.directory.set(leaving.did, 'no_service');
-  // The labeler cannot be read, which causes a read of its document.
+  // The labeler stops responding, which causes a read of its document.
   await leaving.faults.dead();
   const third = list.find((labeler) => !read.includes(labeler));
   await until('the third', () => (third?.streams.length ?? 0) > 0);
@@ -129,11 +129,11 @@ test('labelers beyond the maximum wait, are counted separately, and take the pla
   await until('published', async () => (await sources()).enrolled === 2 && (await sources()).established === 2);
 });
 
-test('a disk with too little space pauses acceptance with a caveat and a gap, until there is more space', async () => {
+test('a disk with too little space pauses acceptance with a caveat and a gap until the disk has more space', async () => {
   const folder = '/dev/shm';
   const { bavail, bsize } = await statfs(folder);
   const filler = join(folder, `almanac-${process.pid}-filler`);
-  // Other processes write and remove files there, too.
+  // Other processes also write and remove files on this disk.
   const { list, station: observed } = await observe(1, { folder, minFreeBytes: bavail * bsize - 128_000_000 });
   const [labeler] = list;
   await until('established', async () => (await observed.overview()).coverage.sources.established === 1);

@@ -12,7 +12,7 @@ import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../../src/store/time.ts';
 
-/** The real program with labelers that send as fast as they can, and one honest seeded labeler. */
+/** Tests of the built program with labelers that send as fast as they can, and one honest seeded labeler. */
 
 let folder: string;
 let sim: Sim;
@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts the program. A relay lists the flooders, as it would any stranger. */
+/** Starts the program. A relay lists the flooding labelers, like any other labeler. */
 async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   const { plc, relays, seeds } = await sim.start();
   const [only] = sim.labelers.list;
@@ -78,20 +78,21 @@ function diskBytes(): number {
   return readdirSync(days).reduce((sum, name) => sum + statSync(join(days, name)).size, 0);
 }
 
-/** Peak memory of the process, in bytes. */
+/** Returns the peak memory of the process, in bytes. */
 function peakMemory({ process }: LabelsProcess): number {
   const [, kilobytes] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${process.pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1024;
 }
 
-/** Processor time of the process, in seconds. */
+/** Returns the processor time of the process, in seconds. */
 function cpuSeconds({ process }: LabelsProcess): number {
-  // After the name in parentheses, which may contain any text: utime and stime are fields 14 and 15, in hundredths.
+  // The fields are parsed after the name in parentheses, which may contain any text: utime and stime are fields 14 and
+  // 15, in hundredths of a second.
   const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
-/** Lets the honest labeler emit labels one by one, each after the preceding one is stored. */
+/** Makes the honest labeler emit labels one by one, each after the preceding one is stored. */
 async function giveHonestly(labels: number): Promise<void> {
   for (let i = 0; i < labels; i += 1) {
     honest.faults.emit(1);
@@ -112,13 +113,13 @@ test.each([
   await giveHonestly(40);
   const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
   expect(sent).toBeGreaterThan(20_000_000);
-  // New sources together have a fifth of the day, of which an eighth is available at once.
+  // New sources together may use a fifth of the day's budget, of which an eighth is available at once.
   expect(diskBytes()).toBeLessThan(40_000_000);
   expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
   const { gaps } = await stored();
   expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
   expect(overview().caveats.join()).not.toContain('No labels of');
-  // After the flood, honest labelers are read as before.
+  // After the flood, honest labelers are read as before the flood.
   for (const flooder of flooders) flooder.calm();
   await giveHonestly(5);
   expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);
@@ -129,7 +130,7 @@ test('honest labels are stored while twenty labelers flood with frames of 30 byt
   const labels = await observe(20, () => outdated);
   const before = cpuSeconds(labels);
   await giveHonestly(48);
-  // Such frames cost less than the honest labels may, however fast they arrive.
+  // Frames that cause gaps use less processor time than the honest labels may, regardless of their rate.
   expect(cpuSeconds(labels) - before).toBeLessThan(2.5);
   const { gaps, rows } = await stored();
   expect(rows.get(honest.did)).toBe(48);
@@ -145,6 +146,6 @@ test('the program stops normally and in time during a flood', async () => {
   const { process, ended } = await observe(8, (n, did) => labelsFrame(n, [label(n, did, 3_000)]));
   await until('more of it', () => flooders.every(({ sent }) => sent > 500));
   process.kill('SIGTERM');
-  // The program exits with another code if its stop takes too long.
+  // The program exits with another code if its stop exceeds the time limit.
   expect((await ended).code).toBe(0);
 });

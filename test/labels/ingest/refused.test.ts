@@ -54,7 +54,7 @@ test.each<[string, Partial<LabelerProfile>]>([
     });
     return started;
   };
-  /** Emits new labels, and waits until the rows that they cause to be read again are read. */
+  /** Emits new labels, and waits until the rows are read that these labels cause to be read again. */
   const goOn = async (observed: LabelStation): Promise<void> => {
     for (let i = 0; i < 2; i += 1) {
       faults.emit(2);
@@ -75,7 +75,7 @@ test.each<[string, Partial<LabelerProfile>]>([
   expect(await refused(second)).toEqual(once);
 });
 
-test('refused rows beyond the bound of the memory are counted, and do not stop the labeler', async () => {
+test('refused rows beyond the bound of the memory are counted and do not stop the reading of the labeler', async () => {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
     shapeLabeler: () => ({ software: 'skyware', oddShare: 0, ailment: 'no_stream' }),

@@ -11,7 +11,7 @@ import { until } from '../../../harness/process/until.ts';
 import { infoFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/wait.ts';
 
-/** A labeler cannot cause unlimited repeated work: its reader is throttled. */
+/** Tests of throttling: a labeler must not be able to cause unlimited repeated work. */
 
 let reader: LabelReader | null = null;
 
@@ -20,14 +20,14 @@ afterEach(async () => {
   reader = null;
 });
 
-/** A reader of a new labeler, and its waits of at least half a second. */
+/** Creates a reader of a new labeler, and a list of its waits of at least half a second. */
 async function made(script: LabelScript): Promise<{ observed: LabelReader; waits: number[] }> {
   const waits: number[] = [];
   reader = await labelReader({
     priority: 'new',
     ...script,
     wait: (ms, signal) => {
-      // The waits for a quiet stream and for the delay limit are not throttling.
+      // Waits for a quiet stream and for the delay limit do not count as throttling.
       if (ms >= 500 && ms < 60_000) waits.push(ms);
       return wait(ms, signal);
     },
@@ -66,7 +66,7 @@ test('a labeler whose connections end at once is throttled, even if each deliver
   expect(observed.connections).toBeLessThanOrEqual(11);
 });
 
-test('a labeler with endless pages without new rows is throttled', async () => {
+test('a labeler with endless pages of known rows is throttled', async () => {
   const page = Array.from({ length: 250 }, (_, i) => row(i));
   let asked = 0;
   const { observed, waits } = await made({

@@ -10,7 +10,7 @@ import { parseDenyTarget } from '../../../src/labels/operator/deny-target.ts';
 import { silentLog } from '../../../src/ops/log.ts';
 import { day, micros } from '../../../src/store/time.ts';
 
-/** Effects of the operator's list of denied labelers on a running instrument. */
+/** Tests of the operator's list of denied labelers and a running instrument. */
 
 const stage = labelStage();
 
@@ -59,7 +59,7 @@ describe('a denied labeler', () => {
     await deny(station.folder, hostile.did);
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
     const { coverage, top_labelers_7d: top } = await station.published();
-    // Discovery names it every second.
+    // Discovery names the denied labeler every second.
     expect(coverage.sources).toMatchObject({ enrolled: 2, established: 2, seeded: 0, refused: 0, unavailable: 0 });
     expect(await deniedCaveats(station)).toEqual([
       '1 labeler is denied by the operator of this instrument and not read.',
@@ -68,7 +68,7 @@ describe('a denied labeler', () => {
     expect(others).toEqual([]);
     expect(gap).toMatchObject({ reason: 'source_unavailable' });
     expect(gap?.start).toBeGreaterThanOrEqual(before - 1_000);
-    // Its rows stay, and no new ones are stored.
+    // The labeler's rows stay stored, and no new rows are stored.
     expect(top.map(({ labeler_did: did }) => did)).toContain(hostile.did);
     hostile.faults.emit(7);
     honest.faults.emit(7);
@@ -104,7 +104,7 @@ describe('a denied labeler', () => {
     expect((await rows(again)).get(hostile.did)).toBe(5);
   });
 
-  test('is any labeler of a denied domain', async () => {
+  test('can be any labeler of a denied domain', async () => {
     const { station } = await observe();
     await deny(station.folder, '127.0.0.1');
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 0);
@@ -124,7 +124,7 @@ describe('the purge of a denied labeler’s rows', () => {
       return list.with({ ...entry, purge: formatTimestamp(Date.now()) });
     });
 
-  test('does not affect other labelers, is a caveat and a gap, and keeps the resume position', async () => {
+  test('does not affect other labelers, causes a caveat and a gap, and keeps the resume position', async () => {
     const { station, hostile, honest } = await observe();
     await deny(station.folder, hostile.did);
     await requestPurge(station.folder, hostile.did);
@@ -142,11 +142,11 @@ describe('the purge of a denied labeler’s rows', () => {
 
     await allow(station.folder, hostile.did);
     hostile.faults.emit(4);
-    // Removed rows are not read again.
+    // Removed rows are not read again, but new ones are.
     await until('its new labels', async () => (await rows(station)).get(hostile.did) === 4);
   });
 
-  test('starts with the next start if no instrument was running', async () => {
+  test('begins at the next start if no instrument was running', async () => {
     const { station, hostile, given } = await observe();
     await station.stop();
     await deny(station.folder, hostile.did);
@@ -159,7 +159,7 @@ describe('the purge of a denied labeler’s rows', () => {
 });
 
 describe('a damaged list of denied labelers', () => {
-  test('leaves the last valid one in force while the instrument runs', async () => {
+  test('leaves the last valid list in force while the instrument runs', async () => {
     const { station, hostile } = await observe();
     await deny(station.folder, hostile.did);
     await until('the enrolment', async () => (await station.overview()).coverage.sources.enrolled === 2);
@@ -174,7 +174,7 @@ describe('a damaged list of denied labelers', () => {
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');
     await expect(startStation(given, { folder: station.folder, log: silentLog })).rejects.toThrow(
-      `the list of denied labelers ${denyPath(station.folder)} is invalid: it has no "denied" array; correct it or ` +
+      `the list of denied labelers ${denyPath(station.folder)} is invalid: the file has no "denied" array; correct it or ` +
         'restore a copy, or move it away to deny no labeler',
     );
   });

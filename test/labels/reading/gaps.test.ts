@@ -10,7 +10,7 @@ import { micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** One labeler, observed, with a few labels read. */
+/** Starts one labeler and the instrument, and waits until a few labels are read. */
 async function observeOne(shape: ReturnType<NonNullable<SimOptions['shapeLabeler']>> = {}) {
   const made = createSim({ rate: 1, historyHours: 0, labelers: 1, labelRate: 0, shapeLabeler: () => shape });
   stage.sim = made;
@@ -37,7 +37,7 @@ async function gaps({ store }: LabelStation) {
   return found.map(({ source, reason }) => ({ source, reason }));
 }
 
-/** Emits more labels, and waits until these are stored too. */
+/** Emits more labels, and waits until they are stored. */
 async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
   const before = await rows(observed);
   faults.emit(count);
@@ -46,7 +46,7 @@ async function goesOn({ faults }: Labeler, observed: LabelStation, count = 4) {
 
 const software = ['ozone', 'skyware'] as const;
 
-describe.each(software)('reading continues without a gap or a loss, with %s', (kind) => {
+describe.each(software)('the reading of a labeler with %s', (kind) => {
   test.each<[string, (labeler: Labeler) => unknown]>([
     ['a connection that ends', ({ faults }) => faults.drop('end')],
     ['a connection that is reset', ({ faults }) => faults.drop('reset')],
@@ -62,7 +62,7 @@ describe.each(software)('reading continues without a gap or a loss, with %s', (k
         faults.emit(2);
       },
     ],
-  ])('after %s', async (_, happens) => {
+  ])('continues without a gap or a loss after %s', async (_, happens) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
@@ -75,7 +75,7 @@ describe.each(software)('reading continues without a gap or a loss, with %s', (k
   });
 });
 
-describe.each(software)('reading continues after a gap, with %s', (kind) => {
+describe.each(software)('the gap after an interruption, with %s', (kind) => {
   test.each<[string, Quirk | null, (labeler: Labeler) => unknown]>([
     [
       'a cursor in the future',
@@ -95,7 +95,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
     ],
     ['a database that was created again', null, ({ faults }) => faults.recreate()],
     ['a database that was restored from a copy', null, ({ faults }) => faults.loseTail(2)],
-  ])('cursor_reset: %s', async (_, quirk, happens) => {
+  ])('is cursor_reset after %s', async (_, quirk, happens) => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     await happens(labeler);
     await goesOn(labeler, observed);
@@ -104,7 +104,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
     if (quirk) expect(observed.quirks.get(quirk)).toBeGreaterThan(0);
   });
 
-  test('cursor_reset: a database that was restored from a copy and grew, even if its first look-up fails', async () => {
+  test('is cursor_reset for a database that was restored from a copy and grew, even if the first look-up fails', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2, limit: 1 });
     labeler.faults.loseTail(2);
@@ -114,7 +114,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
-  test('source_unavailable: a stream that delivers only live labels, without pages', async () => {
+  test('is source_unavailable for a stream that delivers only live labels, without pages', async () => {
     const made = createSim({
       rate: 1,
       historyHours: 0,
@@ -135,7 +135,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
   });
 
   test.each([0, 2])(
-    'no gap: a stream without pages replays earlier labels from its cursor (%i h of past)',
+    'does not exist for a stream without pages that replays earlier labels from its cursor (%i h of past)',
     async (historyHours) => {
       const made = createSim({
         rate: 1,
@@ -149,7 +149,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
       const [labeler] = made.labelers.list;
       if (!labeler) throw new Error('the simulation has no labeler');
       labeler.faults.emit(20);
-      // The labels are authored within our epoch, and before they are requested.
+      // The labels are authored within the epoch, and before they are requested.
       made.labelers.directory.set(labeler.did, 'no_service');
       stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
       const observed = stage.station;
@@ -169,7 +169,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
     },
   );
 
-  test('cursor_reset: labels missing between replay and live frames, although polls find them', async () => {
+  test('is cursor_reset for labels that are missing between replay and live frames, although polls find them', async () => {
     const { labeler, station: observed } = await observeOne({ software: kind });
     labeler.faults.missAtCutover(3);
     labeler.faults.drop('end');
@@ -181,7 +181,7 @@ describe.each(software)('reading continues after a gap, with %s', (kind) => {
   });
 });
 
-describe('polls', () => {
+describe('the polls of a source', () => {
   test.each(software)('detect a database of %s that was created again', async (kind) => {
     const { labeler, station: observed } = await observeOne({ software: kind, ailment: 'no_stream' });
     labeler.faults.recreate();

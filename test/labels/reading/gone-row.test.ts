@@ -13,8 +13,8 @@ import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
 
 /**
- * A labeler whose database is emptied is reset, and one that replaces the last row that was read is not, whichever request
- * meets the change first.
+ * Tests of the last row that was read: an emptied database counts as a reset, and a replaced last row does not,
+ * regardless of the request that first finds the change.
  */
 
 interface Row {
@@ -22,12 +22,12 @@ interface Row {
   readonly label: unknown;
 }
 
-/** A labeler with a database. Its stream begins after the cursor, and sends added rows. */
+/** A labeler with a database. The stream begins after the cursor and then sends added rows. */
 class Labeler {
   rows: readonly Row[] = [1, 2, 3, 4].map((n) => ({ n, label: row(n, 4_000 - n) }));
   /** Number of served pages. */
   pages = 0;
-  /** Blocks requests for pages while it is set. */
+  /** Pending requests for pages wait for this promise; null while requests are served. */
   #held: PromiseWithResolvers<void> | null = null;
   #stream: ScriptedStream | null = null;
 
@@ -66,7 +66,9 @@ afterEach(() => reader?.close());
 const hour = 3_600_000;
 const patient = { tailMs: hour, streamRetryMs: hour, confirmMs: hour };
 
-/** Reads a labeler to its end; by stream with a stream position. */
+/**
+ * Reads a labeler to its end, and returns the reader. With the transport `stream`, the reader has a stream position.
+ */
 async function observe(labeler: Labeler, transport: 'poll' | 'stream', value?: string): Promise<LabelReader> {
   reader = await labelReader({
     page: labeler.page,
@@ -91,13 +93,13 @@ async function read(labeler: Labeler, transport: 'poll' | 'stream'): Promise<Lab
   return observed;
 }
 
-/** Ends the first reader; another one resumes at its position, as after a restart. */
+/** Ends the first reader and starts another one at its position, as a restart does. */
 async function restart(labeler: Labeler, observed: LabelReader, transport: 'poll' | 'stream'): Promise<LabelReader> {
   await observed.close();
   return observe(labeler, transport, writePosition(observed.source.position));
 }
 
-/** Distinct reasons of gaps that were recorded and not withdrawn. */
+/** Returns the distinct reasons of gaps that were recorded and not withdrawn. */
 function reasons({ gaps, withdrawn }: LabelReader): readonly string[] {
   return [...new Set(gaps.filter((gap) => !withdrawn.includes(gap)).map(({ reason }) => reason))];
 }
@@ -116,7 +118,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('a poll that finds the rows after an emptied database detects the reset', async () => {
+  test('a poll that finds new rows in a database that was emptied detects the reset', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -125,7 +127,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('a poll detects a reset database with as many rows, which are read from the first', async () => {
+  test('a poll detects a reset of a database that has the same number of rows again, and all rows are read', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
@@ -149,7 +151,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     ['a poll, which finds the next row', 'poll', [afterwards]],
     ['both at once, with nothing', 'both', []],
     ['both at once, with the next row', 'both', [afterwards]],
-  ] as const)('met after a restart by %s', async (_, first, rows) => {
+  ] as const)('a restarted reader detects an emptied database by %s', async (_, first, rows) => {
     const labeler = new Labeler();
     const before = await read(labeler, 'stream');
     labeler.rows = rows;
@@ -176,7 +178,7 @@ describe('an emptied database is a reset, and reading continues', () => {
 });
 
 describe('a replaced last row is not a gap', () => {
-  /** The labeler removes the label of the last row, by a row with a new number between further rows. */
+  /** Makes the labeler remove the label of the last row, through a row with a new number between further rows. */
   function replaceLast(labeler: Labeler): void {
     const last = labeler.rows.at(-1);
     const removed = { ...(last?.label as object), neg: true, cts: new Date().toISOString() };
@@ -217,7 +219,7 @@ describe('a replaced last row is not a gap', () => {
   });
 });
 
-test('a full page without the last row is a gap, and reading continues after it', async () => {
+test('a full page without the last row causes a gap, and reading continues after the page', async () => {
   const labeler = new Labeler();
   const observed = await read(labeler, 'poll');
   labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
@@ -228,7 +230,7 @@ test('a full page without the last row is a gap, and reading continues after it'
 
 test('a labeler whose pages never show the last row again is checked twice, then once an hour', async () => {
   const labeler = new Labeler();
-  // Its cursors are between the numbers of rows, so one less is still after the row.
+  // Its cursors are between the numbers of rows, so the cursor minus one is still after the row.
   const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);
   labeler.rows = labeler.rows.map(({ n, label }) => ({ n: n * 10, label }));
   reader = await labelReader({

@@ -11,7 +11,7 @@ import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 
-/** More than any limit on hanging hosts of strangers. */
+/** Number of hanging hosts; larger than any limit on concurrent requests to new sources. */
 const strangers = 120;
 
 let directory: string;
@@ -42,7 +42,7 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** The real program over the simulated network, with these DIDs in its roster. */
+/** Starts the built program with the simulated network and with these DIDs in its roster. */
 function observe(dids: readonly string[]): LabelsProcess {
   const seeds = join(directory, 'seeds.json');
   writeFileSync(seeds, JSON.stringify(dids.map((did) => ({ did }))));
@@ -65,10 +65,13 @@ function established(): number {
   }
 }
 
-/** Names that were looked up so far. */
+/** Returns the names that were looked up so far. */
 const names = () => new Set(dns.asked.map((question) => question.split(' ')[0]));
 
-/** Stops it as systemd does; the program exits with an error if that takes too long. */
+/**
+ * Stops the program with SIGTERM, as systemd does, and returns its exit code, which is an error if the stop takes too
+ * long.
+ */
 async function terminate(labels: LabelsProcess): Promise<{ code: number | null; stderr: readonly string[] }> {
   labels.process.kill('SIGTERM');
   const { code, stderr } = await labels.ended;

@@ -10,7 +10,7 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Twelve labelers of one host, and one of another host. */
+/** Starts twelve labelers of one host, one labeler of another host, and the instrument. */
 async function observe(shape: Partial<LabelerProfile>, settings: Partial<LabelsSettings> = {}) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 13, labelRate: 0 },
@@ -39,7 +39,7 @@ async function rows({ store }: LabelStation, labeler: string): Promise<number> {
   return (found?.applied ?? 0) + (found?.removed ?? 0);
 }
 
-test('labelers of one host get at most the streams of one host; the others are polled, and all are read', async () => {
+test('labelers of one host get at most the maximum of streams per host; the other labelers are polled, and all are read', async () => {
   const { shared, alone, start } = await observe({}, { maxStreamsPerHost: 3 });
   let maxStreams = 0;
   const observed = await start();

@@ -22,7 +22,7 @@ async function gaps({ store }: LabelStation) {
   return store.gaps({ start, end: micros(wall() + day) });
 }
 
-/** A labeler that is unreachable after five labels were stored. */
+/** Makes a labeler unreachable after five of its labels were stored. */
 async function outOfReach(shape: Partial<LabelerProfile>) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -48,7 +48,7 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
   await until('established', established);
   await labeler.faults.dead();
-  // A page under way is accepted first, so that time is not skipped during it.
+  // A page in progress is accepted first, so that the clock is not advanced during its acceptance.
   await until('the outage is noticed', async () => !(await established()));
   return { labeler, observed, before };
 }
@@ -58,7 +58,7 @@ describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
 ] as const)('a labeler with %s that was out of reach', (_, shape) => {
-  test('for two hours is resumed at its position: all labels are stored, and its gap is withdrawn', async () => {
+  test('is resumed at its position after two hours: all labels are stored, and its gap is withdrawn', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
@@ -72,7 +72,7 @@ describe.each([
     expect(await gaps(observed)).toEqual(before);
   });
 
-  test('for 60 hours has a gap only for the time whose labels are too old', async () => {
+  test('has a gap after 60 hours only for the time whose labels are too old', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 60 * hour;
@@ -90,22 +90,24 @@ describe.each([
   });
 });
 
-// By one transport at a time: with both, the stored rows do not show how far reading is (sampled rows are stored before it
-// begins, and the other transport may already be at the end), so the two days could be skipped at any moment.
+// Each case uses one transport. With both, the stored rows would not show the progress of reading (sampled rows are
+// stored before reading begins, and the other transport may already be at the end), so the clock could advance by two
+// days at any point.
 describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
 ] as const)('a labeler with %s that was out of reach', (_, shape) => {
-  test('for two hours has no gap for labels that were accepted in time, even if their end is known two days later', async () => {
+  test('has no gap after two hours for labels that were accepted in time, even if their end is known two days later', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
-    // The labeler responds slowly, so that the rows are stored before the next response shows that they were the last.
+    // The labeler responds slowly, so that the rows are stored before the next response shows that they were the last
+    // rows.
     labeler.faults.delayed(1_000);
     await labeler.faults.revive();
     await until('all missed labels', async () => (await rows(observed)) === 15);
-    // Two days pass before the reader knows that it has everything.
+    // The clock advances by two days before the reader receives the page that shows the end.
     stage.passed += 49 * hour;
     await until('no gap', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);

@@ -27,7 +27,7 @@ test('the cursor "0" of an empty page is not used as a position, so no page is r
   const rows = async () => (await store.countsByLabeler(always))[0]?.applied ?? 0;
   const before = quirks.get('zero_cursor') ?? 0;
   await until('empty pages', () => (quirks.get('zero_cursor') ?? 0) >= before + 4);
-  // A full page: the next one is empty.
+  // The first page is full, so the next page is empty.
   const read = quirks.get('zero_cursor') ?? 0;
   labeler.faults.emit(250);
   await until(
@@ -80,7 +80,7 @@ test('only the positions of a labeler’s newest endpoints are kept', async () =
   stage.station = null;
   const store = openSqliteWriter({ folder: join(first.folder, 'store'), at: micros(Date.now() * 1000) });
   const value = writePosition(noPosition);
-  // Older endpoints have later names in alphabetical order.
+  // In alphabetical order, older endpoints follow newer ones.
   const old = Array.from({ length: 700 }, (_, i) => `https://h${900 - i}.example.com`);
   for (const [i, endpoint] of old.entries()) {
     const at = micros(Date.now() * 1000 + i);

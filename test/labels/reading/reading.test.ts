@@ -32,7 +32,7 @@ const rows = (count: number, ageMs = 1_000) =>
   Array.from({ length: count }, (_, i) => ({ n: i + 1, label: row(i + 1, (count - i) * ageMs) }));
 
 describe('the fill-in before a first connection', () => {
-  test('the fill-in does not delay live frames, even if the stream was quiet before', async () => {
+  test('does not delay live frames, even if the stream was quiet before', async () => {
     const filled = Promise.withResolvers<undefined>();
     const quiet = Promise.withResolvers<undefined>();
     const past = rows(3);
@@ -59,7 +59,7 @@ describe('the fill-in before a first connection', () => {
     expect(observed.connections).toBe(1);
   });
 
-  test('the fill-in is completed by later connections if the first one ends before it', async () => {
+  test('is completed by later connections if the first connection ends before it is complete', async () => {
     const [old, last] = [row(1, 3_600_000), row(2)];
     const ended = Promise.withResolvers<undefined>();
     const observed = await made({
@@ -85,7 +85,7 @@ describe('the fill-in before a first connection', () => {
     );
   });
 
-  test('the fill-in resumes after a page, a failure and a restart', async () => {
+  test('resumes after a page, a failure and a restart', async () => {
     const all = rows(900, 60_000);
     const looked = Promise.withResolvers<undefined>();
     let asked = 0;
@@ -113,7 +113,7 @@ describe('the fill-in before a first connection', () => {
   });
 });
 
-test('a reset after a live frame is a gap since the source was last read to its end', async () => {
+test('a reset after a live frame causes a gap since the source was last read to its end', async () => {
   const tail = Promise.withResolvers<undefined>();
   const observed = await made({
     page: async (cursor, limit) => {
@@ -134,14 +134,15 @@ test('a reset after a live frame is a gap since the source was last read to its 
   expect(observed.gaps).toMatchObject([{ start: since, reason: 'cursor_reset' }]);
 });
 
-test('polls read the rows between two connections, although they meet rows of the first one', async () => {
+test('polls read the rows between two connections, although pages contain rows of the first connection', async () => {
   const all = rows(905);
   const label = (n: number) => all[n - 1]?.label;
   let there = 400;
   const observed = await made({
     days: 1,
     page: async (cursor, limit, asked) => {
-      // The second page is slow, and so are the pages after the first connection's frames during the second one.
+      // The second page hangs, and so do the pages after the frames of the first connection during the second
+      // connection.
       if (observed.connections === 1 && cursor >= 50) return never(asked);
       if (observed.connections === 2) await until('a live frame', () => observed.stored.has('v900'));
       if (observed.connections === 2 && cursor >= 300) return never(asked);
@@ -152,7 +153,7 @@ test('polls read the rows between two connections, although they meet rows of th
       for (let n = from; n <= there; n += 1) send(n, label(n));
       if (connection === 1) {
         there = 905;
-        // A frame beyond the maximum size.
+        // The second frame exceeds the maximum size.
         raw(Buffer.alloc(13 * 1024 * 1024));
       } else if (connection === 2) void until('met', () => observed.stored.has('v300')).then(end);
     },
@@ -165,7 +166,7 @@ test('polls read the rows between two connections, although they meet rows of th
   await until('all', () => observed.stored.size >= 904);
 });
 
-test('frames that arrive with the handshake are all read, even if more arrive than may wait', async () => {
+test('frames that arrive with the handshake are all read, even if they exceed the queue', async () => {
   const observed = await made({
     connected: ({ cursor, send }) => {
       for (let n = cursor ?? 1; n <= 3_000; n += 1) send(n, row(n));
@@ -195,7 +196,7 @@ test('rows with decreasing numbers are stored, and the position does not decreas
   expect(observed.quirks).toContain('seq_not_advancing');
 });
 
-test('a full page of known rows without a cursor makes the order of the source unverified', async () => {
+test("a full page of known rows without a cursor makes the order of the source's rows unverified", async () => {
   const all = rows(200);
   const observed = await made({
     days: 1,
@@ -224,7 +225,7 @@ describe('a source without a dated label', () => {
     ['the same row by another transport', [undated]],
     ['a malformed row', [{ src: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }]],
     ["another's row", [row(2, 0, { src: 'did:plc:cccccccccccccccccccccccc' })]],
-  ])('stays undated_only with %s', async (_, more) => {
+  ])('stays in the state undated_only with %s', async (_, more) => {
     const observed = await made({});
     await observed.take([undated], 'stream');
     await observed.take(more, 'poll');
@@ -259,7 +260,7 @@ describe('a poll without a free slot', () => {
     for (let n = 0; n < 20; n++) stream.raw(Buffer.from('no frame'));
   };
 
-  test('a poll without a slot does not change the state of its source, even if the stream is rejected, and is retried soon', async () => {
+  test('does not change the state of its source, even if the stream is rejected, and is retried soon', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,
@@ -283,7 +284,7 @@ describe('a poll without a free slot', () => {
     ]);
   });
 
-  test('a poll without a slot does not begin a trial', async () => {
+  test('does not begin a trial of its source', async () => {
     let polls = 0;
     const paused = Promise.withResolvers<undefined>();
     const observed = await made({
@@ -294,7 +295,7 @@ describe('a poll without a free slot', () => {
         polls += 1;
         return busy;
       },
-      // The reader stops in its pause after the fourth poll: an attempt that is under way has begun a trial.
+      // The reader stops in its pause after the fourth poll, because an attempt in progress would have begun a trial.
       wait: async (ms, signal) => {
         if (polls < 4) return wait(ms, signal);
         paused.resolve(undefined);
@@ -307,7 +308,7 @@ describe('a poll without a free slot', () => {
     expect(observed.source.tracker.tracked).toEqual(before);
   });
 
-  test('a poll without a slot causes no gap while the stream is live: the fill-in continues once there is a slot', async () => {
+  test('causes no gap while the stream is live, and the fill-in continues once a slot is free', async () => {
     let polls = 0;
     const observed = await made({
       random: 0.5,

@@ -51,7 +51,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** All stored rows of the account. */
+/** Returns all stored rows of the account. */
 async function stored({ store }: LabelStation) {
   const { startedAt } = await store.epoch();
   const query = { account, start: startedAt, end: micros(Date.now() * 1000 + 60_000_000), order: 'oldest' } as const;
@@ -60,7 +60,7 @@ async function stored({ store }: LabelStation) {
 }
 
 describe('a real skyware labeler', () => {
-  test('is observed by its stream: applied and removed labels are verified, and none is repeated after a restart', async () => {
+  test('is observed by its stream: applied and removed labels are verified, and no label is repeated after a restart', async () => {
     station = await startStation({ seeds: [did], plc: directory.url });
     const { overview } = station;
     await until('established', async () => (await overview()).coverage.sources.established === 1);
@@ -69,7 +69,7 @@ describe('a real skyware labeler', () => {
     await labeler.createLabel({ uri: account, val: 'spam', neg: true });
     await until('stored', async () => (await stored(station as LabelStation)).length === 3);
     await station.stop();
-    // While no instrument runs.
+    // This label is created while no instrument runs.
     await labeler.createLabel({ uri: post, val: 'late' });
     station = await startStation({ seeds: [did], plc: directory.url }, { folder: station.folder });
     await until('resumed', async () => (await stored(station as LabelStation)).length >= 4);
@@ -105,7 +105,7 @@ describe('a real skyware labeler', () => {
     await polls.stop();
   });
 
-  test('that is empty does not count as reset at each poll', async () => {
+  test('does not count as reset at each poll while it is empty', async () => {
     const polls = await withoutStream(endpoint);
     const known = directory.documents.get(did);
     directory.documents.set(did, { publicKeyMultibase: known?.publicKeyMultibase ?? '', endpoint: polls.url });
@@ -121,10 +121,10 @@ describe('a real skyware labeler', () => {
   });
 });
 
-/** The labeler behind a host that forwards queries and does not support websockets. */
+/** Starts a host in front of the labeler that forwards queries and does not support websockets. */
 async function withoutStream(to: string) {
   const server = createServer((request, response) => {
-    // Either side may have closed by then.
+    // Either side may have closed the connection before the response.
     fetch(new URL(request.url ?? '/', to))
       .then(async (answer) => {
         response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());

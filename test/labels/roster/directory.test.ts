@@ -6,7 +6,7 @@ import { createSim } from '../../../sim/index.ts';
 
 const stage = labelStage();
 
-/** Labelers that no seeds file, relay or Jetstream names. */
+/** Creates a network with labelers that no seeds file, relay or Jetstream names. */
 async function network() {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 },
@@ -79,7 +79,7 @@ test('an operation of a known labeler causes a read of its document', async () =
   await until('the labeler gone', async () => !(await enrolled()).includes(a), 60_000);
 });
 
-test('a labeler of a time that the stream no longer holds is found in the export, up to a later restart', async () => {
+test('a labeler that was declared before the window of the stream is found in the export, even after a restart', async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);

@@ -12,7 +12,7 @@ test('definitions are stored with their date, from the labeler’s host or the J
   const { plc, jetstream } = await made.start();
   const [quiet, told, without] = made.labelers.list;
   if (!quiet || !told || !without) throw new Error('three labelers were asked for');
-  // Neither has a record at its host; the Jetstream reports a new record of one of them.
+  // Neither labeler has a record at its host; the Jetstream reports a new record of one of them.
   made.labelers.pds.records.delete(told.did);
   made.labelers.pds.records.delete(without.did);
   const seeds = [quiet, told, without].map(({ did }) => did);
@@ -21,12 +21,12 @@ test('definitions are stored with their date, from the labeler’s host or the J
     return [[`did=${of === told.did ? without.did : of}`]];
   };
   const begun = Date.now() * 1000;
-  // A host that does not respond in time is asked again a day later.
+  // A host that does not respond in time is requested again a day later.
   const timings = { ...quickTimings, requestMs: 60_000 };
   const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
-  // A new connection does not receive earlier events.
+  // A new connection does not receive earlier events, so the event is repeated.
   await until('the event', async () => {
     made.labelers.declare(told.did);
     return (await observed.store.definitions(told.did)).length === 1;

@@ -5,13 +5,14 @@ import { isUnreachable } from '../../../src/labels/roster/reachability.ts';
 import { unreachableAfter } from '../../../src/labels/state/priority.ts';
 import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
-// 700 labelers over 30 days, of which a twentieth flap, some die and some return: no socket, and no clock but its own.
+// The simulation has 700 labelers over 30 days, of which a twentieth flap, some die and some return. It uses no
+// sockets, and only a simulated clock.
 const month = await simulateMonth();
 const { start, labelers, publications } = month;
 const end = micros(start + 30 * day);
 const last = publications.at(-1)?.overview;
 
-/** Returns the outage of a labeler that lasted longer than 7 days; null if there was none. */
+/** Returns the outage of a labeler that lasted longer than 7 days; null if there was no such outage. */
 function longOutage({ life }: (typeof labelers)[number]) {
   const long = life.outages.find(({ from, until }) => until - from > unreachableAfter);
   return long ? { from: start + long.from, until: start + long.until } : null;
@@ -21,7 +22,7 @@ test('a labeler leaves the enrolment 7 days after it stopped responding, and onl
   const gone = labelers.filter(({ known }) => isUnreachable(known, end));
   const expected = labelers.filter((one) => {
     const outage = longOutage(one);
-    // Its attempts are up to 15 minutes apart.
+    // The labeler's attempts are up to 15 minutes apart.
     return outage !== null && outage.until > end && end - outage.from > unreachableAfter + hour;
   });
   expect(expected.length).toBeGreaterThan(5);
@@ -30,13 +31,13 @@ test('a labeler leaves the enrolment 7 days after it stopped responding, and onl
   expect(last?.caveats[2]).toMatch(`${gone.length} answered once and have been unreachable for 7 days`);
 });
 
-test('a labeler that flaps never leaves', () => {
+test('a labeler that flaps never leaves the enrolment', () => {
   const flapping = labelers.filter(({ life }) => life.kind === 'flapping');
   expect(flapping).toHaveLength(35);
   expect(flapping.flatMap(({ lateAttempts }) => lateAttempts)).toEqual([]);
 });
 
-test('a labeler that left is tried once a day, and its return is logged', () => {
+test('a labeler that left the enrolment is tried once a day, and its return is logged', () => {
   for (const { lateAttempts } of labelers) {
     const waits = lateAttempts.slice(1).map((at, i) => at - (lateAttempts[i] ?? 0));
     expect(new Set(waits)).toEqual(new Set(waits.length > 0 ? [day] : []));
@@ -47,7 +48,7 @@ test('a labeler that left is tried once a day, and its return is logged', () => 
   expect([...month.logged.values()]).toEqual([gone.length + returned.length, returned.length]);
 });
 
-test('a labeler that left, or was absent for days, has a gap until it is read again', () => {
+test('a labeler that left the enrolment, or was absent for days, has a gap until it is read again', () => {
   for (const one of labelers) {
     const outage = longOutage(one);
     if (outage === null || outage.from > end - hour) continue;
@@ -55,8 +56,8 @@ test('a labeler that left, or was absent for days, has a gap until it is read ag
     if (outage.until > end && end - outage.from < day) continue;
     expect(others).toEqual([]);
     expect(gap?.start).toBeLessThanOrEqual(outage.from);
-    // Labels of the last 48 hours before it was read again were still accepted. The gap of an outage grows with every
-    // attempt, and with every check of the labelers that left.
+    // Labels of the last 48 hours before the labeler was read again were still accepted. The gap of an outage grows
+    // with every attempt, and with every check of the labelers that left.
     const until = outage.until > end ? end : (one.lateAttempts.at(-1) ?? 0) - 2 * day;
     const tolerance = outage.until > end && !isUnreachable(one.known, end) ? 16 * minute : 0;
     expect(until - (gap?.end ?? 0)).toBeGreaterThanOrEqual(0);
@@ -64,7 +65,7 @@ test('a labeler that left, or was absent for days, has a gap until it is read ag
   }
 });
 
-test('the table of docs/labels.md is what coverage reports', () => {
+test('the table of docs/labels.md equals the states that the coverage reports', () => {
   const cells = (table: string) =>
     table.split('\n').map((line) => line.split('|').map((cell) => cell.trim().replace(/^-+$/, '---')));
   const page = readFileSync(new URL('../../../docs/labels.md', import.meta.url), 'utf8');

@@ -8,7 +8,7 @@ import { day, micros } from '../../../src/store/time.ts';
 
 const stage = labelStage();
 
-/** Sixteen labelers, in the order of their DIDs; with `unlisted` no relay lists the last one. */
+/** Creates a network of sixteen labelers, in the order of their DIDs; with `unlisted` no relay lists the last one. */
 async function network({ unlisted = false } = {}) {
   const made = createSim({
     ...{ rate: 1, historyHours: 0, labelers: 16, labelRate: 0 },
@@ -39,11 +39,11 @@ async function established({ overview }: LabelStation): Promise<number> {
   return (await overview()).coverage.sources.established;
 }
 
-/** Labelers whose streams or polls are under way now. */
+/** Returns the labelers whose streams or polls are in progress. */
 const readNow = (labelers: Awaited<ReturnType<typeof network>>['labelers']) =>
   labelers.filter(({ streams }) => streams.length > 0).map(({ did }) => did);
 
-test('after a restart with fewer places all seeds are read, and labelers that lost their place have a gap', async () => {
+test('all seeds are read after a restart with fewer reading slots, and labelers that lost their slot have a gap', async () => {
   const { labelers, observe } = await network();
   const first = await observe({});
   await until('all are read', async () => (await established(first)) === 16);
@@ -63,7 +63,7 @@ test('after a restart with fewer places all seeds are read, and labelers that lo
   );
 });
 
-test('a seed that is found while all places are taken displaces exactly one new source', async () => {
+test('a seed that is found while all reading slots are taken displaces exactly one new source', async () => {
   const { labelers, observe, last: seed } = await network({ unlisted: true });
   const observed = await observe({ maxEnrolled: 5 });
   await until('five are read', async () => (await established(observed)) === 5);

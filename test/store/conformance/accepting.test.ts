@@ -9,11 +9,11 @@ import { day, dayStart, hour, micros, minute, second } from '../../../src/store/
 const [alice = '', bob = ''] = subjects;
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('accepting over $name', (kind) => {
+describe.each(kinds)('accepting rows over $name', (kind) => {
   const on = useStore(kind);
 
-  describe('appending', () => {
-    it('stamps rows in order, one microsecond apart, from the clock or the last stamp on', async () => {
+  describe('appending a batch', () => {
+    it('stamps rows in order, one microsecond apart, beginning at the clock or after the last stamp', async () => {
       const first = await on.store.append(batch(noon, [0, 1, 2]));
       const second = await on.store.append(batch(noon, [3]));
       const third = await on.store.append(batch(later(noon, minute), [4]));
@@ -47,7 +47,7 @@ describe.each(kinds)('accepting over $name', (kind) => {
       expect(row?.label).toEqual({ ...label, sig: Buffer.from([1, 2, 3]) });
     });
 
-    it('stores a label once, regardless of its signature, its version or how neg was omitted', async () => {
+    it('stores a label once, regardless of its signature, its version or the form in which neg was omitted', async () => {
       await on.store.append(batch(noon, [1]));
       const { neg: _, ...unsaid } = labelNumber(1);
       const again = [
@@ -102,7 +102,7 @@ describe.each(kinds)('accepting over $name', (kind) => {
       expect(await on.store.append(batch(late, [1]))).toMatchObject({ accepted: 1, duplicates: [] });
     });
 
-    it('stamps a batch that would cross midnight from midnight on', async () => {
+    it('gives all rows of a batch that would cross midnight stamps after midnight', async () => {
       const midnight = dayStart(20_001);
       const result = await on.store.append(batch(micros(midnight - 2), [0, 1, 2]));
       expect(result).toEqual({ accepted: 3, duplicates: [], first: midnight, last: midnight + 2 });
@@ -110,7 +110,7 @@ describe.each(kinds)('accepting over $name', (kind) => {
       expect(fits.first).toBe(midnight + 3);
     });
 
-    it('continues from the last stamp if the clock steps back by up to 5 s, and refuses beyond that', async () => {
+    it('continues from the last stamp if the clock steps back by up to 5 s, and refuses batches after a larger step', async () => {
       await on.store.append(batch(later(noon, 10 * second), [1]));
       expect((await on.store.append(batch(later(noon, 6 * second), [2]))).first).toBe(noon + 10 * second + 1);
       await expect(on.store.append(batch(later(noon, 4 * second), [3]))).rejects.toMatchObject({
@@ -134,7 +134,7 @@ describe.each(kinds)('accepting over $name', (kind) => {
       expect(await everyRow(on.store, around(noon))).toEqual([]);
     });
 
-    it('refuses a batch beyond its limits', async () => {
+    it('refuses a batch that exceeds its limits', async () => {
       const many = Array.from({ length: maxBatchRows + 1 }, (_, i) => i);
       await expect(on.store.append(batch(noon, many))).rejects.toMatchObject({ code: 'batch_too_large' });
       const long = [{ source: mod, endpoint: 'wss://mod.example', value: 'x'.repeat(5_000) }];
@@ -147,7 +147,7 @@ describe.each(kinds)('accepting over $name', (kind) => {
   describe('positions', () => {
     const at = (source: string, value: string | null, endpoint = 'https://a.example') => ({ source, endpoint, value });
 
-    it('are stored by source and endpoint, and deleted with null', async () => {
+    it('are stored by source and endpoint, and deleted by null', async () => {
       await on.store.append({
         ...batch(noon, [1]),
         positions: [at(mod, '5'), at(mod, '7', 'https://b.example'), at(other, '1')],
@@ -182,7 +182,7 @@ describe.each(kinds)('accepting over $name', (kind) => {
   describe('refused rows', () => {
     const at = (source: string, bucket: number, rows: string | null) => ({ source, bucket, rows });
 
-    it('are stored by source and bucket, and deleted with null', async () => {
+    it('are stored by source and bucket, and deleted by null', async () => {
       await on.store.append({
         ...batch(noon, [1]),
         refusedRows: [at(mod, 3, 'a'), at(mod, 15, 'b'), at(other, 0, 'c')],

@@ -7,11 +7,11 @@ import { day, dayStart, minute } from '../../../src/store/time.ts';
 
 const [mod = '', other = ''] = labelers;
 
-describe.each(kinds)('retention over $name', (kind) => {
+describe.each(kinds)('retention of days over $name', (kind) => {
   const on = useStore(kind);
 
   describe('the window', () => {
-    it('seals days that can no longer receive duplicates, and reads them as before', async () => {
+    it('seals days that can no longer receive duplicates, and the results of reads stay the same', async () => {
       for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d * 4, d * 4 + 1]));
       const before = await everyRow(on.store, { start: noon, end: later(noon, 5 * day) });
       const { sealed, expired } = await on.store.maintain(later(noon, 4 * day));
@@ -22,7 +22,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       expect(await everyRow(on.store, { start: noon, end: later(noon, 5 * day) })).toEqual(before);
     });
 
-    it('seals by the last stamp: a clock that jumped ahead seals no day', async () => {
+    it('seals days by the last stamp, so that a clock that jumped ahead seals no day', async () => {
       await on.store.append(batch(noon, [1]));
       await on.store.append(batch(later(noon, day), [2]));
       expect(await on.store.maintain(later(noon, 20 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
@@ -43,7 +43,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       expect(await everyRow(on.store, { start: dayStart(20_003), end: later(now, 9) })).toHaveLength(4);
     });
 
-    it('keeps the part of a gap after the dropped day', async () => {
+    it('keeps the part of a gap that is after the dropped day', async () => {
       await on.reopen(noon, { windowDays: 2 });
       for (let d = 0; d < 5; d++) await on.store.append(batch(later(noon, d * day), [d]));
       const [across, end] = [later(noon, day / 4), later(noon, 3 * day)];
@@ -57,7 +57,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       expect(await on.store.coverage({ start: floor, end, labelers: [mod] })).toMatchObject([{ gapped: end - floor }]);
     });
 
-    it('keeps the newest day, which contains the positions, however old it is', async () => {
+    it('keeps the newest day, which contains the positions, regardless of its age', async () => {
       await on.store.append({ ...batch(noon, [1]), positions: [{ source: mod, endpoint: 'e', value: '1' }] });
       expect(await on.store.maintain(later(noon, 90 * day))).toEqual({ sealed: [], postponed: [], expired: [] });
       await on.store.append(batch(later(noon, 90 * day), [2]));
@@ -80,7 +80,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       reason,
     });
 
-    it('of one source and reason are merged if they touch, and an ongoing outage grows', async () => {
+    it('are merged if they have one source and reason and touch, and an ongoing outage grows', async () => {
       for (const end of [2, 4, 6]) await on.store.recordGap(gap(mod, 1, end));
       await on.store.recordGap(gap(mod, 6, 7));
       await on.store.recordGap(gap(mod, 9, 10));
@@ -110,7 +110,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       ]);
     });
 
-    it('are withdrawn if the missing labels arrived after all: for that source, reason and time only', async () => {
+    it('are withdrawn for a source, reason and time if the missing labels arrived later', async () => {
       for (const source of [mod, other, null]) await on.store.recordGap(gap(source, 10, 20));
       await on.store.recordGap({ ...gap(mod, 12, 30), reason: 'cursor_reset' });
       await on.store.withdrawGap(gap(mod, 12, 15));
@@ -134,14 +134,14 @@ describe.each(kinds)('retention over $name', (kind) => {
       ]);
     });
 
-    it('are clipped to the interval, and survive a restart', async () => {
+    it('are clipped to the interval, and are the same after a restart', async () => {
       await on.store.recordGap(gap(mod, 1, 50));
       await on.reopen();
       expect(await on.store.gaps({ start: later(noon, 10), end: later(noon, 20) })).toEqual([gap(mod, 10, 20)]);
       expect(await on.store.gaps({ start: later(noon, 50), end: later(noon, 60) })).toEqual([]);
     });
 
-    it('are listed by labeler, with our own interruptions for each', async () => {
+    it('are listed by labeler, with the interruptions of the instrument for each', async () => {
       await on.store.recordGap(gap(null, 10, 20));
       await on.store.recordGap(gap(mod, 15, 40));
       const interval = { start: noon, end: later(noon, 30) };
@@ -151,7 +151,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       ]);
     });
 
-    it('are limited per source: the closest ones become one unknown gap, and none is hidden', async () => {
+    it('are limited per source: the closest ones become one unknown gap, and no gap is hidden', async () => {
       for (let i = 0; i < 600; i++) await on.store.recordGap(gap(mod, i * 10, i * 10 + 5));
       const kept = await on.store.gaps({ start: noon, end: later(noon, 6_000), source: mod });
       expect(kept).toHaveLength(512);
@@ -167,7 +167,7 @@ describe.each(kinds)('retention over $name', (kind) => {
   });
 
   describe("the instrument's other data", () => {
-    it('includes a heartbeat that never moves back', async () => {
+    it('includes a heartbeat that never decreases', async () => {
       expect(await on.store.heartbeat()).toBeNull();
       await on.store.beat(later(noon, 10));
       await on.store.beat(noon);
@@ -191,7 +191,7 @@ describe.each(kinds)('retention over $name', (kind) => {
         ...{ failingSince: later(noon, 5), completeThrough: later(noon, 6), dated: true, undated: true },
       };
       await on.store.putRoster([enrolled]);
-      // A failed change leaves no trace in what the writer remembers.
+      // A failed change must not affect the data that the writer caches.
       const tooLong = rosterRow(other, { state: 'x'.repeat(8_193) });
       const changed = { ...enrolled, provenance: ['seeds'] };
       await expect(on.store.putRoster([changed, tooLong])).rejects.toMatchObject({ code: 'invalid_query' });
@@ -207,7 +207,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       expect(await on.store.roster()).toEqual([enrolled]);
     });
 
-    it('includes the history of keys', async () => {
+    it("includes the history of labelers' keys", async () => {
       const key = (name: string, first: number, last: number) => ({
         did: mod,
         key: name,
@@ -224,7 +224,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       );
     });
 
-    it('includes revisions of definitions: equal ones once, the newest 16', async () => {
+    it('includes revisions of definitions: equal ones once, and the newest 16', async () => {
       const revision = (n: number) => ({ did: mod, seenAt: later(noon, n), content: `{"n":${n}}` });
       expect(await on.store.putDefinitions(revision(0))).toBe(true);
       expect(await on.store.putDefinitions({ ...revision(0), seenAt: later(noon, 9) })).toBe(false);
@@ -233,7 +233,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       expect(await on.store.definitions(other)).toEqual([]);
     });
 
-    it('refuses a row with a text that is too long, and stores none of the rows', async () => {
+    it('excludes all rows of a change in which one text is too long', async () => {
       const long = 'x'.repeat(8_193);
       const texts = [{ endpoint: long }, { state: long }, { resolutionStatus: long }, { provenance: [long] }];
       for (const change of [...texts, { handle: { name: long, confirmed: false } }]) {
@@ -265,7 +265,7 @@ describe.each(kinds)('retention over $name', (kind) => {
       expect(await on.store.directoryPosition('plc.example')).toBeNull();
     });
 
-    it('includes notes', async () => {
+    it('includes notes of the instrument', async () => {
       await on.store.putNote('relay cursor', 'abc');
       expect(await on.store.note('relay cursor')).toBe('abc');
       await on.store.putNote('relay cursor', null);
@@ -274,13 +274,13 @@ describe.each(kinds)('retention over $name', (kind) => {
     });
   });
 
-  describe('one writer, many readers', () => {
+  describe('a store with one writer and many readers', () => {
     it('refuses a second writer until the first has closed', async () => {
       await expect(on.place.write(noon)).rejects.toMatchObject({ code: 'second_writer' });
       await on.reopen();
     });
 
-    it('shows readers every append that has returned', async () => {
+    it('shows readers every append that has resolved', async () => {
       const reader = await on.place.read();
       for (let n = 0; n < 5; n++) {
         await on.store.append(batch(later(noon, n * day), [n]));

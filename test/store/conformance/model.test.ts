@@ -9,7 +9,7 @@ import type { AccountChunk, AccountFilter, Batch, Observation, StoreWriter } fro
 import { day, hour, micros, minute, second } from '../../../src/store/time.ts';
 
 describe.each(kinds)('a store over $name, compared with a model', (kind) => {
-  it('agrees on rows, chunks, intervals, counts, refusals and positions, sealed or not, over midnights', async () => {
+  it('agrees with the model on rows, chunks, intervals, counts, refusals and positions, sealed or not, over midnights', async () => {
     await fc.assert(
       fc.asyncProperty(history, fc.array(question, { minLength: 4, maxLength: 4 }), async (steps, questions) => {
         const own = await kind.place();
@@ -26,7 +26,7 @@ describe.each(kinds)('a store over $name, compared with a model', (kind) => {
   });
 });
 
-/** A step in a store's history: time passes, then labels arrive; sometimes maintenance runs. */
+/** Generates a step in a store's history: time passes, then labels arrive; sometimes maintenance runs. */
 const step = fc.record({
   wait: fc.oneof(
     fc.integer({ min: 0, max: 90 * second }),
@@ -48,12 +48,12 @@ const step = fc.record({
 const history = fc.array(step, { minLength: 1, maxLength: 10 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** A query: start and end as fractions of the history, and how it is read. */
+/** Generates a query: start and end as fractions of the history, and the way of reading. */
 const question = fc.record({
   from: fc.double({ min: 0, max: 1, noNaN: true }),
   to: fc.double({ min: 0, max: 1, noNaN: true }),
   align: fc.constantFrom(1, second, minute, hour),
-  // Ends at a row, or one microsecond before or after it, where off-by-one errors show.
+  // The interval ends at a row, or one microsecond before or after it, to detect off-by-one errors.
   offset: fc.option(fc.constantFrom(-1, 0, 1)),
   account: fc.constantFrom(...subjects),
   order: fc.constantFrom('oldest', 'newest'),
@@ -73,7 +73,7 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 async function agree(store: StoreWriter, steps: readonly Step[], questions: readonly Question[]): Promise<void> {
   const model = new StoreModel();
   let now = noon;
-  // Labels from more than 48 h ago may arrive again: they get other values, as admission would ensure.
+  // Labels from more than 48 h ago get other values, because admission would refuse their repetition.
   for (const [i, { wait, labels, refused, position, maintain }] of steps.entries()) {
     now = later(now, wait);
     const age = Math.floor((now - noon) / (2 * day));

@@ -10,14 +10,17 @@ const [alice = ''] = subjects;
 const now = later(noon, 4 * day);
 const all = { start: noon, end: later(noon, 6 * day) };
 
-/** Returns batches of five days, of which the first two can be sealed: rows of every labeler, some of hot accounts. */
+/**
+ * Returns the batch of one of five days, of which the first two can be sealed: rows of every labeler, some about hot
+ * accounts.
+ */
 function dayBatch(d: number): Batch {
   const labels = [
     ...Array.from({ length: 60 }, (_, i) => labelNumber(1_000 * d + i)),
     ...Array.from({ length: 150 }, (_, i) =>
       labelNumber(1_000 * d + 200 + i, { uri: alice, src: i % 3 === 0 ? other : mod, neg: i % 5 === 0 }),
     ),
-    // A value that no other labeler uses.
+    // The value occurs in the labels of no other labeler.
     labelNumber(1_000 * d + 500, { src: mod, val: 'only-of-mod' }),
   ];
   return {
@@ -56,7 +59,10 @@ async function queryResults(store: StoreReader) {
   };
 }
 
-/** Returns the same without the rows of a source, the expected results after its purge. */
+/**
+ * Returns the results of all queries about rows without the rows of a source, which are the expected results after its
+ * purge.
+ */
 async function without(store: StoreReader, source: string) {
   const before = await queryResults(store);
   const rows = before.rows.filter(({ label }) => label.src !== source);
@@ -112,7 +118,7 @@ function valuesOf(rows: readonly Observation[], account: string) {
 describe.each(kinds)('purging a source over $name', (kind) => {
   const on = useStore(kind);
 
-  it('removes its rows from every result, in sealed and open days, and changes nothing else', async () => {
+  it('removes its rows from every result, in sealed and open days, and does not change other rows', async () => {
     await fill(on.store);
     const expected = await without(on.store, mod);
     const positions = await on.store.positions();
@@ -128,14 +134,14 @@ describe.each(kinds)('purging a source over $name', (kind) => {
     await on.reopen(now);
     expect(await queryResults(on.store)).toEqual(expected);
     expect(await on.store.positions()).toEqual(positions);
-    // Days that are sealed later contain none of its rows either.
+    // Days that are sealed later also contain no rows of the source.
     await on.store.append(dayBatch(6));
     expect((await on.store.maintain(later(noon, 6 * day))).sealed).toEqual(['2024-10-06', '2024-10-07']);
     expect(await problems(on.store)).toEqual([]);
     expect((await queryResults(on.store)).rows).toEqual(expected.rows);
   });
 
-  it('reports its progress, is a gap of the retained time, and is dropped once the floor has passed it', async () => {
+  it('reports its progress, records a gap of the retained time, and is dropped when the floor is after that time', async () => {
     await on.reopen(noon, { windowDays: 3 });
     await fill(on.store);
     expect(await on.store.purges()).toEqual([]);
@@ -157,7 +163,7 @@ describe.each(kinds)('purging a source over $name', (kind) => {
     expect(await on.store.purges()).toEqual([]);
   });
 
-  it('is requested once for an instant, and again for a later one', async () => {
+  it('is requested once for an instant, and can be requested again for a later one', async () => {
     await on.store.append(dayBatch(0));
     const request = { source: mod, at: later(noon, day) };
     expect(await on.store.requestPurge({ source: mod, at: noon })).toBe(false);
@@ -173,7 +179,7 @@ describe.each(kinds)('purging a source over $name', (kind) => {
     expect(await on.store.purges()).toMatchObject([{ rows: 242, daysLeft: 0 }]);
   });
 
-  it('raises the revision before and after each removal, and no other call raises it', async () => {
+  it('increases the revision before and after each removal, and no other call increases it', async () => {
     const revision = async () => (await on.store.frontier()).revision;
     await fill(on.store);
     expect(await revision()).toBe(0);
@@ -207,7 +213,7 @@ describe.each(kinds)('purging a source over $name', (kind) => {
     }
   });
 
-  it('of a source without rows ends without a change', async () => {
+  it('ends without a change if the source has no rows', async () => {
     await fill(on.store);
     const before = await queryResults(on.store);
     await on.store.requestPurge({ source: 'did:web:unknown.example', at: now });
@@ -229,7 +235,7 @@ describe.each(kinds)('purging a source over $name', (kind) => {
     expect((await everyRow(on.store, all)).filter(({ label }) => label.src === mod)).toEqual([]);
   });
 
-  it('is refused after close', async () => {
+  it('is refused after the store is closed', async () => {
     await on.store.close();
     await expect(on.store.purge(now)).rejects.toMatchObject({ code: 'closed' });
     await expect(on.store.requestPurge({ source: mod, at: now })).rejects.toMatchObject({ code: 'closed' });

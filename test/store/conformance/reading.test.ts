@@ -16,11 +16,11 @@ const filters: AccountFilter[] = [
   { target: 'post', removed: false },
 ];
 
-describe.each(kinds)('reading over $name', (kind) => {
+describe.each(kinds)('reading rows over $name', (kind) => {
   const on = useStore(kind);
 
-  describe('reading an account', () => {
-    it('returns labels of the account and of its records together, and of no other account', async () => {
+  describe('the rows of an account', () => {
+    it('include labels of the account and of its records, and no labels of another account', async () => {
       const uris = [alice, `at://${alice}/app.bsky.feed.post/3l`, `at://${alice}`, bob, `at://${bob}/a.b.c/${alice}`];
       const observations = uris.map((uri, i) => observationOf(labelNumber(i, { uri })));
       await on.store.append({ ...batch(noon, []), observations });
@@ -35,7 +35,7 @@ describe.each(kinds)('reading over $name', (kind) => {
       expect(chunk.next).toBeNull();
     });
 
-    it('refuses an interval that begins before the floor, even by a microsecond', async () => {
+    it('are refused for an interval that begins before the floor, even by a microsecond', async () => {
       const query = { account: alice, order: 'oldest', after: null, limit: 1, end: later(noon, 1) } as const;
       await expect(on.store.readAccount({ ...query, start: micros(noon - 1) })).rejects.toMatchObject({
         code: 'out_of_window',
@@ -43,12 +43,12 @@ describe.each(kinds)('reading over $name', (kind) => {
       await expect(on.store.readAccount({ ...query, start: noon })).resolves.toEqual({ rows: [], next: null });
     });
 
-    it.each([[0], [501], [1.5]])('refuses a chunk of %s rows', async (limit) => {
+    it.each([[0], [501], [1.5]])('are refused for a chunk of %s rows', async (limit) => {
       const query = { account: alice, ...around(noon), order: 'oldest', after: null, limit } as const;
       await expect(on.store.readAccount(query)).rejects.toMatchObject({ code: 'invalid_query' });
     });
 
-    it('stops a scan beyond its budget', async () => {
+    it('end a scan that exceeds its budget', async () => {
       await on.store.append(batch(noon, [0, 4, 8]));
       const query = { account: alice, ...around(noon), order: 'oldest' } as const;
       expect(await collect(scanAccount(on.store, query, 3))).toHaveLength(3);
@@ -60,12 +60,12 @@ describe.each(kinds)('reading over $name', (kind) => {
   });
 
   describe('the counts of an account', () => {
-    // 70 rows of alice a day, enough for stored counts once the day is sealed; bob has one.
+    // Alice has 70 rows a day, enough for stored counts once the day is sealed; bob has one row a day.
     const numbers = (d: number): number[] => Array.from({ length: 70 }, (_, i) => 4 * (100 * d + i));
     const uriOf = (n: number): string =>
       [alice, `at://${alice}/app.bsky.feed.post/${n}`, `at://${alice}/a.b.c/d`][(n / 4) % 3] ?? '';
 
-    it('are the same before and after its days are sealed, for whole days and parts', async () => {
+    it('are the same before and after the days are sealed, for whole days and for parts of days', async () => {
       const model = new StoreModel();
       for (let d = 0; d < 5; d++) {
         const labels = numbers(d).map((n) => labelNumber(n, { uri: uriOf(n) }));
@@ -94,7 +94,7 @@ describe.each(kinds)('reading over $name', (kind) => {
     });
 
     it('mark a day that exceeds the budget as not counted, and include newer days first', async () => {
-      // Too few a day for stored counts.
+      // These numbers give too few rows a day for stored counts.
       const few = (d: number): number[] => numbers(d).slice(10);
       for (let d = 0; d < 4; d++) await on.store.append(batch(later(noon, d * day), few(d)));
       const asked = { account: alice, start: noon, end: later(noon, 3 * day + day / 2), budget: 150 };
@@ -109,7 +109,7 @@ describe.each(kinds)('reading over $name', (kind) => {
       }
     });
 
-    it('are read from stored counts of a hot account without reading rows, sealed or not', async () => {
+    it('are read from the stored counts of a hot account without reading rows, from sealed and open days', async () => {
       for (let d = 0; d < 4; d++) await on.store.append(batch(later(noon, d * day), numbers(d)));
       const asked = { account: alice, end: later(noon, 3 * day + day / 2), budget: 69 };
       const rowsByDay = async (start: Micros): Promise<(number | null)[]> => {
@@ -120,12 +120,12 @@ describe.each(kinds)('reading over $name', (kind) => {
       await on.store.append(batch(later(noon, 6 * day), [1]));
       await on.store.maintain(later(noon, 6 * day));
       expect(await rowsByDay(dayStart(20_001))).toEqual([70, 70, 70]);
-      // Only a part of the first day is requested.
+      // The query requests only a part of the first day.
       expect(await rowsByDay(later(noon, 1))).toEqual([69, 70, 70, 70]);
       expect(await rowsByDay(noon)).toEqual([null, 70, 70, 70]);
     });
 
-    it('busyAccounts lists a few hot accounts of the newest sealed day', async () => {
+    it('are used by busyAccounts, which lists a few hot accounts of the newest sealed day', async () => {
       const many = [alice, carol].flatMap((account) =>
         Array.from({ length: 70 }, (_, i) => labelNumber(4 * i, { uri: account })).map(observationOf),
       );
@@ -153,7 +153,7 @@ describe.each(kinds)('reading over $name', (kind) => {
       const aliceRows = (from: number, count: number) => Array.from({ length: count }, (_, i) => 4 * (from + i));
       await grow(1_000, aliceRows(0, 700));
       await check(whole);
-      // The rest of the day may get rows: more are added before the same end.
+      // Rows may be added to the rest of the day; more rows are added before the same end.
       await grow(5_000, aliceRows(700, 600));
       await check(whole);
       await check(whole, { labeler: mod });
@@ -167,7 +167,7 @@ describe.each(kinds)('reading over $name', (kind) => {
     });
   });
 
-  it("include today's newest rows, however often they were counted before", async () => {
+  it('includes the newest rows of the current day in the counts of an account, regardless of earlier counts', async () => {
     const today = dayStart(20_001);
     const whole = { start: today, end: dayStart(20_002) };
     for (let n = 0; n < 3; n++) {
@@ -180,7 +180,7 @@ describe.each(kinds)('reading over $name', (kind) => {
     }
   });
 
-  it('refuses to read if there is no store', async () => {
+  it('fails with an error if the directory contains no store', async () => {
     const empty = await kind.place();
     await expect(empty.read()).rejects.toMatchObject({ code: 'not_a_store' });
     await empty.remove();

@@ -1,11 +1,10 @@
 /**
  * Writes the store of this directory with the code of an earlier commit, whose state file has schema 2:
  *
- *     git worktree add /tmp/earlier COMMIT      # any commit before schema 3 of the state file
- *     npm ci --prefix /tmp/earlier
+ *     git worktree add /tmp/earlier COMMIT # any commit before schema 3 of the state file npm ci --prefix /tmp/earlier
  *     node test/store/schema-2/create.mjs /tmp/earlier
  *
- * The files are compressed copies of what the earlier program leaves when it closes the store.
+ * The files are compressed copies of the files that remain after the earlier program has closed the store.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +30,7 @@ const observation = (n) => ({
   },
 });
 
-/** Changes of the memory of refused rows after each labeler sent some. */
+/** Returns the changes of the stored refused rows after each labeler sent some. */
 function refusedPositions(memory, at, count) {
   return labelers.slice(0, 2).flatMap((source) => {
     const take = memory.take(source, at, { way: 'stream' });
@@ -94,7 +93,7 @@ await writer.putRoster([
   row(labelers[0], { finding: 'labeler', ...times, handle: 'one.example', confirmed: true }, { origin: 'seeded' }),
   row(labelers[1], { finding: 'labeler', ...times, failingSince: null, handle: 'UPPER', confirmed: false }),
   row(labelers[2], { finding: 'bad_endpoint', ...times, dated: false, handle: 'two.example', confirmed: false }),
-  // Rows of versions without some of the fields, and of no version.
+  // These rows have the form of earlier versions without some of the fields, or of no version.
   row('did:web:early.example', { finding: 'labeler', firstAsked: noon + 1, lastAnswered: noon + 3 }),
   row('did:web:first.example', { lastAnswered: noon + 3, completeThrough: null }),
   row('did:web:new.example', { finding: 'unresolved', firstAsked: null }, { endpoint: null, enrolled: false }),

@@ -7,21 +7,22 @@ import { storeError } from './store-error.ts';
 /** An open SQLite database. */
 export type Sqlite = Database.Database;
 
-/** Marks our files (`PRAGMA application_id`): "Alma". */
+/** Identifier of the files of this program (`PRAGMA application_id`): "Alma". */
 export const applicationId = 0x416c6d61;
-/** Page size of every file in bytes. */
+/** Page size of every database file, in bytes. */
 export const pageBytes = 4_096;
-/** Size in bytes to which a longer log is truncated when it restarts. */
+/** Maximum size in bytes of a write-ahead log that is restarted; a larger one is truncated to this size. */
 const journalSizeLimit = 16 * 1024 * 1024;
-/** Log size in pages that triggers a checkpoint after a commit: 16 MB. */
+/** Size of the write-ahead log, in pages, after which a commit triggers a checkpoint: 16 MB. */
 const checkpointPages = 4_000;
-/** Time to wait for another process's short lock, in milliseconds. */
+/** Maximum wait for a short lock of another process, in milliseconds. */
 export const lockWaitMs = 2_000;
 
 type PragmaValue = string | number;
 
 /**
- * Opens a file for writing and creates it if absent: write-ahead log, every commit durable unless `durable` is false.
+ * Opens a file for writing and creates it if absent. The file has a write-ahead log, and every commit is durable unless
+ * `durable` is false.
  */
 export function openWritable(path: string, cacheBytes: number, durable = true): Sqlite {
   const db = open(path, { timeout: lockWaitMs });
@@ -30,7 +31,7 @@ export function openWritable(path: string, cacheBytes: number, durable = true): 
     setPragma(db, 'synchronous', durable ? 2 : 0);
     setPragma(db, 'temp_store', 2);
     setPragma(db, 'cache_size', -Math.round(cacheBytes / 1024));
-    // A spilled page would be written to the log twice, but the bound on the log counts it once.
+    // A spilled page would be written to the log twice, but the bound on the size of the log counts it once.
     db.pragma('cache_spill = 0');
     setPragma(db, 'journal_size_limit', journalSizeLimit);
     setPragma(db, 'wal_autocheckpoint', checkpointPages);
@@ -44,15 +45,15 @@ export function openWritable(path: string, cacheBytes: number, durable = true): 
   return db;
 }
 
-/** Opens a file read-only that another connection may be writing. */
+/** Opens a file read-only; another connection may write to it. */
 export function openReadonly(path: string, cacheBytes: number): Sqlite {
   const db = open(path, { readonly: true, fileMustExist: true, timeout: lockWaitMs });
   return settled(db, path, cacheBytes);
 }
 
 /**
- * Opens a file that never changes again. The binding does not support `immutable`, so the shared lock of the first
- * query is held: later queries check neither locks, journal nor changes.
+ * Opens a file that never changes again. The binding does not support `immutable`, so the connection holds the shared
+ * lock of its first query, and later queries check neither locks, journal nor changes.
  */
 export function openImmutable(path: string, cacheBytes: number): Sqlite {
   const db = open(path, { readonly: true, fileMustExist: true, timeout: 0 });
@@ -82,7 +83,7 @@ function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
 }
 
 function open(path: string, options: Database.Options): Sqlite {
-  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `there is no directory for ${path}`);
+  if (!existsSync(dirname(path))) throw new StoreError('not_a_store', `no directory exists for ${path}`);
   try {
     return new Database(path, options);
   } catch (error) {
@@ -90,7 +91,7 @@ function open(path: string, options: Database.Options): Sqlite {
   }
 }
 
-/** Sets a pragma and verifies it: SQLite silently ignores values that it cannot apply. */
+/** Sets a pragma and verifies its value, because SQLite silently ignores values that it cannot apply. */
 export function setPragma(db: Sqlite, name: string, value: PragmaValue): void {
   db.pragma(`${name} = ${value}`);
   assertPragma(db, name, value);
@@ -100,11 +101,11 @@ export function setPragma(db: Sqlite, name: string, value: PragmaValue): void {
 export function assertPragma(db: Sqlite, name: string, expected: PragmaValue): void {
   const found = db.pragma(name, { simple: true });
   if (found !== expected) {
-    throw new StoreError('pragma_refused', `${db.name}: ${name} is ${String(found)}, ${expected} is needed`);
+    throw new StoreError('pragma_refused', `${db.name}: ${name} is ${String(found)}, but ${expected} is required`);
   }
 }
 
-/** Makes changes of a directory durable: creations, renames and removals. */
+/** Makes changes of a directory's entries durable: creations, renames and removals. */
 export function syncFolder(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -1,4 +1,4 @@
-/** Points at which a test may interrupt the store: the hook throws, or ends the process. Production passes no hook. */
+/** Points at which a test may interrupt the store: a hook throws, or ends the process. Production passes no hook. */
 export const faultPoints = [
   'migrate.changed',
   'migrate.recorded',
@@ -36,5 +36,5 @@ export const moveFaultPoints = [
 
 export type FaultPoint = (typeof faultPoints)[number] | (typeof moveFaultPoints)[number];
 
-/** Called when a fault point is reached. */
+/** Hook that is called when a fault point is reached. */
 export type Faults = (point: FaultPoint) => void;

@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import { dayFromName, dayName } from '../../time.ts';
 
 /**
- * File names in a store's directory:
- *   state.sqlite                    epoch, gaps, roster, keys, definitions, list of days
- *   writer.lock                     locked by the one writer
- *   days/YYYY-MM-DD.open.sqlite     a day that may still get rows
- *   days/YYYY-MM-DD.sealed.sqlite   a day that never changes again
+ * File names in a store's directory: state.sqlite epoch, gaps, roster, keys, definitions, list of days writer.lock
+ * locked by the one writer days/YYYY-MM-DD.open.sqlite a day to which rows may still be added
+ * days/YYYY-MM-DD.sealed.sqlite a day that never changes again
  *
- * The two forms of a day have different names, so that a left-over log of one is never applied to the other. If both
- * exist, the sealed one counts: a rename put it in place complete.
+ * The two forms of a day have different names, so that a remaining log of one is never applied to the other. If both
+ * exist, the sealed one counts, because a rename made it visible only when it was complete.
  */
 export interface StorePaths {
   readonly folder: string;
@@ -32,7 +30,7 @@ export function storePaths(folder: string): StorePaths {
 /** Form of a day's file. */
 export type DayForm = 'open' | 'sealed';
 
-/** Returns the path of a day's file. */
+/** Returns the path of the file of a day in a form. */
 export function dayPath(paths: StorePaths, day: number, form: DayForm): string {
   return join(paths.days, `${dayName(day)}.${form}.sqlite`);
 }
@@ -42,12 +40,15 @@ export function growingPath(paths: StorePaths, day: number): string {
   return `${dayPath(paths, day, 'sealed')}.growing`;
 }
 
-/** Removes a database with its SQLite side files, the database first, so that no reader opens it without its log. */
+/**
+ * Removes a database with its SQLite side files, the database before its log, so that no reader opens a database
+ * without its log.
+ */
 export function removeDatabase(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(`${path}${suffix}`, { force: true });
 }
 
-/** Lists the day files in the directory, oldest first. */
+/** Returns the day files in the directory, oldest first. */
 export function listDays(paths: StorePaths): { day: number; form: DayForm }[] {
   const found: { day: number; form: DayForm }[] = [];
   for (const name of readdirSync(paths.days)) {

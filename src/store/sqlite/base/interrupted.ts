@@ -3,9 +3,9 @@ import { StoreError } from '../../errors.ts';
 
 /** Suffix of a directory whose content is being moved out of the store, or into it. */
 export const unfinished = '.unfinished';
-/** Directory in which a backup is copied and verified before it is moved into place. */
+/** Directory in which a backup is copied and verified before its files are moved into the store. */
 export const copyingName = 'restore-copy.unfinished';
-/** Directory of a complete, verified copy: from then on a restore can only be continued, not undone. */
+/** Directory of a complete, verified copy. While it exists, a restore can only be continued, not undone. */
 export const copiedName = 'restore-move.unfinished';
 
 /** Throws `damaged` if a move of the store's files was interrupted: the directory is incomplete. */

@@ -4,14 +4,14 @@ import { StoreError } from '../../errors.ts';
 import type { Sqlite } from './connection.ts';
 import { isAbsent, storeError } from './store-error.ts';
 
-/** The writer's lock, held until it is released or the process ends for any reason. */
+/** Lock of the writer of a store, held until it is released or the process ends for any reason. */
 export interface WriterLock {
   release(): void;
 }
 
 /**
- * Takes the writer's lock: an exclusive lock of the operating system on a separate file, so that a killed process
- * leaves no lock. Throws `second_writer` if another connection, in any process, holds it.
+ * Takes the writer's lock, which is an exclusive lock of the operating system on a separate file, so that a killed
+ * process leaves no lock. Throws `second_writer` if another connection, in any process, holds it.
  */
 export function takeWriterLock(path: string): WriterLock {
   let db: Sqlite;
@@ -34,7 +34,7 @@ export function takeWriterLock(path: string): WriterLock {
   return { release: () => db.close() };
 }
 
-/** Returns true if a process holds the lock; neither takes the lock nor writes anything. */
+/** Returns true if a process holds the lock. Neither takes the lock nor writes a file. */
 export function writerLockHeld(path: string): boolean {
   if (!existsSync(path)) return false;
   let db: Sqlite | undefined;

@@ -7,7 +7,7 @@ const first: Migration = { version: 1, name: 'one', sql: 'CREATE TABLE one(x)' }
 const second: Migration = { version: 2, name: 'two', sql: 'ALTER TABLE one ADD COLUMN y' };
 const broken: Migration = { version: 2, name: 'two', sql: 'CREATE TABLE half(x); CREATE TABLE one(x)' };
 
-describe('migrate', () => {
+describe('the migration of a file', () => {
   it('brings an old file to the newest version and records the time of each step in the file', () => {
     const db = new Database(':memory:');
     migrate(db, [first], 'Monday');
@@ -38,7 +38,7 @@ describe('migrate', () => {
   });
 });
 
-describe('setPragma', () => {
+describe('the setting of a pragma', () => {
   it('refuses a value that the file cannot have: a memory database has no write-ahead log', () => {
     const db = new Database(':memory:');
     expect(() => setPragma(db, 'journal_mode', 'wal')).toThrowError(

@@ -2,7 +2,7 @@ import { StoreError } from '../../errors.ts';
 import { applicationId, type Sqlite } from './connection.ts';
 import type { Faults } from './faults.ts';
 
-/** One step of a schema; versions rise by one from 1. */
+/** One step of a schema; versions increase by one from 1. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
@@ -18,8 +18,8 @@ export function schemaVersion(db: Sqlite): number {
 }
 
 /**
- * Brings a file to the newest version, one transaction per step, so that a crash leaves it at a defined version. Throws
- * `schema_newer` if a newer program wrote the file, `not_a_store` if it is not an Almanac file.
+ * Migrates a file to the newest schema version, with one transaction per step, so that a crash leaves it at a defined
+ * version. Throws `schema_newer` if a newer program wrote the file, `not_a_store` if it is not an Almanac file.
  */
 export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt: string, faults?: Faults): void {
   const version = schemaVersion(db);
@@ -45,7 +45,7 @@ export function migrate(db: Sqlite, migrations: readonly Migration[], appliedAt:
   }
 }
 
-/** Throws unless this program supports the file's version. */
+/** Throws unless this program supports the schema version of the file. */
 export function assertKnown(db: Sqlite, migrations: readonly Migration[]): void {
   const version = schemaVersion(db);
   const newest = migrations.length;

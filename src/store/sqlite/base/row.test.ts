@@ -44,7 +44,7 @@ describe('encodeRow and decodeRow', () => {
     ['an empty signature', { sig: Buffer.alloc(0) }],
     ['other fields', { extra: Buffer.from('{"x":1}') }],
     ['an expiry', { exp: '2026-11-21T05:03:22.481Z' }],
-  ])('a decoded row equals the received label: %s', (_, change) => {
+  ])('preserve every field of the received label: %s', (_, change) => {
     expect(through({ ...label, ...change })).toEqual({
       observedAt: 5,
       label: { ...label, ...change },
@@ -53,13 +53,13 @@ describe('encodeRow and decodeRow', () => {
   });
 
   it.each(signatureVerdicts.map((verdict) => ({ verdict })))(
-    'the signature verdict $verdict is preserved',
+    'preserve the signature verdict $verdict',
     ({ verdict }) => {
       expect(through(label, verdict).signature).toBe(verdict);
     },
   );
 
-  it('verdicts keep the numbers that days written before the verdict for earlier keys use', () => {
+  it('keep the stored numbers of the verdicts in days of earlier versions', () => {
     const stored = signatureVerdicts.map((verdict) => [verdict, encodeRow(5, label, verdict, () => 0)[6] & 0b1001100]);
     expect(Object.fromEntries(stored)).toEqual({
       verified: 0,
@@ -70,30 +70,30 @@ describe('encodeRow and decodeRow', () => {
     });
   });
 
-  it('a label without a subject is refused', () => {
+  it('refuse a label without a subject', () => {
     expect(() => through({ ...label, uri: 'at://a.example/b/c' })).toThrowError(
       expect.objectContaining({ code: 'invalid_observation' }),
     );
   });
 });
 
-describe('subjectKey', () => {
+describe('the key of a subject', () => {
   it.each([
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['did:plc:EWVI7NXZYOUN6ZHXRHS64OIZ'],
     ['did:plc:short'],
     ['did:web:abc.def'],
-  ])('of %s converts back to the DID', (did) => {
+  ])('converts back to the DID: %s', (did) => {
     expect(subjectDid(subjectKey(did))).toBe(did);
   });
 
-  it('of a did:plc is 15 bytes long', () => {
+  it('is 15 bytes long for a did:plc', () => {
     expect(subjectKey('did:plc:ewvi7nxzyoun6zhxrhs64oiz')).toHaveLength(15);
   });
 });
 
 describe('base32', () => {
-  it('decodes what it encoded', () => {
+  it('decodes its own encoding', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         expect(decodeBase32(encodeBase32(bytes), 0)).toEqual(Buffer.from(bytes));

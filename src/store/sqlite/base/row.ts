@@ -6,17 +6,17 @@ import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
 import { decodeBase32, encodeBase32 } from './base32.ts';
 
-/** The three columns with texts that a day stores once each. */
+/** Tables of texts that a day stores once each, one for each of three columns. */
 export type NameTable = 'source' | 'val' | 'collection';
-/** Returns the number of a text in this day's file. */
+/** Function that returns the number of a text in a day's file, and adds a new text. */
 export type Intern = (table: NameTable, name: string) => number;
-/** Returns the text of a number in this day's file. */
+/** Function that returns the text of a number in a day's file. */
 export type NameOf = (table: NameTable, id: number) => string;
 
-/** Stored form of a subject: bytes for a did:plc, text for others. */
+/** Stored form of a subject: bytes for a did:plc, text for any other DID. */
 export type SubjectKey = Buffer | string;
 
-/** A row as both forms of a day hold it, in the order of `rowColumns`. */
+/** A row in the form in which open and sealed days store it, in the order of `rowColumns`. */
 export type StoredRow = readonly [
   id: number,
   subject: SubjectKey,
@@ -36,10 +36,15 @@ export type StoredRow = readonly [
 
 const rowLength = 14;
 
-/** `flags`: bits 0-1 how `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`. */
+/**
+ * `flags`: bits 0-1 the form in which `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`.
+ */
 const negSent = 1;
 const negTrue = 2;
-/** A program that does not support bit 6 reads the verdict for an earlier key as `verified`. */
+/**
+ * Bits of `flags` for each verdict. A program that does not support bit 6 reads the verdict for an earlier key as
+ * `verified`.
+ */
 const verdictFlags: Readonly<Record<SignatureVerdict, number>> = {
   verified: 0,
   invalid: 1 << 2,
@@ -53,28 +58,28 @@ const verdictOf: ReadonlyMap<number, SignatureVerdict> = new Map(
 );
 const kindShift = 4;
 const kinds = ['account', 'record', 'other'] as const;
-/** The bit of `flags` that marks a removal, for use in SQL. */
+/** Bit of `flags` that marks a removal, for use in SQL. */
 export const removalFlag = negTrue;
 
-/** The bits of `flags` that are all zero if the label is about the account itself, for use in SQL. */
+/** Bits of `flags` that are all zero if the label is about the account itself, for use in SQL. */
 export const recordBits = 3 << kindShift;
 
 const plcPrefix = 'did:plc:';
 const plcLength = plcPrefix.length + 24;
 const cidBytes = 36;
 
-/** Returns the key that an account's rows are sorted by. */
+/** Returns the key by which an account's rows are sorted. */
 export function subjectKey(did: string): SubjectKey {
   if (did.length !== plcLength || !did.startsWith(plcPrefix)) return did;
   return decodeBase32(did, plcPrefix.length) ?? did;
 }
 
-/** Returns the account of a key. */
+/** Returns the DID of the account with a key. */
 export function subjectDid(key: SubjectKey): string {
   return typeof key === 'string' ? key : plcPrefix + encodeBase32(key);
 }
 
-/** Returns a text that is unique to a key: a byte key never has the text of a text key. */
+/** Returns a text that is unique to a key; the texts of byte keys and of text keys differ. */
 export function subjectName(key: SubjectKey): string {
   return typeof key === 'string' ? `text ${key}` : `bytes ${key.toString('latin1')}`;
 }
@@ -107,7 +112,7 @@ export function encodeRow(id: number, label: ReceivedLabel, signature: Signature
   ];
 }
 
-/** Decodes a row to an observation; every field is as received. */
+/** Decodes a row to an observation; every field has the value that was received. */
 export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
   const [id, subject, source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
   const did = subjectDid(subject);
@@ -127,14 +132,14 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
 }
 
 /**
- * Decodes a row of an open day, which has its identity after the columns. Throws `damaged` if the identity belongs to
+ * Decodes a row of an open day, in which the identity follows the columns. Throws `damaged` if the identity belongs to
  * another label.
  */
 export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Observation {
   const observation = decodeRow(row, nameOf);
   const identity: unknown = row.at(rowLength);
   if (Buffer.isBuffer(identity) && identityOf(observation.label).equals(identity)) return observation;
-  throw new StoreError('damaged', `${path}: row ${row[0]} is not the label that was accepted`);
+  throw new StoreError('damaged', `${path}: row ${row[0]} differs from the label that was accepted`);
 }
 
 function flagsOf(label: ReceivedLabel, signature: SignatureVerdict, parts: UriParts): number {
@@ -150,14 +155,14 @@ function partsOf(did: string, kind: number, collection: number | null, rest: str
   return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
 }
 
-/** Returns a time in milliseconds if its text can be restored exactly from them; otherwise null. */
+/** Returns a time in milliseconds if the text can be restored exactly from the number; otherwise null. */
 function exactMillis(text: string): number | null {
   if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
   const value = Date.parse(text);
   return Number.isNaN(value) || new Date(value).toISOString() !== text ? null : value;
 }
 
-/** Encodes a CID of the usual form as its 36 bytes; returns any other text unchanged. */
+/** Encodes a CID of the common form as its 36 bytes; returns any other text unchanged. */
 function packCid(cid: string): Buffer | string {
   if (cid.length !== 59 || !cid.startsWith('b')) return cid;
   const bytes = decodeBase32(cid, 1);

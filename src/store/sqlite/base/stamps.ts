@@ -1,7 +1,7 @@
 /**
  * Acceptance times of the rows of one (source, minute): ascending offsets within the minute in microseconds, each with
- * a removal bit, as varints of (difference << 1 | removal). A sealed day needs no index by time because of them: they
- * give exact counts at the edges of a window.
+ * a removal bit, as varints of (difference << 1 | removal). The stamps give exact counts at the edges of a window, so
+ * that a sealed day requires no index by time.
  */
 
 /** One accepted row within its minute. */
@@ -26,7 +26,7 @@ export function packStamps(stamps: readonly Stamp[]): Buffer {
   return Buffer.from(bytes);
 }
 
-/** Unpacks the stamps of a minute. */
+/** Returns the stamps of a minute from their packed form. */
 export function* unpackStamps(bytes: Uint8Array): Generator<Stamp> {
   let offset = 0;
   let value = 0;

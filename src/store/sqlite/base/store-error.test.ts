@@ -25,7 +25,7 @@ it.each([
   expect(error).toMatchObject({ code: meaning, message: expect.stringMatching(message) });
 });
 
-it('a program error stays unchanged', () => {
+it('an error of the program is not converted', () => {
   const error = new TypeError('a fault of the program');
   expect(storeError(error, '/a/store')).toBe(error);
 });
@@ -48,7 +48,7 @@ describe('a result code of SQLite', () => {
     ['SQLITE_NOMEM', 'unexpected'],
     ['SQLITE_SCHEMA', 'unexpected'],
     ['SQLITE_A_NEW_CODE', 'unexpected'],
-  ])('%s is %s and ends the process', (sqlite, code) => {
+  ])('%s becomes %s and ends the process', (sqlite, code) => {
     expect(translated(sqlite)).toMatchObject({ code, fatal: true, retry: false });
   });
 
@@ -57,14 +57,14 @@ describe('a result code of SQLite', () => {
     ['SQLITE_BUSY_SNAPSHOT', 'busy', true],
     ['SQLITE_READONLY_CANTINIT', 'busy', true],
     ['SQLITE_CANTOPEN', 'not_a_store', false],
-  ])('%s is %s and does not end the process', (sqlite, code, retry) => {
+  ])('%s becomes %s and does not end the process', (sqlite, code, retry) => {
     expect(translated(sqlite)).toMatchObject({ code, retry, fatal: false });
   });
 
   it.each([
     ['SQLITE_IOERR_READ', /^\/a\/store: the text \(SQLITE_IOERR_READ\): check the disk/],
     ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start again; if it recurs, run almanac labels verify/],
-  ])('%s is named in the message, with an instruction', (sqlite, message) => {
+  ])('%s is part of the message, with an instruction', (sqlite, message) => {
     expect(translated(sqlite).message).toMatch(message);
   });
 });

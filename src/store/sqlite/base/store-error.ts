@@ -6,15 +6,16 @@ import { instructed, refusedBySystem, systemError } from './system-error.ts';
 const codes: readonly (readonly [RegExp, StoreErrorCode])[] = [
   [/^SQLITE_(FULL|IOERR_SHMSIZE)/, 'disk_full'],
   [/^SQLITE_(BUSY|LOCKED)/, 'busy'],
-  // A reader without write permission depends on the log index of a writer: without a writer, it waits for one.
+  // A reader without write permission depends on the log index of a writer, so without a writer the reader must wait
+  // for one.
   [/^SQLITE_READONLY_(DIRECTORY|CANTINIT|RECOVERY|CANTLOCK)/, 'busy'],
   [/^SQLITE_CANTOPEN/, 'not_a_store'],
-  // The content of a file is wrong. Every other failure says nothing about the content.
+  // With these codes the content of a file is wrong. Every other failure is no evidence about the content.
   [/^SQLITE_(NOTADB|CORRUPT|IOERR_(CORRUPTFS|DATA))/, 'damaged'],
   [/^SQLITE_(IOERR|READONLY|PERM)/, 'io_failed'],
 ];
 
-/** Translates errors of SQLite and of the system to those of the port; returns any other error unchanged. */
+/** Translates errors of SQLite and of the system to errors of the port; returns any other error unchanged. */
 export function storeError(error: unknown, what: string): unknown {
   if (!(error instanceof Database.SqliteError)) return systemError(error, what);
   const known = refusedBySystem(error.code, what) ?? codes.find(([pattern]) => pattern.test(error.code))?.[1];

@@ -2,7 +2,7 @@ import { rowColumns } from '../schema/day-schema.ts';
 import type { Key } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 
-/** Name of the part that holds the rows. */
+/** Name of the part of a sealed day that contains the rows. */
 export const rowPart = 'observation';
 
 /** SQL of a part's rows in key order, with the names of the key's columns. */

@@ -2,17 +2,17 @@ import { StoreError } from '../../errors.ts';
 import { type Cell, Checksum } from './checksum.ts';
 
 /**
- * A block of a sealed day: adjacent rows of one part of the file, in key order. Its two checksums prove that these are
- * all rows from `first` up to `next`, the first key of the following block. If an altered page makes a read find other
- * rows or another block, the checksums do not match.
+ * A block of a sealed day: adjacent rows of one part of the file, in key order. The two checksums of a block prove that
+ * its rows are all rows from `first` up to `next`, the first key of the following block. If an altered page makes a
+ * read find other rows or another block, the checksums do not match.
  */
 export interface Block {
   readonly part: string;
   /** Index of the block within its part. */
   readonly index: number;
-  /** Smallest key that the block covers. */
+  /** Smallest key of the rows that the block covers. */
   readonly first: Key;
-  /** First key of the next block; null after the last. */
+  /** First key of the next block; null for the last block. */
   readonly next: Key | null;
   readonly rows: number;
   /** Checksum of the rows. */
@@ -22,12 +22,12 @@ export interface Block {
 /** A key in SQLite's order: text before bytes, then by number. */
 export type Key = readonly [Buffer | string, number];
 
-/** Sorts before every key of a row: SQLite sorts the empty text before all others. */
+/** Key that sorts before every key of a row, because SQLite sorts the empty text before all other texts. */
 export const smallestKey: Key = ['', 0];
 
 const checksum = new Checksum();
 
-/** Returns the checksum that binds a block's rows to its place in one day. */
+/** Returns the checksum that binds the rows of a block to the position of the block in one day. */
 export function edgeOf(day: number, { part, index, first, next, rows, sum }: Block): Buffer {
   checksum.add([day, part, index, ...first, ...(next ?? [null]), rows, sum]);
   return checksum.take();
@@ -39,7 +39,7 @@ export function sumOf(rows: Iterable<readonly Cell[]>): Buffer {
   return checksum.take();
 }
 
-/** Compares keys as SQLite does. */
+/** Compares two keys in SQLite's order; returns a negative number, 0 or a positive number. */
 export function compareKeys([a, i]: Key, [b, j]: Key): number {
   if (typeof a === 'string' && typeof b === 'string')
     return (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))) || i - j;
@@ -56,7 +56,7 @@ export function altered(path: string, what: string): StoreError {
 const maxBlockRows = 64;
 const maxBlockBytes = 32 * 1024;
 
-/** Divides rows in key order into blocks. */
+/** Divides rows in key order into blocks, and yields the blocks. */
 export function* blocksOf(
   part: string,
   rows: Iterable<readonly Cell[]>,

@@ -11,10 +11,10 @@ export interface ChecksumProblem {
   readonly problem: string;
 }
 
-/** Sorts after every key of a row. */
+/** Key that sorts after every key of a row. */
 const greatestKey: Key = [Buffer.alloc(64, 0xff), Number.MAX_SAFE_INTEGER];
 
-/** Verifies every block and group of a sealed day. */
+/** Verifies every block and group of a sealed day, and yields the problems. */
 export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem> {
   for (const part of Object.keys(partSql) as BlockPart[]) {
     const blocks = new CheckedBlocks(file, day, part);
@@ -32,7 +32,7 @@ export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem
   }
 }
 
-/** Runs reads and yields each failure as a problem; stops after one that hides the location of the next block. */
+/** Runs reads and yields each failure as a problem; stops after a failure that hides the location of the next block. */
 function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() => unknown>): Generator<ChecksumProblem> {
   const all = reads();
   for (;;) {
@@ -48,7 +48,7 @@ function* problemsOf(part: ChecksumProblem['part'], reads: () => Generator<() =>
   }
 }
 
-/** Returns null if the read failed. */
+/** Runs a read. Returns null and adds a problem if the read failed. */
 function attempt<T>(part: ChecksumProblem['part'], found: ChecksumProblem[], work: () => T): T | null {
   try {
     return work();

@@ -19,7 +19,7 @@ export class CheckedBlocks {
   readonly #day: number;
   readonly #part: BlockPart;
   readonly #selectSql: string;
-  /** One bit for each block that was verified. */
+  /** Bit set with one bit for each block that was verified. */
   #compared = Buffer.alloc(0);
 
   constructor(file: DayFile, day: number, part: BlockPart) {
@@ -31,7 +31,7 @@ export class CheckedBlocks {
     this.#selectSql = `SELECT ${columns} FROM ${table} WHERE ${from} ORDER BY ${key} LIMIT ?`;
   }
 
-  /** Yields every block with a key of `from <= key <= through`, in the given order. */
+  /** Yields every block that covers a key from `from` to `through`, in the given order. */
   *covering(from: Key, through: Key, order: 'oldest' | 'newest'): Generator<Block> {
     let block = this.#holding(order === 'oldest' ? from : through);
     for (;;) {
@@ -66,17 +66,20 @@ export class CheckedBlocks {
     return this.#file.all<Row>(this.#selectSql, this.place(block));
   }
 
-  /** SQL of a table with the rows of one block, always with the same query plan; `place` gives its parameters. */
+  /**
+   * SQL of a table expression with the rows of one block, which always has the same query plan; `place` returns its
+   * parameters.
+   */
   within(): string {
     return `(${this.#selectSql})`;
   }
 
-  /** Parameters of `within`. */
+  /** Returns the parameters of `within` for a block. */
   place({ first, rows }: Block): readonly Cell[] {
     return this.#part === 'observation' ? [...first, rows] : [first[0], rows];
   }
 
-  /** Finds the block that covers a key. */
+  /** Returns the block that covers a key. */
   #holding(key: Key): Block {
     const [entry] = this.#file.all<Entry>(atOrBefore, [this.#part, ...key]);
     if (!entry) throw this.#altered(null);
@@ -86,21 +89,21 @@ export class CheckedBlocks {
     return block;
   }
 
-  /** Finds the block that begins with a key. */
+  /** Returns the block that begins with a key. */
   #at(first: Key): Block {
     const [entry, after] = this.#file.all<Entry>(withNext, [this.#part, ...first]);
     if (!entry || compareKeys([entry[0], entry[1]], first) !== 0) throw this.#altered(null);
     return this.#block(entry, after ? [after[0], after[1]] : null);
   }
 
-  /** Finds the block that precedes the one beginning with `next`. */
+  /** Returns the block that precedes the one beginning with `next`. */
   #before(next: Key): Block {
     const [entry] = this.#file.all<Entry>(before, [this.#part, ...next]);
     if (!entry) throw this.#altered(null);
     return this.#block(entry, next);
   }
 
-  /** Decodes an entry. Throws unless it belongs to a block with this next key. */
+  /** Decodes an entry of the block table. Throws unless the entry belongs to a block with this next key. */
   #block([subject, id, index, rows, sum, edge]: Entry, next: Key | null): Block {
     const block = { part: this.#part, index, first: [subject, id], next, rows, sum } as const;
     if (!Buffer.isBuffer(edge) || !edge.equals(edgeOf(this.#day, block))) throw this.#altered(index);

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 /** A value as SQLite returns it. */
 export type Cell = number | string | Uint8Array | null;
 
-/** Length of a checksum: the first bytes of a SHA-256. */
+/** Length of a checksum in bytes: the first bytes of a SHA-256. */
 export const sumBytes = 8;
 
 /**
@@ -14,7 +14,7 @@ export class Checksum {
   #bytes = Buffer.allocUnsafe(64 * 1024);
   #length = 0;
 
-  /** Number of bytes collected since the last checksum. */
+  /** Number of bytes that were collected since the last checksum. */
   get length(): number {
     return this.#length;
   }
@@ -37,7 +37,7 @@ export class Checksum {
     }
   }
 
-  /** Returns the checksum of the collected values and resets. */
+  /** Returns the checksum of the collected values, and starts a new checksum. */
   take(): Buffer {
     const sum = hash('sha256', this.#bytes.subarray(0, this.#length), 'buffer').subarray(0, sumBytes);
     this.#length = 0;

@@ -3,8 +3,8 @@ import { altered, sumOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 
 /**
- * Rows of a sealed day that share one checksum: those of an hour, of a minute, or of a whole small table. The first
- * column is the group's key; the parameters are the first key and the end key, exclusive.
+ * SQL of the parts of a sealed day in which a group of rows has one checksum. A group is an hour, a minute, or a whole
+ * small table. The first column is the group's key; the parameters are the first key and the end key, exclusive.
  */
 const groupSql = {
   counter_hour: `SELECT hour, source, applied, removed FROM main.counter_hour
@@ -17,10 +17,10 @@ const groupSql = {
   meta: 'SELECT 0, name, value FROM main.meta WHERE ? = 0 AND ? = 1 ORDER BY name',
 } as const;
 
-/** A part of a sealed day that is verified in groups. */
+/** A part of a sealed day whose rows are verified in groups. */
 export type GroupPart = keyof typeof groupSql;
 
-/** All group parts. */
+/** Names of all parts that are verified in groups. */
 export const groupParts = Object.keys(groupSql) as GroupPart[];
 
 /** Number of groups of a part in a day. */
@@ -32,16 +32,16 @@ const groupsPerDay: Readonly<Record<GroupPart, number>> = {
   meta: 1,
 };
 
-/** Reads rows of a query as arrays. */
+/** Function that returns the rows of a query as arrays. */
 type All = <Row>(sql: string, parameters: readonly unknown[]) => Row[];
 
-/** Returns the key range of a part's groups in a day; a whole table has the single key 0. */
+/** Returns the key range of a part's groups in a day; a part that is one group has the single key 0. */
 function keysOf(part: GroupPart, day: number): readonly [from: number, to: number] {
   const n = groupsPerDay[part];
   return n === 1 ? [0, 1] : [day * n, (day + 1) * n];
 }
 
-/** Returns the rows of the non-empty groups `from <= key < to`, without their key. */
+/** Returns the rows of the non-empty groups `from <= key < to`, without the column of the group's key. */
 function rowsByGroup(all: All, part: GroupPart, from: number, to: number): Map<number, Cell[][]> {
   const groups = new Map<number, Cell[][]>();
   for (const [key, ...row] of all<[number, ...Cell[]]>(groupSql[part], [from, to])) {
@@ -56,14 +56,14 @@ function groupSum(day: number, part: GroupPart, key: number, rows: readonly Cell
   return sumOf([[day, part, key], ...rows]);
 }
 
-/** Row id of the checksum over the keys of a part's groups: it proves that no other group has rows. */
+/** Row id of the checksum over the keys of a part's groups, which proves that no other group has rows. */
 const keysAt = -1;
 
 function keysSum(day: number, part: GroupPart, keys: readonly number[]): Buffer {
   return sumOf([[day, part, 'keys', ...keys]]);
 }
 
-/** Computes the checksums of a day's groups. */
+/** Yields the checksums of a day's groups. */
 export function* sumsOfDay(all: All, day: number): Generator<readonly [GroupPart, number, Buffer]> {
   for (const part of groupParts) {
     const groups = rowsByGroup(all, part, ...keysOf(part, day));
@@ -89,15 +89,15 @@ export class CheckedGroups {
   }
 
   /**
-   * Returns rows of `from <= key < to` of a part with hourly or minutely groups, each after its key. Keys of other days
-   * have no rows.
+   * Returns the rows with `from <= key < to` of a part with hourly or minutely groups, each preceded by its key. Keys
+   * of other days have no rows.
    */
   range<Row extends readonly Cell[]>(part: GroupPart, from: number, to: number): Generator<readonly [number, Row]> {
     const [first, last] = keysOf(part, this.#day);
     return this.#compared(part, Math.max(from, first), Math.min(to, last));
   }
 
-  /** Yields differences between a part and its checksums. */
+  /** Yields the differences between a part and its checksums. */
   *problems(part: GroupPart): Generator<string> {
     const [first, last] = keysOf(part, this.#day);
     for (const [key, isSound] of this.#soundness(part, first, last)) {
@@ -116,7 +116,7 @@ export class CheckedGroups {
     }
   }
 
-  /** Yields each group of `from <= key < to` that has rows or a checksum, and whether they match. */
+  /** Yields each group of `from <= key < to` that has rows or a checksum, with the result of the verification. */
   *#soundness(part: GroupPart, from: number, to: number): Generator<readonly [number, boolean, Cell[][]]> {
     if (from >= to) return;
     const all: All = (query, parameters) => this.#file.all(query, parameters);

@@ -4,7 +4,7 @@ import { type Block, blocksOf, edgeOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 import { sumsOfDay } from './group-sums.ts';
 
-/** Kinds of text that a day stores once; each is a separate part. */
+/** Tables of texts that a day stores once; each table is a separate part. */
 const nameTables = ['source', 'val', 'collection'] as const;
 
 /** Stores the checksums of an otherwise complete sealed day. */
@@ -15,7 +15,7 @@ export function keepChecksums(db: Sqlite, day: number): void {
   for (const part of [rowPart, ...nameTables] as const) {
     const { columns, table, key } = partSql[part];
     const rows = db.prepare<[], Cell[]>(`SELECT ${columns} FROM main.${table} ORDER BY ${key}`).raw();
-    // Collected first: the connection cannot write while a query runs.
+    // The blocks are collected first, because the connection cannot write while a query runs.
     const blocks = [...blocksOf(part, rows.iterate(), (row) => keyIn(part, row))];
     db.transaction((all: readonly Block[]) => {
       for (const block of all) {

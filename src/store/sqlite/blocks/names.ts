@@ -4,14 +4,14 @@ import type { DayFile } from '../schema/day-file.ts';
 import { smallestKey } from './blocks.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
 
-/** Number of texts per kind that are read when a file is opened: an ordinary day has fewer. */
+/** Number of texts per kind that are read when a file is opened; a typical day has fewer texts. */
 const namesAtOnce = 1_000;
 /** Maximum number of texts per kind that are cached for one file. */
 const maxNames = 10_000;
 
 const tables = ['source', 'val', 'collection'] as const;
 
-/** The texts of one day's file and their numbers; verified if the file has checksums. */
+/** Texts of one day's file and their numbers. The texts are verified if the file has checksums. */
 export class Names {
   readonly #file: DayFile;
   readonly #texts: Readonly<Record<NameTable, Map<number, string>>> = {
@@ -19,7 +19,7 @@ export class Names {
     val: new Map(),
     collection: new Map(),
   };
-  /** Null if the file has no checksums. */
+  /** Blocks of each table of texts; null if the file has no checksums. */
   readonly #blocks: Readonly<Record<NameTable, CheckedBlocks>> | null;
 
   constructor(file: DayFile, day: number, isChecked: boolean) {
@@ -28,7 +28,8 @@ export class Names {
     this.#blocks = isChecked
       ? { source: blocksOf('source'), val: blocksOf('val'), collection: blocksOf('collection') }
       : null;
-    // A hot account needs hundreds of each day's names, and one query for each would be slow.
+    // The first names are read at once: a hot account requires hundreds of each day's names, and one query for each
+    // name would be slow.
     for (const table of tables) this.#readFirst(table);
   }
 
@@ -46,7 +47,7 @@ export class Names {
     return row[0];
   }
 
-  /** Returns the number of a text in this file; null if it has none. */
+  /** Returns the number of a text in this file; null if the file does not contain the text. */
   numberOf(table: NameTable, text: string): number | null {
     if (!this.#blocks) return this.#file.column(`SELECT id FROM ${table} WHERE name = ?`, [text])[0] ?? null;
     const key = [text, 0] as const;

@@ -9,7 +9,7 @@ import type { DayFile } from '../schema/day-file.ts';
 import { rowColumns } from '../schema/day-schema.ts';
 import { filterSql, targetSql, targetSqlOf } from '../schema/row-sql.ts';
 
-/** Range of an account's rows: those with `start <= id < end`, at most `limit`. */
+/** Range of an account's rows: the rows with `start <= id < end`, at most `limit` rows. */
 export interface RowRange {
   readonly key: SubjectKey;
   readonly start: number;
@@ -24,7 +24,7 @@ export interface RowRange {
 export class AccountRows {
   readonly #file: DayFile;
   readonly #names: Names;
-  /** Null if the file has no checksums. */
+  /** Blocks of the rows; null if the file has no checksums. */
   readonly #blocks: CheckedBlocks | null;
   readonly #columns: string;
   #target: string | null = null;
@@ -37,7 +37,7 @@ export class AccountRows {
   }
 
   /**
-   * Returns the rows that match the filter, in the requested order; those of an open day have their identity after the
+   * Returns the rows that match the filter, in the requested order. In rows of an open day, the identity follows the
    * columns.
    */
   rows(range: RowRange, order: AccountQuery['order'], filter: AccountFilter = {}): StoredRow[] {
@@ -49,12 +49,12 @@ export class AccountRows {
     return this.#select<StoredRow>(this.#columns, range, order, sql, parameters);
   }
 
-  /** Returns one number for each row, oldest first (`packedRowSql`). */
+  /** Returns the rows of a range as one number each, oldest first (`packedRowSql`). */
   packed(range: RowRange): number[] {
     return this.#select<[number]>(packedRowSql(this.#targetSql()), range, 'oldest').map(([packed]) => packed);
   }
 
-  /** Returns the stamps of rows, oldest first. */
+  /** Returns the stamps of the rows of a range, oldest first. */
   stamps(range: RowRange): number[] {
     return this.#select<[number]>('id', range, 'oldest').map(([id]) => id);
   }
@@ -73,13 +73,14 @@ export class AccountRows {
       return this.#file.all<Row>(sql, [key, start, end, ...parameters, limit]);
     }
     if (start >= end) return [];
-    // The limit in the inner query preserves its order for the outer one.
+    // The limit is in the inner query, whose order the outer query preserves.
     const sql = `SELECT ${columns} FROM ${this.#blocks.within()} WHERE ${matching}`;
     const found: Row[] = [];
     for (const block of this.#blocks.covering([key, start], [key, end - 1], order)) {
       const compared = this.#blocks.compare<StoredRow>(block);
       const isPlain = columns === rowColumns && filter === '';
-      // Most rows of a block that begins or ends with the account belong to it, so filtering in SQL would gain nothing.
+      // Most rows of a block that begins or ends with the account belong to the account, so a filter in SQL would not
+      // be faster.
       const isOwn = sameKey(block.first[0], key) || (block.next !== null && sameKey(block.next[0], key));
       const whole = isPlain ? (compared ?? (isOwn ? this.#blocks.readAgain<StoredRow>(block) : null)) : null;
       const rows = whole

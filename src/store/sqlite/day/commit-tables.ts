@@ -6,7 +6,7 @@ import { metaNames, rowColumns } from '../schema/day-schema.ts';
 import type { Commit } from './commit.ts';
 
 /**
- * Writers of the tables of one commit, each with its prepared statements. All of them run within the caller's
+ * Writers of the tables of one commit, each with its prepared statements. All writers run within the caller's
  * transaction.
  */
 
@@ -18,7 +18,7 @@ export interface MinuteCounter {
   removed: number;
 }
 
-/** Returns a function that stores observations; its result has the rows as stored and their counts by minute and source. */
+/** Returns a function that stores observationsand returns the stored rows with their counts by minute and source. */
 export function rowWriter(db: Sqlite, intern: Intern) {
   const insert = db.prepare(
     `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -87,7 +87,7 @@ export function positionWriter(db: Sqlite): (changes: Commit['positions'], at: M
   };
 }
 
-/** Returns a function that stores how far a commit reaches: its last stamp, if it has rows, and its instant. */
+/** Returns a function that stores the end of a commit: its last stamp, if it has rows, and its instant. */
 export function endWriter(db: Sqlite): (commit: Commit) => void {
   const setMeta = db.prepare(
     `INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = MAX(value, excluded.value)`,

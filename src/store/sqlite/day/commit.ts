@@ -2,19 +2,19 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import type { Batch, NewObservation, Position, RefusalReason } from '../../port.ts';
 import type { RefusedRows, RefusedRowsChange } from '../../refused-rows.ts';
 
-/** One commit of a day. */
+/** Content of one commit of a day. */
 export interface Commit {
   readonly rows: readonly { readonly observation: NewObservation; readonly at: number; readonly identity: Buffer }[];
   readonly refusals: ReadonlyMap<string, { source: string; reason: RefusalReason; count: number }>;
   readonly positions: Batch['positions'];
   readonly refusedRows: readonly RefusedRowsChange[];
   readonly at: Micros;
-  /** The first stamp, also if there are no rows: refusals count in its hour. */
+  /** First stamp of the commit, also if it has no rows, because refusals count in the hour of the stamp. */
   readonly stamp: Micros;
   readonly bytes: number;
 }
 
-/** Data that a new day's file takes over from the previous one. */
+/** Data that is copied to a new day's file from the previous one. */
 export interface Carried {
   readonly generation: string;
   readonly positions: readonly Position[];

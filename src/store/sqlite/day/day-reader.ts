@@ -32,31 +32,34 @@ import type { AddCount } from './add-count.ts';
 import { refusedRowsIn } from './refused-table.ts';
 import { assertVersion, openSealed } from './sealed-day.ts';
 
-/** Page cache of one day's file: the operating system caches the rest. */
+/** Size of the page cache of one day's file, in bytes; the operating system caches further pages. */
 const cacheBytes = 2 * 1024 * 1024;
 
 type Order = AccountQuery['order'];
 
 let opened = 0;
 
-/** Queries of one day's file, of either form. */
+/** Runs the queries of one day's file, open or sealed. */
 export class DayReader implements CountedDay {
   readonly day: number;
   readonly form: DayForm;
   readonly path: string;
-  /** Different for every opened file: results cached for one are not valid for another. */
+  /** Number that differs for every opened file: results cached for one file are not valid for another. */
   readonly serial = ++opened;
   readonly hotCounts: StoredCounts;
   readonly #inode: number | null;
   readonly #file: DayFile;
   readonly #names: Names;
   readonly #rows: AccountRows;
-  /** Null if the file has no checksums. */
+  /** Groups of rows with a checksum each; null if the file has no checksums. */
   readonly #groups: CheckedGroups | null;
-  /** True if the file has a filter of its subjects: in a sealed file, unless an older version wrote it. */
+  /** True if the file has a filter of its subjects, as every sealed file has unless an older version wrote it. */
   readonly keepsFilter: boolean;
   #filterBlocks: number | null = null;
-  /** The filter's last result: one page queries the same account several times, and a sealed day never changes. */
+  /**
+   * Last result of the filter, cached because one page queries the same account several times and a sealed day never
+   * changes.
+   */
   #asked: { readonly key: SubjectKey; readonly held: boolean } | null = null;
 
   constructor(path: string, day: number, form: DayForm) {
@@ -83,17 +86,17 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** True if reads are verified with checksums: in a sealed file, unless an older version wrote it. */
+  /** True if reads are verified with checksums, as in every sealed file unless an older version wrote it. */
   get isChecked(): boolean {
     return this.#groups !== null;
   }
 
-  /** Yields differences between a file and its checksums; none for a file without checksums. */
+  /** Yields the differences between the file and its checksums; yields nothing for a file without checksums. */
   *checksumProblems(): Generator<ChecksumProblem> {
     if (this.isChecked) yield* checkDay(this.#file, this.day);
   }
 
-  /** True if a file with checksums has replaced this one since it was opened. */
+  /** True if a file with checksums has replaced this file since it was opened. */
   get isReplaced(): boolean {
     return this.form === 'sealed' && !this.isChecked && inodeOf(this.path) !== this.#inode;
   }
@@ -102,12 +105,15 @@ export class DayReader implements CountedDay {
     this.#file.db.close();
   }
 
-  /** Runs several queries on one state of the file; synchronous, so that no transaction stays open across ticks. */
+  /**
+   * Runs several queries on one state of the file. The callback is synchronous, so that no transaction stays open
+   * across turns of the event loop.
+   */
   atOnce<T>(work: () => T): T {
     return this.#file.db.transaction(work)();
   }
 
-  /** Returns false if the file certainly holds no row of the account; does not read its rows. */
+  /** Returns false if the file certainly holds no row of the account. Does not read the rows. */
   mayHold(key: SubjectKey): boolean {
     if (!this.keepsFilter) return true;
     if (this.#asked === null || !sameKey(this.#asked.key, key)) this.#asked = { key, held: this.#askFilter(key) };
@@ -141,12 +147,12 @@ export class DayReader implements CountedDay {
       return rows.map((row): Observation => decode(row, this.nameOf, this.path));
     } catch (error) {
       if (error instanceof StoreError) throw error;
-      // A time or text that cannot be decoded was not stored by this program.
-      throw new StoreError('damaged', `${this.path}: a row that cannot be decoded`, { cause: error });
+      // A time or text that cannot be decoded was not written by this program.
+      throw new StoreError('damaged', `${this.path}: a row cannot be decoded`, { cause: error });
     }
   }
 
-  /** Returns an account's rows with `start <= id < end`, up to a limit, as one number each (`packedRowSql`). */
+  /** Returns an account's rows with `start <= id < end`, at most `limit` rows, as one number each (`packedRowSql`). */
   packedRows(key: SubjectKey, start: number, end: number, limit: number): number[] {
     return this.#rows.packed({ key, start, end, limit });
   }
@@ -159,7 +165,7 @@ export class DayReader implements CountedDay {
     return last === undefined ? null : { rows: stamps.length, last };
   }
 
-  /** Adds the counters of whole hours or minutes, `from` inclusive, `to` exclusive, through `add`. */
+  /** Calls `add` with the counters of whole hours or minutes, `from` inclusive, `to` exclusive. */
   counters(bucket: 'hour' | 'minute', from: number, to: number, add: AddCount): void {
     if (this.#groups) {
       const counted = this.#groups.range<readonly [number, number, number]>(`counter_${bucket}`, from, to);
@@ -174,7 +180,7 @@ export class DayReader implements CountedDay {
     for (const [labeler, at, applied, removed] of rows) add(labeler, at, applied, removed);
   }
 
-  /** Adds the counts of rows with `start <= id < end`, all within one minute, through `add`. */
+  /** Calls `add` with the counts of rows with `start <= id < end`, all within one minute. */
   edge(start: number, end: number, add: AddCount): void {
     const of = Math.floor(start / minute);
     if (this.form === 'open') {
@@ -187,7 +193,7 @@ export class DayReader implements CountedDay {
       return;
     }
     for (const [labeler, stamps] of this.#stampsOf(of)) {
-      if (!stamps) throw new StoreError('damaged', `${this.path}: a minute without its stamps`);
+      if (!stamps) throw new StoreError('damaged', `${this.path}: a minute has no stamps`);
       const counts = [0, 0];
       for (const { offset, removed } of unpackStamps(stamps)) {
         const at = of * minute + offset;
@@ -209,7 +215,7 @@ export class DayReader implements CountedDay {
     return rows.map(([, [source, , , stamps]]) => [this.nameOf('source', source), stamps] as const);
   }
 
-  /** Returns refusals of the hours that `start <= t < end` touches. */
+  /** Returns the refusals of the hours that overlap the interval `start <= t < end`. */
   refusals(start: number, end: number): RefusalCount[] {
     const [from, to] = [Math.floor(start / hour), Math.ceil(end / hour)];
     if (this.#groups) {
@@ -224,7 +230,7 @@ export class DayReader implements CountedDay {
     return rows.map(([source, reason, count]) => ({ source, reason, count }));
   }
 
-  /** Returns every position as of this file's last commit. */
+  /** Returns every position, as of the last commit of this file. */
   positions(): Position[] {
     type Row = readonly [string, string, string, Micros];
     const sql = 'SELECT source, endpoint, value, accepted_at FROM position ORDER BY source, endpoint';
@@ -234,17 +240,20 @@ export class DayReader implements CountedDay {
       .map(([source, endpoint, value, acceptedAt]) => ({ source, endpoint, value, acceptedAt }));
   }
 
-  /** Returns the refused rows as of this file's last commit; a sealed day has none. */
+  /** Returns the refused rows, as of the last commit of this file; a sealed day has no refused rows. */
   refusedRows(): RefusedRows[] {
     return this.form === 'open' ? refusedRowsIn(this.#file) : [];
   }
 
-  /** Last stamp and last accepted batch, of this day or carried over from the previous one. */
+  /**
+   * Returns the last stamp and the instant of the last accepted batch, of this day or carried over from the previous
+   * one.
+   */
   ends(): { last: Micros | null; through: Micros | null } {
     return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };
   }
 
-  /** Returns a number that the file stores under a name; null if it has none. */
+  /** Returns a number that the file stores under a name; null if the file has no such number. */
   meta(name: string): Micros | null {
     const value = this.#metaValue(name);
     return value === null ? null : (value as Micros);
@@ -262,7 +271,7 @@ export class DayReader implements CountedDay {
     return this.#all<[number | string]>('SELECT value FROM meta WHERE name = ?', [name])[0]?.[0] ?? null;
   }
 
-  /** Yields identities of rows accepted at or after an instant, in order; open days only. */
+  /** Yields identities of rows accepted at or after an instant, in order. Only for open days. */
   *identities(since: number): Generator<readonly [id: number, identity: Buffer]> {
     const sql = 'SELECT id, identity FROM observation WHERE id >= ? ORDER BY id';
     for (const row of this.#iterate<[number, unknown]>(sql, [since])) {
@@ -273,7 +282,7 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** Yields every row, in the file's own order; those of an open day with their identity. */
+  /** Yields every row in the order of the file, with the row's identity for an open day. */
   *rows(): Generator<readonly [row: StoredRow, identity: Buffer | null]> {
     const identity = this.form === 'open' ? 'identity' : 'NULL';
     const order = this.form === 'open' ? 'id' : 'subject, id';
@@ -283,7 +292,7 @@ export class DayReader implements CountedDay {
     }
   }
 
-  /** Returns every counter of a kind with its source's number. */
+  /** Returns every counter of hours or of minutes, with the number of its source. */
   allCounters(bucket: 'hour' | 'minute'): [bucket: number, source: number, applied: number, removed: number][] {
     return this.#all(
       `SELECT ${bucket}, source, applied, removed FROM counter_${bucket} ORDER BY ${bucket}, source`,
@@ -291,7 +300,7 @@ export class DayReader implements CountedDay {
     );
   }
 
-  /** Runs SQLite's own integrity check; empty if the file is sound. */
+  /** Runs SQLite's integrity check and returns the problems; empty if the file is sound. */
   fileProblems(): string[] {
     const found = this.#file.db.pragma('quick_check(10)') as { quick_check: string }[];
     return found.map((row) => row.quick_check).filter((text) => text !== 'ok');

@@ -13,9 +13,15 @@ import type { Carried, Commit } from './commit.ts';
 import { counterWriter, endWriter, positionWriter, refusalWriter, rowWriter } from './commit-tables.ts';
 import { refusedRowsWriter } from './refused-table.ts';
 
-/** Page cache for the current day; a commit that needs more uses more, because nothing is spilled. */
+/**
+ * Size of the page cache for the current day, in bytes. A commit that changes more pages uses more memory, because
+ * pages are not spilled.
+ */
 const cacheBytes = 32 * 1024 * 1024;
-/** Bytes of one commit for tables, counters, first counts of hot subjects, and free-list pages. */
+/**
+ * Bytes that one commit may write besides its rows: tables, counters, first counts of hot subjects, and free-list
+ * pages.
+ */
 const commitOverhead = 3 * 1024 * 1024;
 
 /** Options of the day writer. */
@@ -25,7 +31,7 @@ export interface DayWriterOptions {
   readonly faults: Faults | undefined;
 }
 
-/** Writes the current day over the only connection that changes its file. */
+/** Writes the current day over the only connection that may change its file. */
 export class DayWriter {
   readonly day: number;
   readonly #db: Sqlite;
@@ -51,13 +57,13 @@ export class DayWriter {
     }
   }
 
-  /** Commits rows, counters, refusals, positions and refused rows atomically; durable on return. */
+  /** Commits rows, counters, refusals, positions and refused rows atomically. The commit is durable on return. */
   commit(commit: Commit): void {
     this.#admit(commit);
     try {
       this.#write(commit);
     } catch (error) {
-      // Numbers assigned in a transaction that was rolled back are free again.
+      // Numbers that a rolled-back transaction assigned are free again.
       this.#names.clear();
       throw storeError(error, this.#path);
     }
@@ -72,10 +78,10 @@ export class DayWriter {
     this.#db.close();
   }
 
-  /** Refuses a commit that could make the log longer than its limit. */
+  /** Throws if a commit could make the log longer than its limit. */
   #admit(commit: Commit): void {
-    // Each row writes at most one page each of the index, the stored counts, the names of values and those of
-    // collections, plus its share of the table; page splits are rare.
+    // Each row writes at most one page each of the index, the stored counts, the names of values and the names of
+    // collections, and its share of the table; page splits are rare.
     const most = commit.rows.length * 5 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
     assertLogRoom(this.#db, this.#path, most, this.#maxLogBytes);
   }
@@ -117,7 +123,7 @@ export class DayWriter {
       if (known !== undefined) return known;
       const { find, insert } = statements.get(table) ?? {};
       const id = find?.get(name) ?? insert?.get(name);
-      if (id === undefined) throw new StoreError('damaged', `${this.#path}: ${table} gave no number`);
+      if (id === undefined) throw new StoreError('damaged', `${this.#path}: the table ${table} assigned no number`);
       this.#names.set(table, name, id);
       return id;
     };
@@ -126,9 +132,7 @@ export class DayWriter {
 
 type Statement = Database.Statement<[string], number>;
 
-/**
- * Initializes a new day's file with data of the previous day; leaves a file that already has a generation unchanged.
- */
+/** Initializes a new day's file with data of the previous day. Does not change a file that already has a generation. */
 function carryOver(db: Sqlite, carried: Carried): void {
   db.transaction(() => {
     const known = db

@@ -5,8 +5,8 @@ import type { DayFile } from '../schema/day-file.ts';
 import { earlierRefusedRows, refusedRowsFrom } from '../schema/refused-schema.ts';
 
 /**
- * Returns the refused rows of an open day as of its last commit. A file that no writer has migrated yet has them under
- * the names of positions.
+ * Returns the refused rows of an open day as of its last commit. In a file that no writer has migrated yet, they are
+ * stored under the names of positions.
  */
 export function refusedRowsIn(file: DayFile): RefusedRows[] {
   const table = schemaVersion(file.db) >= refusedRowsFrom ? 'refused_rows' : `(${earlierRefusedRows})`;

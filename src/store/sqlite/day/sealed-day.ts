@@ -2,7 +2,10 @@ import { StoreError } from '../../errors.ts';
 import { openImmutable, type Sqlite } from '../base/connection.ts';
 import type { DayFile } from '../schema/day-file.ts';
 
-/** Opens a sealed day with a page cache of that many bytes. A file that is not in the state that sealing leaves is damaged. */
+/**
+ * Opens a sealed day with a page cache of the given size in bytes. Throws `damaged` for a file that is not in the state
+ * that sealing leaves.
+ */
 export function openSealed(path: string, cacheBytes: number): Sqlite {
   try {
     return openImmutable(path, cacheBytes);
@@ -12,9 +15,12 @@ export function openSealed(path: string, cacheBytes: number): Sqlite {
   }
 }
 
-/** With an altered version, a file could pass for one without checksums: the version is stored in two places. */
+/**
+ * Throws `damaged` unless both places in which the version is stored agree. A file with an altered version could
+ * otherwise count as a file without checksums.
+ */
 export function assertVersion(file: DayFile, version: number): void {
   const [applied] = file.column('SELECT max(version) FROM migration', []);
   if (applied === version) return;
-  throw new StoreError('damaged', `${file.path} has schema ${version} and the steps of ${String(applied)}`);
+  throw new StoreError('damaged', `${file.path} has schema ${version} but records the steps of ${String(applied)}`);
 }

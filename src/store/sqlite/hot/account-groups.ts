@@ -10,29 +10,30 @@ export interface AccountGroups {
   readonly groups: readonly Group[];
   /** Number of rows that were read for the counts. */
   readonly looked: number;
-  /** True if the file stores these counts: it is a hot account. */
+  /** True if the file stores these counts, because the account is hot. */
   readonly kept: boolean;
 }
 
 /**
- * Maximum number of an open day's rows after the interval's end that are subtracted from the stored counts; with more,
- * the rows before the end are counted.
+ * Maximum number of an open day's rows after the interval's end that are subtracted from the stored counts; with more
+ * rows, the rows before the end are counted instead.
  */
 const maxSubtracted = 5_000;
 const none: AccountGroups = { groups: [], looked: 0, kept: false };
 
 /**
- * Returns counts of an account's rows with `start <= id < end`; null if this requires reading more than `most` rows.
+ * Returns the counts of an account's rows with `start <= id < end`; null if this requires reading more than `most`
+ * rows.
  */
 export function accountGroups(file: CountedDay, key: SubjectKey, part: Part, most: number): AccountGroups | null {
   if (!file.mayHold(key)) return none;
-  // Stored counts are tried before the rows: they are in one or two pages, which are soon cached.
+  // Stored counts are tried before the rows, because they are in one or two pages, which are soon cached.
   const kept = part.start <= dayStart(file.day);
   if (file.form === 'sealed') {
     const whole = kept && part.end >= dayStart(file.day + 1);
     return (whole ? keptGroups(file, key) : null) ?? countedGroups(file, key, part, most);
   }
-  // Reads one state of the file, because rows may be added between two queries.
+  // Both queries read one state of the file, because rows may be added between them.
   return file.atOnce(
     () => (kept ? keptUntil(file, key, part.end, most) : null) ?? countedGroups(file, key, part, most),
   );
@@ -63,7 +64,10 @@ function countedGroups(file: CountedDay, key: SubjectKey, { start, end }: Part, 
   return rows.length > most ? null : { groups: groupsOfPacked(rows), looked: rows.length, kept: false };
 }
 
-/** Subtracts groups. The groups to subtract are part of the stored ones; otherwise the stored counts are wrong. */
+/**
+ * Returns the stored groups minus other groups. Throws `damaged` if a result is negative, because the stored counts are
+ * then wrong.
+ */
 function without(groups: readonly Group[], others: readonly Group[], path: string): readonly Group[] {
   if (others.length === 0) return groups;
   const left = new Map<string, Group>();

@@ -8,23 +8,23 @@ import type { CountedDay } from './counted-day.ts';
 import type { Group } from './group.ts';
 import { TallySums } from './tally-sums.ts';
 
-/** Cached result for a run of days. */
+/** Cached sums over a sequence of days. */
 interface Run {
   readonly days: readonly AccountDay[];
   readonly sums: TallySums;
 }
 
-/** Maximum number of cached runs of sealed days. */
+/** Maximum number of cached sequences of sealed days. */
 const maxRuns = 32;
-/** Maximum number of names in a cached run; with `maxRuns` it bounds the memory. */
+/** Maximum number of names in a cached sequence of days; with `maxRuns` it bounds the memory. */
 const maxNames = 10_000;
 
-/** The days of an interval, each opened once for one query. */
+/** Days of an interval, each opened once for one query. */
 interface CountedDays {
   over<T>(interval: Interval, work: (look: { readonly days: readonly CountedDay[] }) => T): T;
 }
 
-/** Counts accounts' rows, and caches the results of sealed days for hot accounts: those days never change. */
+/** Counts accounts' rows, and caches the results of sealed days for hot accounts, because sealed days never change. */
 export class AccountTallies {
   readonly #days: CountedDays;
   readonly #runs = new Map<string, Run>();
@@ -33,10 +33,13 @@ export class AccountTallies {
     this.#days = days;
   }
 
-  /** Counts an account's rows in an interval: from stored counts if there are any, otherwise within the budget. */
+  /**
+   * Returns the counts of an account's rows in an interval, from stored counts if they exist, otherwise from rows
+   * within the budget.
+   */
   of(query: Parameters<StoreReader['tallyAccount']>[0]): AccountTally {
     const { account, filter = {}, budget, start, end } = query;
-    if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'budget must be at least 1');
+    if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'the budget must be at least 1');
     return this.#days.over(query, ({ days }) => {
       const counting = new Counting(days, { key: subjectKey(account), filter, start, end, budget });
       const sealed = counting.sealedRun();
@@ -63,7 +66,8 @@ export class AccountTallies {
     const days: AccountDay[] = [];
     for (let day = last; day >= first; day--) days.push(counting.day(day, sums));
     const run = { days, sums };
-    // Few rows are counted again as quickly, and a day that was not counted must be tried again.
+    // The result of a cold account is not cached, because its few rows are quickly counted again; a result without some
+    // day is not cached, because that day must be tried again.
     if (counting.busy && days.every(({ counts }) => counts !== null) && sums.names <= maxNames) {
       if (this.#runs.size >= maxRuns) this.#runs.delete(this.#runs.keys().next().value ?? '');
       this.#runs.set(name, run);
@@ -72,11 +76,11 @@ export class AccountTallies {
   }
 }
 
-/** A run of whole sealed days without an open day between them. */
+/** Sequence of whole sealed days without an open day between them. */
 interface SealedRun {
   readonly first: number;
   readonly last: number;
-  /** Serial numbers of their open files. */
+  /** Serial numbers of the open files of these days. */
   readonly files: readonly number[];
 }
 
@@ -88,12 +92,12 @@ interface Counted {
   readonly budget: number;
 }
 
-/** One count over the days, newest first, within one budget. */
+/** One count over several days, newest first, within one budget. */
 class Counting {
   readonly #files: ReadonlyMap<number, CountedDay>;
   readonly #of: Counted;
   #left: number;
-  /** True if a sealed day's stored groups were used: it is a hot account. */
+  /** True if the stored groups of a sealed day were used, because the account is hot. */
   busy = false;
 
   constructor(days: readonly CountedDay[], of: Counted) {
@@ -110,7 +114,7 @@ class Counting {
     const [first, last] = [whole[0]?.day, whole.at(-1)?.day];
     if (first === undefined || last === undefined) return null;
     const open = [...this.#files.values()].some(({ day, form }) => form === 'open' && day > first && day < last);
-    // A day that was purged meanwhile changes the run.
+    // A day that was purged during the count has another serial number, so that the cached sums are not used.
     return open ? null : { first, last, files: whole.map(({ serial }) => serial) };
   }
 
@@ -124,7 +128,7 @@ class Counting {
   }
 
   /**
-   * Returns the account's groups of part of a day; null if this requires reading more rows than the budget has left.
+   * Returns the account's groups of part of a day; null if this requires reading more rows than the rest of the budget.
    */
   #groups(file: CountedDay, start: number, end: number): readonly Group[] | null {
     const found = accountGroups(file, this.#of.key, { start, end }, this.#left);

@@ -7,12 +7,12 @@ import { type Group, type HotSubject, maxGroups } from './group.ts';
 export const countedSql = `SELECT source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
   WHERE subject = ? GROUP BY source, val, target ORDER BY source, val, target`;
 
-/** SQL that counts the rows of every hot subject, subject by subject. */
+/** SQL that counts the rows of every hot subject, ordered by subject. */
 export const hotSubjectsSql = `SELECT subject, source, val, ${targetSql} AS target, ${countsSql} FROM main.observation
   WHERE subject IN (SELECT subject FROM main.observation GROUP BY subject HAVING count(*) >= ${hotRows})
   GROUP BY subject, source, val, target ORDER BY subject, source, val, target`;
 
-/** Collects rows that are sorted by subject into the groups of each subject. */
+/** Yields the groups of each subject from rows that are sorted by subject. */
 export function* bySubject(rows: Iterable<readonly [SubjectKey, ...Group]>): Generator<HotSubject> {
   let last: { readonly subject: SubjectKey; readonly groups: Group[] } | null = null;
   for (const [subject, ...group] of rows) {

@@ -7,11 +7,12 @@ import type { SubjectKey } from '../base/row.ts';
 export type Group = readonly [source: number, val: number, target: number, applied: number, removed: number];
 
 /**
- * Maximum number of stored groups that are read of one subject's day; beyond it, rows are counted within the budget.
+ * Maximum number of stored groups of one subject that are read from a day; for a subject with more, rows are counted
+ * within the budget.
  */
 export const maxGroups = 5_000;
 
-/** One subject's groups in order; if there are more than `maxGroups`, only enough of them to show that. */
+/** Groups of one subject in order; if a subject has more than `maxGroups`, only the first `maxGroups` + 1. */
 export interface HotSubject {
   readonly subject: SubjectKey;
   readonly groups: readonly Group[];

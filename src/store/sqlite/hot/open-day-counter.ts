@@ -7,16 +7,19 @@ import { countsSql, targetSql } from '../schema/row-sql.ts';
 import { maxGroups } from './group.ts';
 
 /**
- * One-byte counters that subjects share by their hash: a counter is never less than the number of a subject's rows
+ * Number of one-byte counters, which subjects share by their hash. A counter is at least the number of a subject's rows
  * since the start.
  */
 const counters = 2 ** 20;
 const highest = 255;
-/** Maximum length of a key with stored counts; a did:plc has 15 bytes. The limit bounds the writes of a commit. */
+/**
+ * Maximum length in bytes of a subject key with stored counts; that of a did:plc has 15 bytes. The limit bounds the
+ * writes of a commit.
+ */
 const maxKeyLength = 128;
 /**
- * Number of rows for which one commit may create counts. One subject may have more: rows that were written before the
- * file stored counts, or that were not counted because the writer restarted.
+ * Maximum rows for which one commit creates counts. A single subject may have more rows, if they were written before
+ * the file stored counts, or before a restart of the writer.
  */
 const beginRows = 2 * maxBatchRows;
 /** Maximum number of cached subjects that have too many groups to read. */
@@ -30,10 +33,10 @@ export class OpenDayCounter {
   readonly #noticed = Buffer.alloc(counters);
   readonly #kept: (subject: SubjectKey) => boolean;
   readonly #refused = new Set<string>();
-  /** Returns the number of a subject's rows and of their groups, each capped at `most`. */
+  /** Returns the number of a subject's rows and of their groups, each at most `most`. */
   readonly #rows: (subject: SubjectKey, most: number) => number;
   readonly #groups: (subject: SubjectKey, most: number) => number;
-  /** Adds a subject's rows from a stamp on. */
+  /** Adds a subject's rows with a stamp or a later one to the stored counts. */
   readonly #add: (subject: SubjectKey, from: number) => void;
 
   constructor(db: Sqlite) {
@@ -57,13 +60,13 @@ export class OpenDayCounter {
     this.#rows = (subject, most) => rows.get(subject, most) ?? 0;
     this.#groups = (subject, most) => groups.get(subject, most) ?? 0;
     this.#add = (subject, from) => add.run(subject, from);
-    // Every row of a subject with stored counts must be counted.
+    // All further rows of a subject with stored counts must be counted.
     for (const subject of db.prepare<[], SubjectKey>('SELECT DISTINCT subject FROM busy').pluck().iterate()) {
       this.#noticed[counterOf(subject)] = highest;
     }
   }
 
-  /** Counts rows that the same transaction has inserted, from their first stamp on. */
+  /** Adds rows that the same transaction has inserted to the counts of their subjects. */
   count(rows: readonly StoredRow[]): void {
     const [from] = rows[0] ?? [];
     if (from === undefined) return;
@@ -79,7 +82,10 @@ export class OpenDayCounter {
     }
   }
 
-  /** Creates a subject's counts if this commit has room for its rows; otherwise a later commit creates them. */
+  /**
+   * Creates a subject's counts if its rows are within the rest of this commit's limit; otherwise a later commit creates
+   * the counts.
+   */
   #begin(name: string, subject: SubjectKey, left: number): number {
     if (left <= 0) return 0;
     const rows = this.#rows(subject, left + 1);
@@ -97,8 +103,8 @@ export class OpenDayCounter {
   }
 
   /**
-   * Returns an upper bound of the subject's rows since the start, capped at the counter's maximum. A failed commit only
-   * makes it larger.
+   * Returns an upper bound of the subject's rows since the start, capped at the counter's maximum. After a failed
+   * commit the bound is larger than necessary.
    */
   #notice(subject: SubjectKey): number {
     const counter = counterOf(subject);

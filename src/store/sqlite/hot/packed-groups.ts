@@ -4,15 +4,15 @@ import type { SubjectKey } from '../base/row.ts';
 import type { Group } from './group.ts';
 
 /**
- * Encoding of one subject's groups of a day in a few bytes each, so that a page reads one place in the file instead of
- * a row per group: varints of the increase of the labeler's number, of value and target, and of the two counts; then a
- * checksum, because a flipped bit would be a wrong count.
+ * Encoding of one subject's groups of a day in a few bytes each, so that a page reads one location in the file instead
+ * of a row per group. Each group consists of varints: the increase of the labeler's number, value and target, and the
+ * two counts. A checksum follows the groups, because a flipped bit would give a wrong count.
  */
 
 const crcBytes = 4;
 const targets = 3;
 
-/** Packs groups in the order of (source, val, target); `seed` initializes the checksum. */
+/** Packs groups, which must be in the order of (source, val, target); `seed` initializes the checksum. */
 export function packGroups(groups: readonly Group[], seed = 0): Buffer {
   const bytes: number[] = [];
   let before = 0;
@@ -33,7 +33,7 @@ export function packGroups(groups: readonly Group[], seed = 0): Buffer {
 export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
   const end = packed.length - crcBytes;
   if (end < 0 || crc32(packed.subarray(0, end), seed) !== packed.readUInt32LE(end)) {
-    throw new StoreError('damaged', `${path}: the counts of an account differ from what was stored`);
+    throw new StoreError('damaged', `${path}: the counts of an account do not match their checksum`);
   }
   const groups: Group[] = [];
   let at = 0;
@@ -55,7 +55,9 @@ export function unpackGroups(packed: Buffer, path: string, seed = 0): Group[] {
   return groups;
 }
 
-/** Returns the seed for the checksum of a subject's packed groups, so that another subject's groups do not match. */
+/**
+ * Returns the seed for the checksum of a subject's packed groups, so that the groups of another subject do not match.
+ */
 export function groupsSeed(subject: SubjectKey): number {
   return crc32(subject, typeof subject === 'string' ? 1 : 2);
 }

@@ -2,14 +2,18 @@ import { removalFlag } from '../base/row.ts';
 import type { Group } from './group.ts';
 
 /**
- * SQL that encodes a row's labeler, value, target and action as one number, which is read several times faster than
- * columns. Exact while a day's file has fewer than 2^20 labelers and 2^29 values. `target` is SQL of the row's target.
+ * Returns SQL that encodes a row's labeler, value, target and action as one number, which SQLite returns several times
+ * faster than columns. The encoding is exact while a day's file has fewer than 2^20 labelers and 2^29 values. `target`
+ * is the SQL of the row's target.
  */
 export function packedRowSql(target: string): string {
   return `source * ${2 ** 32} + val * 8 + (${target}) * 2 + (flags & ${removalFlag} <> 0)`;
 }
 
-/** Counts rows, as `packedRowSql` encodes them, by labeler, value, target and action: one group for each combination. */
+/**
+ * Returns the counts of rows that `packedRowSql` encoded: one group for each labeler, value and target, with the counts
+ * of both actions.
+ */
 export function groupsOfPacked(rows: readonly number[]): Group[] {
   const counts = new Map<number, number>();
   for (const row of rows) counts.set(row, (counts.get(row) ?? 0) + 1);

@@ -7,7 +7,7 @@ import { groupsSeed, packGroups } from './packed-groups.ts';
 /** Stores the counts of a complete sealed day, except for subjects with too many groups to read. */
 export function storeSealedDayCounts(db: Sqlite): void {
   const rows = db.prepare<[], [SubjectKey, ...Group]>(hotSubjectsSql).raw();
-  // Inserted after the query, which occupies the connection.
+  // The rows are inserted after the query, because the query occupies the connection.
   const packed: (readonly [SubjectKey, Buffer])[] = [];
   for (const { subject, groups } of bySubject(rows.iterate())) {
     if (groups.length <= maxGroups) packed.push([subject, packGroups(groups, groupsSeed(subject))]);

@@ -8,16 +8,16 @@ import { type Group, type HotSubject, maxGroups } from './group.ts';
 import { bySubject, countedSql, hotSubjectsSql } from './group-sql.ts';
 import { groupsSeed, unpackGroups } from './packed-groups.ts';
 
-/** Version of each form from which on it stores counts. */
+/** First schema version of each form of a day that stores counts. */
 const storedFrom: Readonly<Record<DayForm, number>> = { sealed: 2, open: 3 };
-/** Version of a sealed day from which on each subject's counts are in one place. */
+/** First schema version of a sealed day in which the counts of each subject are in one location. */
 const packedFrom = 4;
-/** Number of groups of a subject that can be read quickly. */
+/** Maximum number of groups of a subject that can be read quickly. */
 const fewGroups = 1_000;
-/** Approximate size of a packed group in bytes. */
+/** Approximate size of a packed group, in bytes. */
 const packedGroupBytes = 5;
 
-/** Reads the counts that a day's file stores, of either form. */
+/** Reads the counts that a day's file stores, for open and sealed days. */
 export class StoredCounts {
   readonly #file: DayFile;
   readonly #form: DayForm;
@@ -33,15 +33,15 @@ export class StoredCounts {
     this.#isStored = version >= storedFrom[form];
   }
 
-  /** True if the file stores counts; one of an earlier version does so once a writer reopens it. */
+  /** True if the file stores counts. A file of an earlier version stores counts once a writer has opened it. */
   get isStored(): boolean {
     if (!this.#isStored && this.#form === 'open') this.#isStored = schemaVersion(this.#file.db) >= storedFrom.open;
     return this.#isStored;
   }
 
   /**
-   * Returns the stored groups of an account; if there are more than `maxGroups`, only enough of them to show that.
-   * Empty if the file stores none. Those of an open day reflect its current rows.
+   * Returns the stored groups of an account; if the account has more than `maxGroups`, only the first `maxGroups` + 1.
+   * Empty if the file stores no groups of the account. The groups of an open day include its current rows.
    */
   groupsOf(key: SubjectKey): readonly Group[] {
     if (!this.isStored) return [];
@@ -53,7 +53,7 @@ export class StoredCounts {
     return found ? this.#unpacked(key, found[0]) : [];
   }
 
-  /** Returns some subjects with stored groups, but not very many of them: the last ones in order. */
+  /** Returns the last subjects, in key order, that have stored groups, but at most `fewGroups` groups each. */
   subjects(limit: number): SubjectKey[] {
     if (!this.isStored) return [];
     const few = this.#isPacked
@@ -63,7 +63,7 @@ export class StoredCounts {
     return this.#file.all<[SubjectKey]>(sql, [limit]).map(([subject]) => subject);
   }
 
-  /** Yields differences between the stored counts and the file's rows. */
+  /** Yields the differences between the stored counts and the file's rows. */
   *problems(): Generator<string> {
     if (!this.isStored) return;
     if (this.#form === 'sealed') {
@@ -78,7 +78,10 @@ export class StoredCounts {
     }
   }
 
-  /** Compares the stored counts of a sealed day: every hot subject must have them, and no other. */
+  /**
+   * Returns the first problem of a sealed day's stored counts, or null: every hot subject must have correct counts, and
+   * no other subject may have counts.
+   */
   #sealedProblem(): string | null {
     const stored = this.#stored();
     try {
@@ -91,7 +94,7 @@ export class StoredCounts {
       if (!(error instanceof StoreError)) throw error;
       return error.message;
     } finally {
-      // An unfinished query would block the file's next one.
+      // An unfinished query would block the next query of the file.
       stored.return(undefined);
     }
   }
@@ -110,7 +113,7 @@ export class StoredCounts {
     }
   }
 
-  /** Yields the subjects whose groups a sealed file must store, computed from its rows, in the same order. */
+  /** Yields the subjects whose groups a sealed file must store, computed from its rows, in the order of `#stored`. */
   *#computed(): Generator<HotSubject> {
     for (const counted of bySubject(this.#file.iterate<[SubjectKey, ...Group]>(hotSubjectsSql, []))) {
       if (!this.#isPacked || counted.groups.length <= maxGroups) yield counted;

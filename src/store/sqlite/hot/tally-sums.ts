@@ -9,7 +9,7 @@ interface Sum {
   removed: number;
 }
 
-/** Sums over the groups of several files, each with its own numbers for names. */
+/** Sums over the groups of several files, in which the same name may have different numbers. */
 export class TallySums {
   readonly #filter: AccountFilter;
   readonly #labelers = new Map<string, Sum>();
@@ -19,12 +19,12 @@ export class TallySums {
     this.#filter = filter;
   }
 
-  /** Number of labelers and values, as a measure of memory. */
+  /** Number of labelers and values in the sums, as a measure of memory. */
   get names(): number {
     return this.#labelers.size + this.#values.size;
   }
 
-  /** Adds the sums of other days without changing them. */
+  /** Adds the sums of other days to these sums. */
   merge(others: TallySums): void {
     for (const [name, sum] of others.#labelers) increase(sumOf(this.#labelers, name), sum.applied, sum.removed);
     for (const [name, sum] of others.#values) increase(sumOf(this.#values, name), sum.applied, sum.removed);
@@ -46,14 +46,14 @@ export class TallySums {
       if (!agrees(group)) continue;
       increase(day[targetKinds[about] ?? 'record'], only === true ? 0 : applied, only === false ? 0 : removed);
     }
-    // Converted to names only at the end: numbers are specific to a file, and many groups share one.
+    // Numbers are converted to names only here, because numbers are specific to a file and many groups share a number.
     for (const [id, sum] of labelers)
       increase(sumOf(this.#labelers, file.nameOf('source', id)), sum.applied, sum.removed);
     for (const [id, sum] of values) increase(sumOf(this.#values, file.nameOf('val', id)), sum.applied, sum.removed);
     return day;
   }
 
-  /** Returns a test whether a group of a file matches the filter, ignoring the action. */
+  /** Returns a function that returns true if a group of a file matches the filter, ignoring the action. */
   #condition(file: CountedDay): (group: Group) => boolean {
     const { labeler, value, target } = this.#filter;
     if (labeler === undefined && value === undefined && target === undefined) return () => true;
@@ -63,7 +63,7 @@ export class TallySums {
       (target === undefined || targetKinds[about] === target);
   }
 
-  /** Returns both sums as a tally lists them. */
+  /** Returns the sums by labeler and by value, in the order of a tally. */
   result(): Pick<AccountTally, 'labelers' | 'values'> {
     return {
       labelers: sortedByCount(this.#labelers).map(([labeler, sum]) => ({ labeler, ...sum })),

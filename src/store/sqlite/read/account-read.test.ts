@@ -17,7 +17,7 @@ async function storeInTest(): Promise<SqliteWriter> {
 
 const whole = { account, start: micros(noon), end: micros(noon + days * day), order: 'oldest' } as const;
 
-/** Reads every row in chunks, each starting where the previous one ended. */
+/** Returns every row, read in chunks that each start at the end of the previous one. */
 async function follow(store: SqliteWriter, query: Omit<AccountQuery, 'after'>): Promise<Observation[]> {
   const rows: Observation[] = [];
   let after: AccountQuery['after'] = null;
@@ -28,7 +28,7 @@ async function follow(store: SqliteWriter, query: Omit<AccountQuery, 'after'>): 
     if (read.next === null) return rows;
     if (after !== null) expect(read.next).toBeGreaterThan(after);
     after = read.next;
-    // A chunk reads at least one row.
+    // Each chunk reads at least one row.
     expect(chunk).toBeLessThan(days * rowsADay);
   }
 }
@@ -42,18 +42,18 @@ describe('reading rows in chunks with a row budget', () => {
     ['nothing', { value: 'never' }],
   ];
 
-  it.each(filters)('yields the rows of one long read, wherever a chunk ends: %s', async (_, filter) => {
+  it.each(filters)('yields the rows of one long read, regardless of the ends of chunks: %s', async (_, filter) => {
     const store = await storeInTest();
     const { rows: all } = await store.readAccount({ ...whole, after: null, limit: 500, filter });
     for (const limit of [1, 3, 10]) {
-      // Budgets that end within a day, at its end, and after it.
+      // These budgets end within a day, at its end, and after it.
       for (const passes of [1, 2, 7, rowsADay - 1, rowsADay, rowsADay + 1, days * rowsADay]) {
         expect(await follow(store, { ...whole, limit, passes, filter })).toEqual(all);
       }
     }
   });
 
-  it('reads no more rows than the budget allows and continues after the last one', async () => {
+  it('reads no more rows than the budget allows and continues after the last row', async () => {
     const store = await storeInTest();
     const filter = { value: 'never' };
     const stampOf = (n: number): number => noon + Math.floor(n / rowsADay) * day + (n % rowsADay);

@@ -13,15 +13,15 @@ import { dayStart, type Interval, micros } from '../../time.ts';
 import { subjectKey } from '../base/row.ts';
 import type { Days } from './days.ts';
 
-/** Stamps counted before the event loop gets a turn. */
+/** Maximum stamps that are counted in one turn of the event loop. */
 const stampsAtOnce = 20_000;
 
-/** Reads one chunk of an account's rows. */
+/** Reads and returns one chunk of an account's rows. */
 export function readAccount(days: Days, query: AccountQuery): AccountChunk {
   const { account, order, after, limit, filter } = query;
   assertInterval(query);
   if (!Number.isInteger(limit) || limit < 1 || limit > maxChunkRows) {
-    throw new StoreError('invalid_query', `limit must be 1 to ${maxChunkRows}`);
+    throw new StoreError('invalid_query', `the limit must be 1 to ${maxChunkRows}`);
   }
   const passes = query.passes ?? Number.POSITIVE_INFINITY;
   // Without a filter, the limit bounds the number of rows read.
@@ -49,7 +49,7 @@ export function readAccount(days: Days, query: AccountQuery): AccountChunk {
   });
 }
 
-/** Splits an interval into parts with at most `maxRows` of the account's rows. */
+/** Splits an interval into parts with at most `maxRows` of the account's rows each, and returns the parts. */
 export async function accountIntervals(
   days: Days,
   query: Parameters<StoreReader['accountIntervals']>[0],
@@ -64,7 +64,7 @@ export async function accountIntervals(
   let counted = 0;
   let from: number = query.start;
   for (;;) {
-    // After a full part, only one more row is read: the next part begins with it.
+    // After a full part, only one more row is read, at which the next part begins.
     const most = inPart === maxRows ? 1 : Math.min(stampsAtOnce, maxRows - inPart);
     const passed = days.over(query, (look) => {
       for (const day of look.days) {

@@ -7,7 +7,7 @@ import type { DayReader } from '../day/day-reader.ts';
 import { assertInterval } from './account-read.ts';
 import type { Days } from './days.ts';
 
-/** Maximum interval of `countsOverTime`, in microseconds, by bucket. */
+/** Maximum interval of `countsOverTime` by bucket, in microseconds. */
 const longest = { hour: 40 * dayLength, minute: 2 * dayLength } as const;
 
 interface Closed {
@@ -16,12 +16,12 @@ interface Closed {
 }
 
 /**
- * Rolling counts from counters. Sums of days that can no longer change are cached, so the cost of a window depends only
- * on its edges and on today, not on the number of rows.
+ * Counts of labelers' rows over an interval, from counters. Sums of days that can no longer change are cached, so the
+ * cost of a window depends only on its edges and on today, not on the number of rows.
  */
 export class Counts {
   readonly #days: Days;
-  /** Keyed by the open file: a day that is sealed or purged is opened again. */
+  /** Sums of closed days by open file. A day that is sealed or purged gets another open file. */
   readonly #closed = new WeakMap<DayReader, Closed>();
 
   constructor(days: Days) {
@@ -60,7 +60,10 @@ export class Counts {
     const { bucket, labeler: only, start, end } = query;
     const length = bucket === 'hour' ? hour : minute;
     if (start % length !== 0 || end % length !== 0 || end - start > longest[bucket]) {
-      throw new StoreError('invalid_query', `the interval must be of whole ${bucket}s, at most ${longest[bucket]} us`);
+      throw new StoreError(
+        'invalid_query',
+        `the interval must consist of whole ${bucket}s and be at most ${longest[bucket]} us`,
+      );
     }
     return this.#days.over(query, ({ days }) => {
       const found: BucketCount[] = [];
@@ -111,7 +114,10 @@ export class Counts {
   }
 }
 
-/** Counts part of a day: whole hours, the whole minutes around them, and the rows of the minutes at the edges. */
+/**
+ * Counts a part of a day from the counters of whole hours, the counters of the other whole minutes, and the rows of the
+ * minutes at the edges.
+ */
 function countPart(day: DayReader, start: number, end: number, add: AddCount): void {
   const firstMinute = Math.ceil(start / minute);
   const lastMinute = Math.floor(end / minute);

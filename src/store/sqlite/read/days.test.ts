@@ -14,8 +14,8 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-describe('Days.over', () => {
-  it('refuses the interval if the floor rose during the read: a dropped day never counts as empty', () => {
+describe('a query over the days of an interval', () => {
+  it('rejects if the floor rose during the read, so that a dropped day never counts as empty', () => {
     const days = new Days(storePaths(folder), {
       catalog: () => ({ floor: interval.start, days: [] }),
       generation: () => 'one',
@@ -24,7 +24,7 @@ describe('Days.over', () => {
     expect(() => days.over(interval, () => 'read')).toThrowError(expect.objectContaining({ code: 'out_of_window' }));
   });
 
-  it('retries while files are being moved, and reports damage if they stay absent', () => {
+  it('is retried while files are being moved, and reports damage if files stay absent', () => {
     let looks = 0;
     const days = new Days(storePaths(folder), {
       catalog: () => {

@@ -8,7 +8,10 @@ import { DayReader } from '../day/day-reader.ts';
 import { remedy } from '../state/lost-state.ts';
 import type { Catalog } from '../state/state-read.ts';
 
-/** Maximum attempts to open a file that the state file lists: it may be sealed or dropped between the two reads. */
+/**
+ * Maximum attempts to open a file that the state file lists, because it may be sealed or dropped between the read of
+ * the list and the opening.
+ */
 const looks = 5;
 
 /** Access to the list of days in the state file. */
@@ -19,19 +22,19 @@ export interface DayCatalog {
   generation(): string;
 }
 
-/** A consistent view of the store's days. */
+/** Consistent view of the store's days for one query. */
 export interface Look {
-  /** The days that overlap the interval, oldest first. */
+  /** Days that overlap the interval, oldest first. */
   readonly days: readonly DayReader[];
-  /** The day that may still be written; older ones never change. Null in an empty store. */
+  /** Day to which rows may still be added; older days never change. Null in an empty store. */
   readonly newest: number | null;
 }
 
-/** The open day files of one reader, kept open between queries. */
+/** Day files that one reader keeps open between queries. */
 export class Days {
   readonly #paths: StorePaths;
   readonly #state: DayCatalog;
-  /** Each with the revision of the day under which it was opened. */
+  /** Open files by day, each with the revision of the day under which it was opened. */
   readonly #open = new Map<number, { readonly reader: DayReader; readonly revision: number }>();
 
   constructor(paths: StorePaths, state: DayCatalog) {
@@ -41,8 +44,8 @@ export class Days {
 
   /**
    * Runs a synchronous query over the days of an interval. Throws `out_of_window` if the interval begins before the
-   * floor, also if the floor rose meanwhile: the floor is raised before a file is removed, so a missing day never
-   * counts as empty.
+   * floor, also if the floor rose during the query. The floor is raised before a file is removed, so a missing day
+   * never counts as empty.
    */
   over<T>(interval: Interval, work: (look: Look) => T): T {
     const from = dayOf(interval.start);
@@ -83,7 +86,7 @@ export class Days {
     }
   }
 
-  /** Creates the error that lists the days with missing files, for the operator who must restore them. */
+  /** Creates the error with the list of days whose files are missing and must be restored. */
   #missing(wanted: Catalog['days']): StoreError {
     const absent = wanted
       .filter(({ day, sealed }) => !existsSync(dayPath(this.#paths, day, sealed === 1 ? 'sealed' : 'open')))
@@ -91,7 +94,7 @@ export class Days {
     return new StoreError('damaged', `a day's file is missing in ${this.#paths.days}: ${absent.join(', ')}`);
   }
 
-  /** Returns every day, oldest first. */
+  /** Returns every day of the catalog, oldest first. */
   all(): Catalog['days'] {
     return this.#state.catalog().days;
   }
@@ -105,7 +108,7 @@ export class Days {
     if (start < floor) throw new StoreError('out_of_window', `the interval begins before ${dayName(dayOf(floor))}`);
   }
 
-  /** Returns null if a file is not where the catalog lists it. */
+  /** Opens the files of days; returns null if a file is not where the catalog lists it. */
   #openAll(wanted: Catalog['days'], catalog: Catalog): DayReader[] | null {
     this.#forget(catalog);
     const readers: DayReader[] = [];
@@ -116,7 +119,7 @@ export class Days {
         try {
           reader = this.#openDay(day, form);
         } catch (error) {
-          // A file that exists and cannot be opened is not missing.
+          // A file that exists and cannot be opened does not count as missing.
           if (isAbsent(error) && !existsSync(dayPath(this.#paths, day, form))) return null;
           throw error;
         }
@@ -134,7 +137,10 @@ export class Days {
     throw new StoreError('damaged', `${reader.path} belongs to another generation of the store: ${remedy}`);
   }
 
-  /** Closes files that were dropped, sealed, purged or given checksums since: only then is their space freed. */
+  /**
+   * Closes files that were dropped, sealed, purged or replaced since they were opened; the file system frees their
+   * space only after the close.
+   */
   #forget(catalog: Catalog): void {
     const now = new Map(catalog.days.map((entry) => [entry.day, entry]));
     for (const [day, { reader, revision }] of this.#open) {

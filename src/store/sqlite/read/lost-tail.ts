@@ -11,14 +11,14 @@ import type { Catalog } from '../state/state-read.ts';
 import type { StateChanges } from '../state/state-write.ts';
 
 /**
- * The lost commits at the end of a day. All rows of an open day may be in its write-ahead log, and SQLite ignores every
- * frame from the first damaged one on. The following day's file records how far the day reached.
+ * Time of the lost commits at the end of a day. All rows of an open day may be in its write-ahead log, and SQLite
+ * ignores the first damaged frame and every later one. The following day's file records the last stamp of the day.
  */
 interface LostTail extends Interval {
   readonly day: number;
 }
 
-/** Records a gap for commits that a day has lost; the remaining rows stay. */
+/** Records a gap for the commits that each day has lost; the remaining rows stay stored. */
 export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
   for (const { day, start, end } of uncovered(paths, state.catalog().days, state)) {
     state.recordGap.immediate({ source: null, reason: 'unknown', start, end });
@@ -27,18 +27,18 @@ export function recordLostTails(paths: StorePaths, state: StateChanges, onFile: 
       name,
       day: dayName(day),
       action: 'left',
-      reason: 'its last commits are gone: the time since is a gap now',
+      reason: 'its last commits are lost; the time since then is recorded as a gap',
     });
   }
 }
 
-/** Throws `damaged` if a day has lost commits and no gap is recorded for them: the next writer records it. */
+/** Throws `damaged` if a day has lost commits and no gap is recorded for them; the next writer records the gap. */
 export function assertNoLostTail(paths: StorePaths, days: Catalog['days'], state: GapQueries): void {
   const [lost] = uncovered(paths, days, state);
   if (!lost) return;
   throw new StoreError(
     'damaged',
-    `${dayName(lost.day)}: its last commits are gone; a writer records the gap: ${remedy}`,
+    `${dayName(lost.day)}: its last commits are lost; the next writer records the gap: ${remedy}`,
   );
 }
 
@@ -57,7 +57,7 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
   const found: LostTail[] = [];
   for (const [at, { day, sealed }] of days.entries()) {
     const next = days[at + 1];
-    // A sealed day is verified by its checksums.
+    // A sealed day is verified by checksums and requires no check here.
     if (sealed === 1 || next === undefined) continue;
     const ends = read(paths, { day, sealed }, (reader) => reader.ends());
     const carried = read(paths, next, (reader) => ({
@@ -73,7 +73,7 @@ function lostTails(paths: StorePaths, days: Catalog['days']): LostTail[] {
   return found;
 }
 
-/** Returns null if the file was sealed or dropped meanwhile. */
+/** Runs a read of a day's file; returns null if the file was sealed or dropped during the read. */
 function read<T>(paths: StorePaths, { day, sealed }: { day: number; sealed: number }, work: (reader: DayReader) => T) {
   const form = sealed === 1 ? 'sealed' : 'open';
   let reader: DayReader | null = null;

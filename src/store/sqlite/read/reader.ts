@@ -20,7 +20,8 @@ import { verifyDay } from './verify.ts';
 const cacheBytes = 1024 * 1024;
 
 /**
- * Opens the store in a directory for reading, with or without a running writer. Throws `not_a_store` if there is none.
+ * Opens the store in a directory for reading, with or without a running writer. Throws `not_a_store` if the directory
+ * contains no store.
  */
 export function openSqliteReader(folder: string): StoreReader {
   const paths = storePaths(folder);
@@ -50,20 +51,20 @@ function openState(paths: StorePaths): Sqlite {
   try {
     return openReadonly(paths.state, cacheBytes);
   } catch (error) {
-    // Without the application id, nothing was ever written into the file, or its log was lost.
+    // A file without the application id is empty, or its log was lost.
     if (error instanceof StoreError && error.code === 'pragma_refused') assertStateBegun(paths, false);
     throw error;
   }
 }
 
 type StateQueries = ReturnType<typeof stateQueries>;
-/** Runs a query; rejects with the port's errors. */
+/** Function that runs a query and rejects with errors of the port. */
 type Query = <T>(work: () => T) => Promise<Awaited<T>>;
 
 function readerOf(folder: string, state: StateQueries, days: Days, counts: Counts, release: () => void): StoreReader {
   let closed = false;
 
-  /** Runs a query: rejects after `close`, translates errors to the port's, and never throws synchronously. */
+  /** Runs a query. Rejects after `close`, translates errors to errors of the port, and never throws synchronously. */
   function query<T>(work: () => T): Promise<Awaited<T>> {
     return new Promise<T>((resolve) => {
       if (closed) throw new StoreError('closed', `the store in ${folder} was closed`);
@@ -85,7 +86,7 @@ function readerOf(folder: string, state: StateQueries, days: Days, counts: Count
   };
 }
 
-/** Reads of the state file. */
+/** Creates the methods that read the state file. */
 function stateReads(query: Query, state: StateQueries) {
   return {
     epoch: () => query(() => state.epoch()),
@@ -108,7 +109,7 @@ function stateReads(query: Query, state: StateQueries) {
   } satisfies Partial<StoreReader>;
 }
 
-/** Reads of whole days. */
+/** Creates the methods that read whole days. */
 function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts) {
   return {
     frontier: () =>
@@ -134,7 +135,10 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
   } satisfies Partial<StoreReader>;
 }
 
-/** Verifies one day. Returns null if the day was dropped meanwhile: it is outside the window, not damaged. */
+/**
+ * Verifies one day and returns the report. Returns null if the day was dropped during the check, because it is then
+ * outside the window and not damaged.
+ */
 function reportOf(day: number, generationId: string, state: StateQueries, days: Days): DayReport | null {
   const end = dayStart(day + 1);
   const floor = state.floor();
@@ -145,7 +149,7 @@ function reportOf(day: number, generationId: string, state: StateQueries, days: 
   });
 }
 
-/** Reads of an account's rows and counts. */
+/** Creates the methods that read an account's rows and counts. */
 function accountReads(query: Query, days: Days) {
   const tallies = new AccountTallies(days);
   return {

@@ -7,12 +7,12 @@ import type { DayReader } from '../day/day-reader.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { filterBlocks } from '../schema/subject-filter.ts';
 
-/** Maximum number of problems listed per day; one damaged page can cause thousands. */
+/** Maximum number of problems listed per day; a single damaged page can cause thousands. */
 const maxProblems = 50;
 
 type Sums = Map<string, [applied: number, removed: number]>;
 
-/** Recomputes everything that is derived from a day's rows and compares. */
+/** Recomputes all data that is derived from a day's rows, and returns the differences as a report. */
 export function verifyDay(day: DayReader, generation: string): DayReport {
   const problems: string[] = [];
   const report = (problem: string): void => {
@@ -62,9 +62,9 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
     if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
   }
   const stated = day.meta(metaNames.last);
-  // The last stamp stays when its row is purged: it must not be assigned again.
+  // The last stamp of a day stays stored when its row is purged, because it must not be assigned again.
   const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
-  if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but the last row is ${last}`);
+  if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but its last row is ${last}`);
   return rows;
 }
 
@@ -92,10 +92,12 @@ function compareCounters(
     const [a, r] = left.get(key) ?? [0, 0];
     left.delete(key);
     if (a !== applied || r !== removed) {
-      report(`${bucket} ${at} of ${day.nameOf('source', source)}: counted ${applied}+${removed}, rows say ${a}+${r}`);
+      report(
+        `${bucket} ${at} of ${day.nameOf('source', source)}: the counter has ${applied}+${removed}, the rows have ${a}+${r}`,
+      );
     }
   }
-  for (const [key, [a, r]] of left) report(`${bucket} ${key}: not counted, rows say ${a}+${r}`);
+  for (const [key, [a, r]] of left) report(`${bucket} ${key}: no counter exists, the rows have ${a}+${r}`);
 }
 
 /** Checks that a sealed day's filter matches its subjects, bit by bit. */
@@ -132,6 +134,6 @@ function compareStamps(day: DayReader, minutes: Sums, report: (problem: string) 
   for (const [name, [a, r]] of expected) {
     const [applied, removed] = bySource.get(name) ?? [0, 0];
     if (a !== applied || r !== removed)
-      report(`minute ${name}: its stamps say ${applied}+${removed}, rows say ${a}+${r}`);
+      report(`minute ${name}: the stamps have ${applied}+${removed}, the rows have ${a}+${r}`);
   }
 }

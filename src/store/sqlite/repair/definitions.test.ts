@@ -11,13 +11,13 @@ beforeEach(() => {
 });
 afterEach(() => db.close());
 
-describe('the total limit of definitions', () => {
+describe('the limit of all label definitions together', () => {
   const shares = {
     isProtected: (did: string) => did.startsWith('seed'),
     groupOf: (did: string) => did.replace(/\d+$/, ''),
   };
 
-  /** Creates a store with room for `room` bytes. */
+  /** Creates a store whose definitions may have `room` bytes in total. */
   function storeOf(room: number) {
     const state = stateChanges(db, room);
     return {
@@ -33,7 +33,7 @@ describe('the total limit of definitions', () => {
     };
   }
 
-  test('superseded revisions are removed first', () => {
+  test('removes superseded revisions first', () => {
     const { put, kept } = storeOf(100);
     put('a', '1');
     put('b', '1');
@@ -43,7 +43,7 @@ describe('the total limit of definitions', () => {
     expect(kept('a', 'b', 'c')).toEqual(['2', '1', '1']);
   });
 
-  test('then the labeler with the largest share loses revisions, regardless of the order', () => {
+  test('removes further revisions of the labeler with the largest share, regardless of the order', () => {
     const { put, kept } = storeOf(100);
     put('small', '1', 20);
     put('large', '1', 70);
@@ -51,28 +51,28 @@ describe('the total limit of definitions', () => {
     expect(kept('small', 'large', 'late')).toEqual(['1', '', '1']);
   });
 
-  test('labelers under one domain share one quota, and others keep their definitions', () => {
+  test('applies one quota to the labelers of one domain, and other labelers keep their definitions', () => {
     const { put, kept } = storeOf(1_000);
     put('honest', '1', 90);
     for (let i = 0; i < 500; i += 1) put(`crowd${i}`, 'x', 20);
     expect(kept('honest')).toEqual(['1']);
   });
 
-  test('unprotected labelers never displace the newest definitions of protected ones, however much these take', () => {
+  test('never removes the newest definitions of protected labelers for unprotected ones, regardless of their size', () => {
     const { put, kept } = storeOf(1_000);
     put('seed-a', '1', 400);
     put('seed-b', '1', 400);
-    // Each has its own domain.
+    // Each of these labelers has a separate domain.
     for (let i = 0; i < 500; i += 1) put(`stranger${i}x`, 'x', 10);
     expect(kept('seed-a', 'seed-b')).toEqual(['1', '1']);
-    // Protected labelers do not displace each other either while an unprotected one has any.
+    // Protected labelers do not lose definitions to each other while an unprotected labeler has definitions.
     put('seed-c', '1', 190);
     expect(kept('seed-a', 'seed-b', 'seed-c')).toEqual(['1', '1', '1']);
     put('seed-d', '1', 100);
     expect(kept('seed-a', 'seed-b', 'seed-c', 'seed-d').filter((marks) => marks === '')).toHaveLength(1);
   });
 
-  test('a rolled-back change does not count', () => {
+  test('does not count a rolled-back change', () => {
     const { put, kept } = storeOf(100);
     put('a', '1', 60);
     db.exec("CREATE TRIGGER full BEFORE INSERT ON definitions BEGIN SELECT RAISE(ROLLBACK, 'full'); END");
@@ -82,7 +82,7 @@ describe('the total limit of definitions', () => {
     expect(kept('a', 'b', 'c')).toEqual(['1', '', '1']);
   });
 
-  test('definitions already in the store count after it is reopened', () => {
+  test('counts the stored definitions after the store is reopened', () => {
     storeOf(100).put('a', '1', 60);
     const { put, kept } = storeOf(100);
     put('b', '1', 50);

@@ -22,24 +22,25 @@ export interface StoreInspection {
   readonly epoch: Epoch;
   /** Last durable heartbeat of the writer; null before the first. */
   readonly heartbeat: Micros | null;
-  /** True if a writer is running. */
+  /** True if a writer has opened the store. */
   readonly writing: boolean;
   readonly sealedDays: number;
   readonly openDays: number;
-  /** Days that the state file lists but that have no file, `YYYY-MM-DD`. */
+  /** Days that the state file lists and that have no file, `YYYY-MM-DD`. */
   readonly missingDays: readonly string[];
   /** Purges that are not completed. */
   readonly pendingPurges: readonly Purge[];
-  /** Sealed days without checksums, `YYYY-MM-DD`: upkeep has not rewritten them yet. */
+  /** Sealed days without checksums, `YYYY-MM-DD`, which upkeep has not rewritten yet. */
   readonly unverifiedDays: readonly string[];
   /** Total size of the files in the directory. */
   readonly bytes: number;
 }
 
 /**
- * Reads the store in a directory, with or without a running writer, and leaves the directory unchanged: SQLite would
- * create files next to a database that no process has open, and these would belong to the inspecting user.
- * Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, `io_failed` when it may not be read.
+ * Inspects the store in a directory, with or without a running writer, without a change of the directory. If no process
+ * has a database open, the inspection reads a copy, because SQLite would create files next to the database that belong
+ * to the inspecting user. Throws `StoreError`: `not_a_store`, `schema_newer`, `damaged`, `busy`, or `io_failed` if the
+ * directory may not be read.
  */
 export function inspectStore(folder: string): StoreInspection {
   const paths = storePaths(folder);
@@ -56,7 +57,7 @@ export function inspectStore(folder: string): StoreInspection {
   }
 }
 
-/** Copies the log too, but not the log's index, which SQLite rebuilds. */
+/** Inspects a copy of the state file and its log. The log's index is not copied, because SQLite rebuilds it. */
 function inspectCopy(paths: StorePaths): StoreInspection {
   const copies = mkdtempSync(join(tmpdir(), 'almanac-inspect-'));
   try {
@@ -79,7 +80,7 @@ function inspect(paths: StorePaths, state: string, writing: boolean): StoreInspe
     assertSound(db);
     const queries = stateQueries(db);
     assertStateBegun(paths, queries.hasEpoch());
-    // Opening an open day would leave SQLite files next to it.
+    // Only sealed days are opened, because SQLite would create files next to an open day.
     assertOneGeneration(paths, queries.generation(), ['sealed']);
     const { days } = queries.catalog();
     const files = new Set(listDays(paths).map(({ day }) => day));

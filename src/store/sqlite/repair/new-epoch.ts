@@ -8,7 +8,7 @@ import { copiedName, copyingName, unfinished } from '../base/interrupted.ts';
 import { takeWriterLock } from '../base/lock.ts';
 import { storeError } from '../base/store-error.ts';
 
-/** The moved files and their new directory. */
+/** Result of moving a store: the moved files and their new directory. */
 export interface SetAside {
   readonly directory: string;
   /** Names of the moved files; days have the prefix `days/`. */
@@ -18,14 +18,14 @@ export interface SetAside {
 const prefix = 'set-aside-';
 
 /**
- * Moves the days and the state file of a store into a dated directory within its own, so that the next writer begins a
- * new epoch. Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which keeps the
- * store from being opened; the next call continues. Throws `second_writer` while a writer runs; returns null if there
- * is nothing to move.
+ * Moves the days and the state file of a store into a dated subdirectory, so that the next writer begins a new epoch.
+ * Deletes nothing. An interrupted move leaves a directory with the suffix `.unfinished`, which keeps the store from
+ * being opened; the next call completes the move. Throws `second_writer` while a writer runs; returns null if there is
+ * nothing to move.
  */
 export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAside | null {
   const paths = storePaths(folder);
-  if (!existsSync(folder)) throw new StoreError('not_a_store', `there is no directory ${folder}`);
+  if (!existsSync(folder)) throw new StoreError('not_a_store', `the directory ${folder} does not exist`);
   const lock = takeWriterLock(paths.lock);
   try {
     const names = readdirSync(folder);
@@ -66,7 +66,7 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
   }
 }
 
-/** Folds the log into the state file; a damaged file is moved with its log unchanged. */
+/** Checkpoints the log into the state file. If the file is damaged, both stay unchanged and are moved together. */
 function foldLog(state: string): void {
   if (!existsSync(state)) return;
   try {

@@ -20,7 +20,7 @@ import { replaceDay } from '../upkeep/replace-day.ts';
 
 /** Result of repairing a day. */
 export interface RepairReport {
-  /** The day after the repair; the problems that it still lists cannot be derived from its rows. */
+  /** Report of the day after the repair. The data with remaining problems cannot be derived from rows. */
   readonly day: DayReport;
   /** Problems that were repaired. */
   readonly repaired: readonly string[];
@@ -37,9 +37,8 @@ export interface RepairOptions {
 const underived: readonly string[] = ['observation', 'source', 'val', 'collection', 'refusal', 'position', 'meta'];
 
 /**
- * Rebuilds everything that is derived from rows: counters, groups, filters, checksums, and the list of days in the
- * state file. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer` while a writer
- * runs.
+ * Rebuilds all data that is derived from rows: counters, groups, filters, checksums, and the list of days in the state
+ * file. Never changes a row. Yields a report of each day, oldest first. Throws `second_writer` while a writer runs.
  */
 export async function* repairStore({ folder, onFile = silent, faults }: RepairOptions): AsyncGenerator<RepairReport> {
   const paths = storePaths(folder);
@@ -96,7 +95,10 @@ function reportOf(path: string, day: number, form: DayForm, generation: string) 
   }
 }
 
-/** Recomputes the counters of an open day in one transaction. Counts by subject begin again with its next rows. */
+/**
+ * Recomputes the counters of an open day in one transaction. The stored counts of subjects are deleted and created
+ * again with later rows.
+ */
 function recount(path: string): void {
   const db = openWritable(path, 32 * 1024 * 1024);
   try {

@@ -32,11 +32,11 @@ import { openSqliteWriter } from '../write/writer.ts';
 /** Result of a restore. */
 export interface Restored {
   readonly days: readonly DayReport[];
-  /** Days that the backup's state file lists but the backup lacks: each is now a gap. */
+  /** Days that the backup's state file lists and that the backup does not contain; each is recorded as a gap. */
   readonly lost: readonly string[];
   /**
-   * Interval that is no longer covered: from the backup's last heartbeat to now; null if the clock is behind the
-   * backup.
+   * Interval that is recorded as a gap: from the backup's last heartbeat to the restore; null if the clock is before
+   * that heartbeat.
    */
   readonly gap: Interval | null;
 }
@@ -45,17 +45,17 @@ export interface Restored {
 export interface RestoreOptions {
   readonly from: string;
   readonly folder: string;
-  /** Current time of the acceptance clock. */
+  /** Current time of the acceptance clock, in microseconds. */
   readonly at: Micros;
   readonly onFile?: OnFile;
   readonly faults?: Faults;
 }
 
 /**
- * Restores a store from a copy of its state file and days, which need not have been copied at one time. The files are
- * copied into the store's directory, completed with gaps for the time that they do not cover, verified, and only then
- * moved into place. A backup with problems is refused and nothing is changed. An interrupted restore leaves a directory
- * that keeps the store from being opened; the next call continues.
+ * Restores a store from a copy of its state file and days, which may have been copied at different times. The files are
+ * copied into the store's directory, completed with gaps for the time that they do not cover, verified, and then moved
+ * into place. A backup with problems is refused without any change. An interrupted restore leaves a directory that
+ * keeps the store from being opened; the next call completes the restore.
  */
 export async function restoreStore({
   from,
@@ -72,7 +72,7 @@ export async function restoreStore({
     const [copying, copied] = [join(folder, copyingName), join(folder, copiedName)];
     if (!existsSync(copied)) {
       assertEmpty(folder);
-      // Our own incomplete copy is made again.
+      // An incomplete copy from an interrupted restore is removed and made again.
       rmSync(copying, { recursive: true, force: true });
       copyBackup(from, copying, onFile);
       faults?.('restore.copied');
@@ -80,7 +80,7 @@ export async function restoreStore({
     const result = existsSync(copied)
       ? null
       : await complete(copying, at, onFile).catch((error: unknown) => {
-          // Our own copy of a refused backup is removed.
+          // The copy of a refused backup is removed; the backup itself stays.
           rmSync(copying, { recursive: true, force: true });
           throw error;
         });
@@ -100,7 +100,7 @@ export async function restoreStore({
 
 function assertBackup(from: string, folder: string): void {
   const { state, lock } = storePaths(from);
-  if (!existsSync(state)) throw new StoreError('not_a_store', `there is no state.sqlite in ${from}`);
+  if (!existsSync(state)) throw new StoreError('not_a_store', `${from} contains no state.sqlite`);
   if (realpathSync(from) === realpathSync(folder)) throw new StoreError('not_a_store', `${from} is the store itself`);
   if (writerLockHeld(lock))
     throw new StoreError('second_writer', `a process writes the store in ${from}; stop it first`);
@@ -113,7 +113,10 @@ function assertEmpty(folder: string): void {
     ...(existsSync(days) ? readdirSync(days) : []),
   ];
   if (held.length === 0) return;
-  throw new StoreError('occupied', `${folder} holds ${held[0]}: almanac labels new-epoch moves a store aside first`);
+  throw new StoreError(
+    'occupied',
+    `${folder} already contains ${held[0]}; move the store aside first with almanac labels new-epoch`,
+  );
 }
 
 /** Copies the store's files durably; reports every other file of the backup. */
@@ -131,7 +134,7 @@ function copyBackup(from: string, to: string, onFile: OnFile): void {
     if (/^\d{4}-\d{2}-\d{2}\.(open|sealed)\.sqlite(-wal|-journal)?$/.test(name)) {
       copy(join(source.days, name), join(target.days, name));
     } else if (!name.endsWith('-shm')) {
-      onFile({ name, day: null, action: 'left', reason: 'it is not a day file, and stays in the backup' });
+      onFile({ name, day: null, action: 'left', reason: 'the file is not a day file; it stays in the backup' });
     }
   }
   for (const folder of [target.days, to]) syncFolder(folder);
@@ -147,14 +150,17 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
     const bad = days.find(({ problems }) => problems.length > 0);
     if (bad) {
       const what = `${bad.day} of the backup has problems: ${bad.problems[0] ?? ''}`;
-      throw new StoreError('damaged', `${what}; almanac labels verify lists all, and --repair on a copy fixes some`);
+      throw new StoreError(
+        'damaged',
+        `${what}; almanac labels verify lists all problems, and --repair on a copy repairs some of them`,
+      );
     }
     const [{ startedAt }, heartbeat, { observedThrough }] = await Promise.all([
       writer.epoch(),
       writer.heartbeat(),
       writer.frontier(),
     ]);
-    // If one of the two is older than the other, rows or gaps after its end are missing.
+    // If the state file and the days are of different ages, rows or gaps after the end of the older part are missing.
     const start = micros(Math.max(startedAt, Math.min(heartbeat ?? startedAt, observedThrough ?? startedAt)));
     const gap = start < at ? { start, end: at } : null;
     if (gap) await writer.recordGap({ source: null, reason: 'ingest_paused', ...gap });
@@ -164,7 +170,7 @@ async function complete(folder: string, at: Micros, onFile: OnFile): Promise<Res
   }
 }
 
-/** Removes days that are not in the copy from its state file, and records a gap for each. */
+/** Removes the days without a file from the state file of the copy, and records a gap for each. Returns their names. */
 function forgetLostDays(folder: string, at: Micros): string[] {
   const paths = storePaths(folder);
   const db = openWritable(paths.state, 1024 * 1024);
@@ -186,7 +192,7 @@ function forgetLostDays(folder: string, at: Micros): string[] {
   }
 }
 
-/** Days are moved before the state file: until it exists, the store is refused. */
+/** Days are moved before the state file, because the store cannot be opened until the state file exists. */
 function moveIntoPlace(copied: string, folder: string, faults: Faults | undefined): void {
   const [source, target] = [storePaths(copied), storePaths(folder)];
   if (existsSync(source.days)) {
@@ -195,14 +201,14 @@ function moveIntoPlace(copied: string, folder: string, faults: Faults | undefine
   }
   syncFolder(folder);
   faults?.('restore.days');
-  // A log that could not be folded into its file contains changes, including the gap since the backup: it is moved
-  // first.
+  // A log that could not be checkpointed into its file contains changes, such as the gap since the backup, so it is
+  // moved first.
   for (const suffix of ['-wal', '']) {
     if (existsSync(`${source.state}${suffix}`)) renameSync(`${source.state}${suffix}`, `${target.state}${suffix}`);
   }
   syncFolder(folder);
   faults?.('restore.state');
-  // The rest is the lock of the copy's own writer and the index of a log.
+  // Only the lock file of the copy's writer and the index of a log remain; both are removed.
   for (const path of [source.lock, `${source.state}-shm`]) rmSync(path, { force: true });
   rmdirSync(copied);
   syncFolder(folder);

@@ -8,10 +8,10 @@ import { metaNames } from './day-schema.ts';
 /**
  * Content of a file with the name of a day:
  *
- * - `day`: a day of a generation;
+ * - `day`: the rows of a day, with a generation;
  * - `unfinished`: a day whose creation was interrupted, without any row;
  * - `foreign`: a database of another application;
- * - `unreadable`: not a database, a damaged one, or rows without a generation.
+ * - `unreadable`: a file that is not a database, a damaged database, or rows without a generation.
  */
 export type DayContent =
   | { readonly kind: 'day'; readonly generation: string }
@@ -19,14 +19,14 @@ export type DayContent =
   | { readonly kind: 'unreadable'; readonly why: string };
 
 /**
- * Determines the kind of a file with the name of a day from its content alone. Rolls back an unfinished transaction if
- * it may write.
+ * Returns the kind of a file with the name of a day, determined from its content. With `mayWrite`, it also rolls back
+ * an unfinished transaction.
  */
 export function dayContent(path: string, mayWrite: boolean): DayContent {
   try {
     return look(path, true);
   } catch (error) {
-    // A rollback journal exists only until the write-ahead log is switched on, which is the first change of a new file.
+    // A rollback journal exists only until the write-ahead log is enabled, which is the first change of a new file.
     const isHot = mayWrite && systemCode(error) === 'SQLITE_READONLY_ROLLBACK';
     try {
       if (isHot) return look(path, false);
@@ -46,7 +46,7 @@ function look(path: string, readonly: boolean): DayContent {
     const generation = db.prepare<[string], unknown>('SELECT value FROM meta WHERE name = ?').pluck();
     const found = generation.get(metaNames.generation);
     if (typeof found === 'string') return { kind: 'day', generation: found };
-    return isEmpty(db) ? { kind: 'unfinished' } : { kind: 'unreadable', why: 'it has rows but no generation' };
+    return isEmpty(db) ? { kind: 'unfinished' } : { kind: 'unreadable', why: 'the file has rows but no generation' };
   } finally {
     db.close();
   }

@@ -4,7 +4,10 @@ import { storeError } from '../base/store-error.ts';
 
 type RawStatement = Database.Statement<unknown[], unknown>;
 
-/** A day's open file with its prepared statements; translates errors to the store's, with the file's path. */
+/**
+ * A day's file with its prepared statements. Translates errors to errors of the store that contain the path of the
+ * file.
+ */
 export class DayFile {
   readonly path: string;
   readonly db: Sqlite;
@@ -24,7 +27,7 @@ export class DayFile {
     }
   }
 
-  /** Returns the only column of a query, with numbers. */
+  /** Returns the single column of a query as numbers. */
   column(sql: string, parameters: readonly unknown[]): number[] {
     try {
       return this.#statement(sql, 'pluck').all(...parameters) as number[];
@@ -33,7 +36,7 @@ export class DayFile {
     }
   }
 
-  /** Yields the rows of a query one at a time; the connection is occupied until the last. */
+  /** Yields the rows of a query one at a time. The connection is occupied until the last row. */
   *iterate<Row>(sql: string, parameters: readonly unknown[]): Generator<Row> {
     try {
       yield* this.db

@@ -2,19 +2,19 @@ import type { Migration } from '../base/migrate.ts';
 import { refusedRowsTable } from './refused-schema.ts';
 
 /**
- * A day's file contains all data of that day: rows, counters, refusals, and the positions as of its last commit. Both
- * forms have the same tables, except for `observation`:
+ * Schema of a day's file, which contains all data of one day: rows, counters, refusals, and the positions as of its
+ * last commit. Both forms have the same tables, except for `observation`:
  *   - open: in order of acceptance, with the identity of each row and an index by subject; `busy` counts all rows of
- *     the subjects for which its writer counted `hotRows` (`hot/hot-counts.ts`), which may not be every such subject;
- *     `refused_rows` has the refused rows that the instrument remembers (`refused-schema.ts`);
+ *     the subjects for which its writer counted `hotRows` (`hot/hot-counts.ts`), which may not be all hot subjects;
+ *     `refused_rows` contains the refused rows that the instrument remembers (`refused-schema.ts`);
  *   - sealed: clustered by (subject, id), so that an account's rows are adjacent, without identities: a day is sealed
  *     only when it can no longer receive duplicates. `counter_minute.stamps` then contains the rows' acceptance times,
- *     `busy_groups` counts the rows of every subject with at least `hotRows` of them, and `subject_filter` rules out
- *     subjects without rows. `block` has checksums of the rows and of the texts in blocks (`blocks.ts`), `group_sum`
- *     those of all other data that is served (`group-sums.ts`).
+ *     `busy_groups` counts the rows of every subject with at least `hotRows` rows, and `subject_filter` rules out
+ *     subjects without rows. `block` has checksums of the rows and of the texts in blocks (`blocks.ts`), and
+ *     `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is in
- * milliseconds if these restore the text exactly; otherwise it is NULL and `cts_text` has the text.
+ * milliseconds if they restore the text exactly; otherwise it is NULL and `cts_text` contains the text.
  */
 const columns = `
   source INTEGER NOT NULL,
@@ -49,7 +49,7 @@ const countsTable = `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL
 target INTEGER NOT NULL, applied INTEGER NOT NULL, removed INTEGER NOT NULL,
 PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`;
 
-/** Schema of a day that is being written. */
+/** Migrations of the schema of a day to which rows are added. */
 export const openDayMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -59,7 +59,8 @@ CREATE INDEX observation_subject ON observation(subject);${shared}`,
   },
   {
     version: 2,
-    // An account's rows are counted and filtered without reading rows that are spread over the file.
+    // The index contains all columns by which an account's rows are counted and filtered, so that rows spread over the
+    // file are not read.
     name: 'what is counted and filtered stands in the index by subject',
     sql: `DROP INDEX observation_subject;
 CREATE INDEX observation_subject ON observation(subject, id, source, val, collection, flags);`,
@@ -68,7 +69,7 @@ CREATE INDEX observation_subject ON observation(subject, id, source, val, collec
   { version: 4, name: 'refused rows in a table of their own', sql: refusedRowsTable },
 ];
 
-/** Schema of a day that never changes again. */
+/** Migrations of the schema of a sealed day. */
 export const sealedDayMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -89,14 +90,14 @@ PRIMARY KEY(subject, id)) WITHOUT ROWID;${shared}`,
   {
     version: 4,
     name: 'counts of a subject in one place',
-    // The table has its own index: in a table clustered by subject, a search would read the counts of every row it
-    // passes.
+    // The table has a separate index, because a search in a table that is clustered by subject would read the counts of
+    // every passed row.
     sql: `DROP TABLE busy;
 CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed BLOB NOT NULL);`,
   },
   {
     version: 5,
-    // From this version on, the checksums of `busy_groups` and `subject_filter` include the subject or block.
+    // Since this version, the checksums of `busy_groups` and `subject_filter` include the subject or block.
     name: 'checksums of what is served',
     sql: `CREATE TABLE block(part TEXT NOT NULL, subject NOT NULL, id INTEGER NOT NULL, "index" INTEGER NOT NULL,
   rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
@@ -104,25 +105,25 @@ CREATE TABLE group_sum(part TEXT NOT NULL, key INTEGER NOT NULL, sum BLOB NOT NU
   },
 ];
 
-/** First version of a sealed day with checksums. */
+/** First schema version of a sealed day with checksums. */
 export const checkedFrom = 5;
 
-/** Number of a subject's rows in one day from which on the file stores their counts. */
+/** Minimum number of a subject's rows in one day for which the file stores their counts. */
 export const hotRows = 64;
 
-/** Columns of a row in both forms, in the order of `StoredRow`. */
+/** Columns of a row in open and sealed days, in the order of `StoredRow`. */
 export const rowColumns = 'id, subject, source, val, collection, rest, flags, ver, cts, cts_text, cid, exp, sig, extra';
 /** Tables that a sealed day copies unchanged. */
 export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'refusal', 'position', 'meta'] as const;
-/** Names of a day's data other than rows. */
+/** Names of the data of a day other than rows. */
 export const metaNames = {
   last: 'last',
   through: 'observed_through',
-  /** `last` and `observed_through` of the previous day, as of this day's creation. */
+  /** Values of `last` and `observed_through` of the previous day, as of the creation of this day. */
   carriedLast: 'carried_last',
   carriedThrough: 'carried_through',
   generation: 'generation',
   rows: 'rows',
-  /** Number of purged rows; absent if none was purged. */
+  /** Number of purged rows; absent if no row was purged. */
   purged: 'purged',
 } as const;

@@ -4,19 +4,20 @@ import { removeDatabase } from '../base/files.ts';
 import { migrate } from '../base/migrate.ts';
 import { sealedDayMigrations } from './day-schema.ts';
 
-/** Page cache for the source and for the new file while a sealed day is written, in bytes. */
+/** Size of the page cache, in bytes, for the source and for the new file while a sealed day is written, in bytes. */
 export const growingCacheBytes = 32 * 1024 * 1024;
 
 /**
  * Creates the file in which a sealed day is built, and removes the remains of an earlier attempt. The file has no
- * journal on disk: the caller flushes it before the rename, and a crash before that leaves an unusable file.
+ * journal on disk: the caller must flush it before the rename, and a crash before the flush leaves an unusable file.
+ * Returns the open file.
  */
 export function createGrowingDay(growing: string): Sqlite {
   removeDatabase(growing);
   return new Database(growing, { timeout: 0 });
 }
 
-/** Creates the schema of the new file, and attaches the day that it is built from as `day`. */
+/** Creates the schema of the new file, and attaches the source file as `day`. */
 export function prepareGrowingDay(db: Sqlite, from: string): void {
   setPragma(db, 'page_size', pageBytes);
   setPragma(db, 'journal_mode', 'memory');

@@ -4,8 +4,8 @@ import type { Sqlite } from '../base/connection.ts';
 import { storeError } from '../base/store-error.ts';
 
 /**
- * Refuses a commit of up to `most` bytes that could make a day's write-ahead log longer than its limit. SQLite restarts
- * the log by itself once no reader needs its tail; a long log is restarted explicitly, which only a stopped reader can
+ * Throws `wal_full` if a commit of up to `most` bytes could make a day's write-ahead log longer than its limit. SQLite
+ * restarts the log when no reader uses its end. A long log is restarted explicitly, which only a stopped reader can
  * prevent.
  */
 export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogBytes: number): void {
@@ -20,7 +20,7 @@ export function assertLogRoom(db: Sqlite, path: string, most: number, maxLogByte
   }
   const left = logBytes(path);
   if (left + most <= maxLogBytes) return;
-  throw new StoreError('wal_full', `a reader holds ${left} bytes of ${path}-wal; end it`);
+  throw new StoreError('wal_full', `a reader holds ${left} bytes of ${path}-wal; end that reader`);
 }
 
 function logBytes(path: string): number {

@@ -1,18 +1,19 @@
 /**
- * Refused rows of an open day. Earlier versions stored them as positions of the endpoints `refused/0` to `refused/f`.
- * Sealed days have none: a row that was refused so long ago does not arrive again.
+ * Schema of the refused rows of an open day. Earlier versions stored them as positions of the endpoints `refused/0` to
+ * `refused/f`. Sealed days have no refused rows, because a row that was refused before the sealing does not arrive
+ * again.
  */
 
-/** First schema version of an open day with the table. */
+/** First schema version of an open day with the table `refused_rows`. */
 export const refusedRowsFrom = 4;
 
 const isEarlier = "endpoint GLOB 'refused/[0-9a-f]'";
 
-/** Selects the refused rows of a file without the table. */
+/** SQL that selects the refused rows of a file without the table. */
 export const earlierRefusedRows = `SELECT source, instr('0123456789abcdef', substr(endpoint, 9)) - 1 AS bucket,
   value AS rows FROM position WHERE ${isEarlier}`;
 
-/** Creates the table and moves the refused rows into it. */
+/** SQL that creates the table and moves the refused rows into it. */
 export const refusedRowsTable = `CREATE TABLE refused_rows(source TEXT NOT NULL, bucket INTEGER NOT NULL, rows TEXT NOT NULL,
   PRIMARY KEY(source, bucket)) WITHOUT ROWID;
 INSERT INTO refused_rows(source, bucket, rows) ${earlierRefusedRows};

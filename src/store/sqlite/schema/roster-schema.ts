@@ -1,13 +1,13 @@
 /**
- * Tables of the roster and of other data that the instrument keeps between runs. Schema 2 and earlier stored a labeler's
- * data as JSON texts in `roster` and `note`. Only this file reads these texts: in the migration, and for a reader of a
- * state file that no writer has migrated yet.
+ * Tables of the roster and of other data that the instrument stores between runs. Schema 2 and earlier stored a
+ * labeler's data as JSON texts in `roster` and `note`. Only this file contains code for these texts: for the migration,
+ * and for a reader of a state file that no writer has migrated yet.
  */
 
-/** First schema version of the state file with these tables. */
+/** First schema version of the state file with the tables of the roster. */
 export const rosterFrom = 3;
 
-/** Columns of a labeler, in both forms. */
+/** Columns of a labeler, in the current and in the earlier form. */
 export const labelerColumns = `did, origin, enrolled, endpoint, resolution_status, handle, handle_confirmed, state, state_since,
   first_asked, first_answered, last_answered, failing_since, complete_through, dated, undated`;
 
@@ -23,20 +23,24 @@ CREATE TABLE daily_bytes(source TEXT PRIMARY KEY, day INTEGER NOT NULL, bytes IN
 CREATE TABLE directory_position(host TEXT PRIMARY KEY, seq INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** A text that may not be JSON, as JSON of a type. `CASE` evaluates `json_type` only for JSON. */
+/**
+ * Returns SQL that gives a column if its text is JSON of a type, otherwise NULL. `CASE` evaluates `json_type` only for
+ * valid JSON.
+ */
 const jsonOf = (column: string, type: 'object' | 'array') =>
   `CASE WHEN json_valid(${column}) THEN CASE json_type(${column}) WHEN '${type}' THEN ${column} END END`;
 
 const has = (field: string) => `json_type(detail, '$.${field}') IS NOT NULL`;
 const flag = (field: string) => `coalesce(json_type(detail, '$.${field}'), '') = 'true'`;
 const text = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'text' THEN detail ->> '${field}' END`;
-/** An instant as a safe integer; anything else is NULL. */
+/** Returns SQL that gives a field as an instant if it is a safe integer, otherwise NULL. */
 const instant = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'integer' THEN
   CASE WHEN detail ->> '${field}' BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN detail ->> '${field}' END END`;
 
 /**
- * Selects `labelerColumns` from the earlier table. A version without `completeThrough` read every source to its end or
- * recorded a gap. A version without `firstAnswered` knew the first attempt, which is the nearest bound.
+ * SQL that selects `labelerColumns` from the earlier table. A version without `completeThrough` read every source to
+ * its end or recorded a gap, so the last response is used. A version without `firstAnswered` stored the first attempt,
+ * which is the nearest bound.
  */
 export const earlierLabelers = `SELECT did, origin, enrolled, endpoint, coalesce(${text('finding')}, 'unresolved') AS resolution_status,
   ${text('handle')} AS handle, ${flag('confirmed')} AS handle_confirmed, state, state_since,
@@ -50,14 +54,14 @@ export const earlierLabelers = `SELECT did, origin, enrolled, endpoint, coalesce
   FROM (SELECT did, origin, enrolled, endpoint, state, state_since,
     coalesce(${jsonOf('detail', 'object')}, '{}') AS detail FROM roster)`;
 
-/** Selects the columns of `labeler_provenance` from the earlier table. */
+/** SQL that selects the columns of `labeler_provenance` from the earlier table. */
 export const earlierProvenance = `SELECT did, key AS ordinal, value AS provenance
   FROM roster, json_each(coalesce(${jsonOf('provenance', 'array')}, '[]')) WHERE type = 'text'`;
 
 const noteOf = (name: string) =>
   `(SELECT coalesce(${jsonOf('content', 'object')}, '{}') AS content FROM note WHERE name = '${name}')`;
 
-/** Creates the tables, and moves the earlier data into them. */
+/** SQL that creates the tables and moves the earlier data into them. */
 export const rosterMigration = `${tables}
 INSERT INTO labeler(${labelerColumns}) ${earlierLabelers};
 INSERT INTO labeler_provenance(did, ordinal, provenance) ${earlierProvenance};

@@ -7,7 +7,8 @@ import { recordBits, removalFlag } from '../base/row.ts';
 const posts = `(SELECT id FROM main.collection WHERE name = '${postCollection}')`;
 
 /**
- * Returns SQL of a row's target, as its index in `targetKinds`; `posts` is SQL of the number of the post collection.
+ * Returns SQL of a row's target, as its index in `targetKinds`; `posts` is the SQL of the number of the post
+ * collection.
  */
 export function targetSqlOf(posts: string): string {
   return `CASE WHEN flags & ${recordBits} = 0 THEN 0 WHEN collection = ${posts} THEN 1 ELSE 2 END`;
@@ -19,7 +20,7 @@ export const targetSql = targetSqlOf(posts);
 /** SQL of the numbers of applications and removals in a group of rows. */
 export const countsSql = `sum(flags & ${removalFlag} = 0), sum(flags & ${removalFlag} <> 0)`;
 
-/** Returns SQL conditions of a filter, with parameters. Looks up the numbers of texts in the file's names. */
+/** Returns the SQL conditions of a filter and their parameters. The numbers of texts are looked up in the file. */
 export function filterSql(
   { labeler, value, removed, target }: AccountFilter,
   numberOf: (table: 'source' | 'val', text: string) => number | null,

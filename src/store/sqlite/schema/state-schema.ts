@@ -1,7 +1,9 @@
 import type { Migration } from '../base/migrate.ts';
 import { rosterMigration } from './roster-schema.ts';
 
-/** Schema of the state file. Nothing in this file decides whether a row was accepted. */
+/**
+ * Migrations of the schema of the state file. The state file contains no data that determines the acceptance of a row.
+ */
 export const stateMigrations: readonly Migration[] = [
   {
     version: 1,
@@ -26,7 +28,8 @@ CREATE TABLE note(name TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT 
   {
     version: 2,
     name: 'removal of rows at request',
-    // `at_day` is the day that is being changed: set before its first change and cleared after its last.
+    // `at_day` is the day that is being changed. It is set before the first change of the day and cleared after the
+    // last one.
     sql: `
 ALTER TABLE epoch ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE day ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
@@ -37,5 +40,5 @@ CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, compl
   { version: 3, name: 'typed columns for what the instrument stores', sql: rosterMigration },
 ];
 
-/** First schema version that supports purges. */
+/** First schema version of the state file that supports purges. */
 export const purgeVersion = 2;

@@ -18,7 +18,7 @@ function filterOf(subjects: readonly SubjectKey[]) {
   };
 }
 
-test('rules out no subject that is present', () => {
+test('a subject filter rules out no subject that is present', () => {
   fc.assert(
     fc.property(fc.array(subject, { maxLength: 300 }), (subjects) => {
       const filter = filterOf(subjects);
@@ -27,18 +27,18 @@ test('rules out no subject that is present', () => {
   );
 });
 
-test('rules out all but one or two per cent of absent subjects, with ten bits per subject', () => {
+test('a subject filter with ten bits per subject rules out all but one or two per cent of absent subjects', () => {
   const filter = filterOf(Array.from({ length: 20_000 }, (_, n) => `did:web:there-${n}.example`));
   const others = Array.from({ length: 20_000 }, (_, n) => `did:web:not-${n}.example`);
   expect(others.filter(filter.holds).length).toBeLessThan(300);
   expect(filter.bytes).toBeLessThan(26_000);
 });
 
-test('an empty filter rules out every subject', () => {
+test('a subject filter without subjects rules out every subject', () => {
   expect(filterOf([]).holds('did:web:anyone.example')).toBe(false);
 });
 
-test('reports damage if a bit has changed', () => {
+test('a subject filter with a changed bit reports damage', () => {
   const [block = Buffer.alloc(0)] = filterBlocks(['did:web:there.example'], 1, true);
   block[3] = (block[3] ?? 0) ^ 4;
   expect(() =>
@@ -46,7 +46,7 @@ test('reports damage if a bit has changed', () => {
   ).toThrowError(expect.objectContaining({ name: 'StoreError', code: 'damaged' }));
 });
 
-test('reports damage if it reads another block than the requested one', () => {
+test('a subject filter reports damage if it reads another block than the requested one', () => {
   const subjects = Array.from({ length: 2_000 }, (_, n) => `did:web:there-${n}.example`);
   const blocks = filterBlocks(subjects, subjects.length, true);
   const filter = {

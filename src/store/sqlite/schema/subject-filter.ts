@@ -5,24 +5,24 @@ import type { Sqlite } from '../base/connection.ts';
 import type { SubjectKey } from '../base/row.ts';
 
 /**
- * Bloom filter of the subjects that have rows in a sealed day, divided into blocks, each a row of a table. A query
- * costs at most one small read and no memory. An excluded subject has no rows; most accounts have rows in only a few
- * days of a window.
+ * Bloom filter of the subjects that have rows in a sealed day, divided into blocks, each of which is a row of a table.
+ * A query requires at most one small read and no memory. The filter saves most reads, because most accounts have rows
+ * in only a few days of a window.
  */
 
-/** Ten bits per subject, seven of them read: about one in a hundred absent subjects is a false positive. */
+/** Number of bits per subject, of which seven are read: about one in a hundred absent subjects is a false positive. */
 const bitsEach = 10;
 const looks = 7;
 const blockBits = 2_048;
 const crcBytes = 4;
 
-/** Returns the number of blocks for this many subjects. */
+/** Returns the number of blocks for a number of subjects. */
 function blocksFor(subjects: number): number {
   return Math.max(1, Math.ceil((subjects * bitsEach) / blockBits));
 }
 
 /**
- * Builds the `count` blocks of a filter of these subjects. Each block ends with its checksum, which includes its index
+ * Returns the `count` blocks of a filter of these subjects. Each block ends with its checksum, which includes its index
  * if the filter is `placed`.
  */
 export function filterBlocks(subjects: Iterable<SubjectKey>, count: number, placed: boolean): Buffer[] {
@@ -42,20 +42,20 @@ function seedOf(block: number, blocks: number): number {
   return crc32(`${block} of ${blocks}`);
 }
 
-/** The filter of a sealed day, as stored in its file. */
+/** Filter of a sealed day, as stored in its file. */
 interface KeptFilter {
   readonly path: string;
   /** True if the checksum of a block includes its index. */
   readonly placed: boolean;
-  /** Number of blocks. */
+  /** Number of blocks of the filter. */
   readonly count: number;
-  /** Reads one block. */
+  /** Returns one block of the filter; undefined if it does not exist. */
   readonly read: (block: number) => Buffer | undefined;
 }
 
 /**
  * Returns false if the day certainly has no row of the subject. Throws `damaged` if the block's checksum does not
- * match: a cleared bit would hide rows.
+ * match, because a cleared bit would hide rows.
  */
 export function mayHold(subject: SubjectKey, { path, placed, count, read }: KeptFilter): boolean {
   const { block, bits } = placesOf(subject, count);
@@ -67,7 +67,7 @@ export function mayHold(subject: SubjectKey, { path, placed, count, read }: Kept
   ) {
     throw new StoreError(
       'damaged',
-      `${path}: block ${block} of ${count} of the subject filter differs from what was stored`,
+      `${path}: block ${block} of ${count} of the subject filter does not match its checksum`,
     );
   }
   return bits.every((bit) => ((of[bit >>> 3] ?? 0) & (1 << (bit & 7))) !== 0);
@@ -76,7 +76,7 @@ export function mayHold(subject: SubjectKey, { path, placed, count, read }: Kept
 /** SQL that returns every subject of a day once, in order. */
 export const subjectsSql = 'SELECT DISTINCT subject FROM main.observation';
 
-/** Stores the filter of a complete sealed day. */
+/** Computes and stores the filter of a complete sealed day. */
 export function keepFilter(db: Sqlite): void {
   const count = db.prepare<[], number>(`SELECT count(*) FROM (${subjectsSql})`).pluck().get() ?? 0;
   const blocks = filterBlocks(db.prepare<[], SubjectKey>(subjectsSql).pluck().iterate(), count, true);

@@ -1,28 +1,28 @@
 import type { DefinitionShares } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Space used by one labeler's definitions. */
+/** Space that one labeler's definitions use. */
 interface Used {
-  /** Bytes of all revisions, and of the newest one. */
+  /** Bytes of all revisions of the labeler, and of its newest revision. */
   readonly bytes: number;
   readonly newest: number;
 }
 
-/** Labelers of one owner, with the bytes that they may lose together. */
+/** Labelers of one owner, and the bytes that they may lose together. */
 interface Group {
   bytes: number;
   readonly dids: string[];
 }
 
-/** Returns the bytes that a labeler may lose. */
+/** Function that returns the number of bytes that a labeler may lose. */
 type Losable = (did: string, used: Used) => number;
 
-/** Every labeler has its own share, and none is protected. */
+/** Shares in which every labeler has a separate share and no labeler is protected. */
 const equalShares: DefinitionShares = { isProtected: () => false, groupOf: (did) => did };
 
 /**
- * Enforces the total limit of definitions. Sizes are kept in memory: summing the table on each change would read all of
- * it, as often as labelers write their records.
+ * Enforces the total limit of definitions. Sizes are kept in memory, because a sum over the table would read all of it
+ * each time a labeler writes its record.
  */
 export class DefinitionSpace {
   readonly #maxBytes: number;
@@ -30,7 +30,7 @@ export class DefinitionSpace {
   readonly #sizes;
   readonly #sizesOf;
   readonly #dropOldest;
-  /** Bytes of all labelers; null until they were read. */
+  /** Bytes of all labelers' definitions; null until they are read. */
   #total: number | null = null;
 
   constructor(db: Sqlite, maxBytes: number) {
@@ -51,7 +51,7 @@ export class DefinitionSpace {
       .pluck();
   }
 
-  /** Call after adding a revision of a labeler: removes revisions beyond the limit in the same transaction. */
+  /** Removes revisions beyond the limit. Must be called in the transaction that adds a revision of a labeler. */
   trim(did: string, { isProtected, groupOf }: DefinitionShares = equalShares): void {
     this.#load();
     const own = this.#sizesOf.all(did);
@@ -61,7 +61,7 @@ export class DefinitionSpace {
     this.#removeFromLargest((_, { bytes }) => bytes, groupOf);
   }
 
-  /** Call after a rollback: sizes are read again. */
+  /** Discards the sizes in memory, so that they are read again. Must be called after a rollback. */
   forget(): void {
     this.#used.clear();
     this.#total = null;
@@ -89,7 +89,10 @@ export class DefinitionSpace {
     this.#set(did, { bytes, newest: Math.min(bytes, used.newest) });
   }
 
-  /** Removes revisions of the largest share of the largest group until the total fits or no candidate remains. */
+  /**
+   * Removes revisions of the largest share of the largest group until the total is within the limit or no candidate
+   * remains.
+   */
   #removeFromLargest(losable: Losable, groupOf: DefinitionShares['groupOf']): void {
     if (!this.#isOver()) return;
     const groups = this.#groups(losable, groupOf);

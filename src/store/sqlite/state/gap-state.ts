@@ -13,17 +13,17 @@ interface GapRow {
   reason: GapReason;
 }
 
-/** Our own interruptions are stored under the empty name. */
+/** Source name under which the interruptions of the whole instrument are stored. */
 const everySource = '';
 
-/** Queries of gaps. */
+/** Creates the queries of gaps. */
 export function gapQueries(db: Sqlite) {
   const all = db.prepare<[number, number], GapRow>('SELECT * FROM gap WHERE ended > ? AND started < ?');
   const within = db.prepare<[string, number, number], GapRow>(
     'SELECT * FROM gap WHERE source = ? AND started < ? AND ended > ? ORDER BY started',
   );
 
-  /** Reads the gaps of one source by the table's key, without reading those of others. */
+  /** Returns the gaps of one source by the table's key, without reading the gaps of other sources. */
   function ofSource(source: string | null, interval: Interval): StoredGap[] {
     return clip(within.all(source ?? everySource, interval.end, interval.start).map(gapOf), interval);
   }
@@ -43,7 +43,7 @@ export function gapQueries(db: Sqlite) {
   };
 }
 
-/** Changes of gaps, each one durable commit. */
+/** Creates the changes of gaps, each of which is one durable commit. */
 export function gapChanges(db: Sqlite) {
   const ofSource = db.prepare<[string], GapRow>('SELECT * FROM gap WHERE source = ? ORDER BY started');
   const insert = db.prepare('INSERT INTO gap(source, started, ended, reason) VALUES (?, ?, ?, ?)');

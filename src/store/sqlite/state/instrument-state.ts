@@ -2,13 +2,16 @@ import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../ro
 import type { Sqlite } from '../base/connection.ts';
 import { bounded } from './bounded.ts';
 
-/** Returns a function that reads a note; null if there is none. */
+/** Returns a function that reads a note, or null if the note does not exist. */
 export function noteQuery(db: Sqlite): (name: string) => string | null {
   const note = db.prepare<[string], string>('SELECT content FROM note WHERE name = ?').pluck();
   return (name) => note.get(name) ?? null;
 }
 
-/** Data that only the instrument reads, when it starts, and its changes, each one durable commit. */
+/**
+ * Creates the queries and changes of data that only the instrument reads when it starts. Each change is one durable
+ * commit.
+ */
 export function instrumentState(db: Sqlite) {
   const putNote = db.prepare(
     'INSERT INTO note(name, content) VALUES (?, ?) ON CONFLICT(name) DO UPDATE SET content = excluded.content',

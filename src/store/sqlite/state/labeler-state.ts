@@ -11,7 +11,7 @@ import type { Sqlite } from '../base/connection.ts';
 import { bounded } from './bounded.ts';
 import { DefinitionSpace } from './definition-space.ts';
 
-/** Queries of labelers' keys and definitions. */
+/** Creates the queries of labelers' keys and definitions. */
 export function labelerQueries(db: Sqlite) {
   const keys = db.prepare<[string], LabelerKey>(
     `SELECT did, label_key AS key, first_seen AS firstSeen, last_seen AS lastSeen FROM label_key WHERE did = ?
@@ -26,7 +26,7 @@ export function labelerQueries(db: Sqlite) {
   };
 }
 
-/** Changes of labelers' keys, each one durable commit. */
+/** Creates the changes of labelers' keys, each of which is one durable commit. */
 export function keyChanges(db: Sqlite) {
   const put = db.prepare(
     `INSERT INTO label_key(did, label_key, first_seen, last_seen) VALUES (?, ?, ?, ?)
@@ -46,7 +46,10 @@ export function keyChanges(db: Sqlite) {
   };
 }
 
-/** Changes of labelers' definitions, each one durable commit. `maxBytes` limits all of them together. */
+/**
+ * Creates the changes of labelers' definitions, each of which is one durable commit. `maxBytes` limits the sum of all
+ * definitions.
+ */
 export function definitionChanges(db: Sqlite, maxBytes: number) {
   const newest = db
     .prepare<[string], string>('SELECT content FROM definitions WHERE did = ? ORDER BY id DESC LIMIT 1')

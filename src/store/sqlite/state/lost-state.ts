@@ -12,15 +12,16 @@ export const remedy =
   'almanac labels restore FROM restores a backup; almanac labels new-epoch moves the days aside and begins a new store';
 
 /**
- * Throws `damaged` if day files exist but their state file is missing or empty: a new state file must never be created
- * for them.
+ * Throws `damaged` if day files exist but their state file is missing or empty, because a new state file must never be
+ * created for existing days.
  */
 export function assertStateFile(paths: StorePaths): void {
   const size = statSync(paths.state, { throwIfNoEntry: false })?.size;
   if (existsSync(paths.folder)) assertNoInterruptedMove(paths.folder);
   if ((size ?? 0) > 0) return;
   const log = statSync(`${paths.state}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  if (log > 0) throw new StoreError('damaged', `the log of state.sqlite is in ${paths.folder} without it: ${remedy}`);
+  if (log > 0)
+    throw new StoreError('damaged', `${paths.folder} contains the log of state.sqlite without state.sqlite: ${remedy}`);
   refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
 }
 
@@ -30,7 +31,8 @@ export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
 }
 
 /**
- * Throws `damaged` if the newest day has another generation than the state file: one of them belongs to another store.
+ * Throws `damaged` if the newest day has another generation than the state file, because one of the two belongs to
+ * another store.
  */
 export function assertOneGeneration(
   paths: StorePaths,
@@ -48,7 +50,10 @@ export function assertOneGeneration(
   }
 }
 
-/** Returns null if another process briefly locks the file, or it was removed: a later read reports that. */
+/**
+ * Returns the kind of a day's file; null if another process briefly locks the file or it was removed, which a later
+ * read reports.
+ */
 function contentIfReadable(path: string): DayContent | null {
   try {
     return dayContent(path, false);

@@ -4,10 +4,10 @@ import type { StoredGap } from '../../port.ts';
 import { micros } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-/** Maximum number of stored requests; completed ones are dropped once the floor has passed them. */
+/** Maximum number of stored purge requests; a completed request is removed when the floor is after its days. */
 const maxPurges = 20_000;
 
-/** Changes of the state file during purges; each is one durable commit. */
+/** Creates the changes of the state file during purges, each of which is one durable commit. */
 export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
@@ -36,25 +36,26 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
       recordGap({ source, start: floor, end: at, reason: 'maintenance' });
       return true;
     }),
-    /**
-     * Before the first change of a day: invalidates earlier reads of the day, and marks it for recovery after a crash.
-     */
+    /** Begins the purge of a day: invalidates earlier reads of the day, and marks it for recovery after a crash. */
     beginPurgeDay: db.transaction((source: string, day: number): void => {
       beginDay.run(day, source);
       raiseRevision.run();
     }),
-    /** Between two commits of a day: counts the removed rows and invalidates earlier reads of the day. */
+    /**
+     * Records a part of the purge of a day between two commits: counts the removed rows and invalidates earlier reads
+     * of the day.
+     */
     continuePurgeDay: db.transaction((source: string, removed: number): void => {
       addRemoved.run(removed, source);
       raiseRevision.run();
     }),
-    /** After the last change of a day: readers reopen the file, and earlier reads of it become invalid. */
+    /** Ends the purge of a day: readers reopen the file, and earlier reads of it become invalid. */
     endPurgeDay: db.transaction((source: string, day: number, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();
       endDay.run(day + 1, removed, source);
     }),
-    /** For a day without rows of the source. */
+    /** Records that a day has no rows of the source. */
     skipPurgeDay: (source: string, day: number): void => void endDay.run(day + 1, 0, source),
     completePurge: (source: string, at: Micros): void => void complete.run(at, source),
   };

@@ -32,7 +32,7 @@ interface Named {
 
 /**
  * Returns a function that reads the roster by DID. A reader may have opened the file before its writer migrated it, so
- * each read looks at the schema version, in the transaction of its queries.
+ * each read checks the schema version in the transaction of its queries.
  */
 export function rosterQuery(db: Sqlite): () => RosterRow[] {
   const prepare = (labelers: string, provenance: string) => ({
@@ -67,7 +67,7 @@ function rosterRowOf(row: LabelerRecord, named: readonly Named[]): RosterRow {
   };
 }
 
-/** Changes of the roster, each one durable commit. */
+/** Creates the changes of the roster, each of which is one durable commit. */
 export function rosterChanges(db: Sqlite) {
   const put = db.prepare(
     `INSERT OR REPLACE INTO labeler(${labelerColumns})
@@ -76,7 +76,10 @@ export function rosterChanges(db: Sqlite) {
   const drop = db.prepare('DELETE FROM labeler WHERE did = ?');
   const putProvenance = db.prepare('INSERT INTO labeler_provenance(did, ordinal, provenance) VALUES (?, ?, ?)');
   const dropProvenance = db.prepare('DELETE FROM labeler_provenance WHERE did = ?');
-  /** The provenance of the rows that this writer stored: it rarely changes, and the rest of a row often does. */
+  /**
+   * Provenance of the rows that this writer stored. The rest of a row changes often, whereas its provenance rarely
+   * changes.
+   */
   const stored = new Map<string, readonly string[]>();
 
   function replaceProvenance(did: string, provenance: readonly string[]): void {
@@ -87,7 +90,9 @@ export function rosterChanges(db: Sqlite) {
     stored.set(did, provenance);
   }
 
-  /** Runs a change in a transaction; a failed one may have changed `stored`. */
+  /**
+   * Runs a change in a transaction. Clears `stored` if the change fails, because the failed change may have changed it.
+   */
   function change<Rows>(apply: (rows: Rows) => void): (rows: Rows) => void {
     const transaction = db.transaction(apply);
     return (rows) => {

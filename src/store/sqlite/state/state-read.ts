@@ -10,28 +10,29 @@ import { noteQuery } from './instrument-state.ts';
 import { labelerQueries } from './labeler-state.ts';
 import { rosterQuery } from './roster-state.ts';
 
-/** The days that a reader may open, and the floor. */
+/** Days that a reader may open, and the floor. */
 export interface Catalog {
   readonly floor: Micros;
   /**
-   * Oldest first. `revision` rises when a purge changes or replaces a day's file: earlier reads of it become invalid.
+   * Days, oldest first. `revision` increases when a purge changes or replaces a day's file, so that earlier reads of
+   * the file become invalid.
    */
   readonly days: readonly { readonly day: number; readonly sealed: number; readonly revision: number }[];
 }
 
-/** A requested purge as stored. */
+/** A requested purge in the form of its row. */
 export interface PurgeRow {
   readonly source: string;
   readonly requestedAt: Micros;
   readonly completedAt: Micros | null;
   readonly removed: number;
-  /** The first day that is not completed. */
+  /** First day that the purge has not completed. */
   readonly nextDay: number;
-  /** The day that is being changed, or may have been when the writer ended. */
+  /** Day that the purge is changing, or was changing when the writer ended; null if no day is being changed. */
   readonly atDay: number | null;
 }
 
-/** Queries of the state file; the caller owns the connection. */
+/** Creates the queries of the state file; the caller owns the connection. */
 export function stateQueries(db: Sqlite) {
   const epochRow = db.prepare<[], { generation: string; started_at: Micros; floor: Micros; heartbeat: Micros | null }>(
     'SELECT generation, started_at, floor, heartbeat FROM epoch',
@@ -77,8 +78,8 @@ export function stateQueries(db: Sqlite) {
 }
 
 /**
- * Queries of tables that a later schema added; null if the file lacks them. A reader may have opened the file before
- * its writer migrated it.
+ * Creates the queries of tables that a later schema added. Returns null if the file does not have these tables. A
+ * reader may have opened the file before its writer migrated it.
  */
 function removalQueries(db: Sqlite) {
   const prepare = () => ({

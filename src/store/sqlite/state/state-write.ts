@@ -8,7 +8,7 @@ import { purgeChanges } from './purge-state.ts';
 import { rosterChanges } from './roster-state.ts';
 import { stateQueries } from './state-read.ts';
 
-/** Changes of the state file, each one durable commit; the caller owns the connection. */
+/** Creates the changes of the state file, each of which is one durable commit; the caller owns the connection. */
 export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll) {
   const gaps = gapChanges(db);
   const beat = db.prepare('UPDATE epoch SET heartbeat = MAX(COALESCE(heartbeat, 0), ?)');
@@ -25,7 +25,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
   };
 }
 
-/** Changes of the list of days. */
+/** Creates the changes of the list of days. */
 function dayChanges(db: Sqlite) {
   const addDay = db.prepare(
     'INSERT INTO day(day, sealed) VALUES (?, ?) ON CONFLICT(day) DO UPDATE SET sealed = excluded.sealed',
@@ -41,8 +41,7 @@ function dayChanges(db: Sqlite) {
     /** Removes a day with a lost file from the list. */
     forgetDay: (day: number): void => void forgetDay.run(day),
     /**
-     * Raises the floor before any file below it is removed, so that a reader never takes a dropped day for an empty
-     * one.
+     * Raises the floor before any file below it is removed, so that for a reader a dropped day never counts as empty.
      */
     dropDaysBefore: db.transaction((day: number, floor: Micros): void => {
       raiseFloor.run(floor);
@@ -53,5 +52,5 @@ function dayChanges(db: Sqlite) {
   };
 }
 
-/** Changes of the state file. */
+/** All changes of the state file. */
 export type StateChanges = ReturnType<typeof stateChanges>;

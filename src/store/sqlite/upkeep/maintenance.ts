@@ -21,11 +21,11 @@ export interface Upkeep extends Replacing {
 
 /**
  * Seals days that can no longer receive duplicates, according to the last stamp and not the wall clock: a clock that
- * jumped ahead must not seal days that are still to be written. Drops at most the oldest day. The newest day is neither
- * sealed nor dropped, because it holds the positions.
+ * jumped ahead must not seal days to which rows will still be added. Drops at most the oldest day. The newest day is
+ * neither sealed nor dropped, because it contains the positions.
  */
 export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | null): Promise<Maintenance> {
-  // Dropping comes first, because it frees space on a full disk.
+  // Days are dropped before days are sealed, because dropping frees space on a full disk.
   const expired = expire(upkeep, at);
   const sealed: string[] = [];
   const postponed: string[] = [];
@@ -36,7 +36,7 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
       () => true,
       (thrown: unknown) => {
         const error = storeError(thrown, upkeep.paths.days);
-        // A day that cannot be sealed (a stopped reader, a full disk) must not keep the others from being sealed.
+        // A day that cannot be sealed (a stopped reader, a full disk) must not prevent the sealing of other days.
         if (error instanceof StoreError && error.retry) return false;
         throw error;
       },
@@ -50,18 +50,26 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
 async function seal({ paths, state, faults, onFile, signal }: Upkeep, day: number): Promise<void> {
   const open = dayPath(paths, day, 'open');
   const sealed = dayPath(paths, day, 'sealed');
-  // An earlier run wrote this file, but could not make the directory change durable.
+  // The sealed file exists if an earlier run wrote it but could not make the change of the directory durable.
   if (!existsSync(sealed)) await writeSealed(paths, day, sealed, { faults, signal });
   else if (!sameRows(sealed, open)) {
-    throw new StoreError('damaged', `${dayName(day)} is open by the state file, and has a sealed form with other rows`);
+    throw new StoreError(
+      'damaged',
+      `${dayName(day)} is listed as open in the state file, but has a sealed file with other rows`,
+    );
   }
   syncFolder(paths.days);
   faults?.('seal.renamed');
   state.addDay(day, true);
   faults?.('seal.recorded');
-  // Readers that have the open form keep it until their next query; its name is never reused.
+  // Readers that have opened the open form keep it until their next query; its name is never used again.
   removeDatabase(open);
-  onFile({ name: basename(open), day: dayName(day), action: 'removed', reason: 'the sealed form holds the same rows' });
+  onFile({
+    name: basename(open),
+    day: dayName(day),
+    action: 'removed',
+    reason: 'the sealed file contains the same rows',
+  });
 }
 
 async function writeSealed(
@@ -74,19 +82,19 @@ async function writeSealed(
   try {
     await writeInThread({ kind: 'seal', from: dayPath(paths, day, 'open'), growing, day }, signal);
   } catch (error) {
-    // An incomplete day is useless, and its space is needed.
+    // An incomplete sealed file is useless, and its space is needed.
     removeDatabase(growing);
     throw error;
   }
   if (signal.aborted) throw new StoreError('closed', 'the store was closed');
-  // From here on the file is read-only.
+  // The complete file is made read-only.
   chmodSync(growing, 0o444);
   faults?.('seal.written');
   renameSync(growing, sealed);
 }
 
 function expire({ paths, state, windowDays, faults, onFile }: Upkeep, at: Micros): string[] {
-  // One more day than the window is kept for running exports.
+  // One day more than the window is retained for running exports.
   const floorDay = dayOf(at) - windowDays - 1;
   const [oldest, next] = state.catalog().days;
   if (!oldest || !next || oldest.day >= floorDay) return [];

@@ -8,13 +8,14 @@ import { metaNames } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';
 import { targetSql } from '../schema/row-sql.ts';
 
-/** Rows removed per commit: with their index pages, they fit the smallest log limit. */
+/** Maximum rows removed per commit; with their index pages, they are within the smallest log limit. */
 const rowsAtOnce = 500;
 /**
- * Number of minutes with rows of the source that one commit processes: each requires a scan of all rows of that minute.
+ * Maximum minutes with rows of the source that one commit processes, because each requires a scan of all rows of that
+ * minute.
  */
 const minutesAtOnce = 30;
-/** Minutes per day. */
+/** Number of minutes per day. */
 const perDay = 1_440;
 const cacheBytes = 8 * 1024 * 1024;
 /**
@@ -23,19 +24,19 @@ const cacheBytes = 8 * 1024 * 1024;
  */
 const maxCommitBytes = rowsAtOnce * 5 * (pageBytes + 24) + 3 * 1024 * 1024;
 
-/** Options of writing an open day. */
+/** Options of the writer of an open day that also apply to its purge. */
 export interface OpenDayOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;
   readonly faults: Faults | undefined;
 }
 
-/** A row to be removed; `target` as in `targetSql`. */
+/** A row to be removed; `target` is a value of `targetSql`. */
 type Row = readonly [id: number, subject: SubjectKey, val: number, target: number, removal: number, identity: Buffer];
 
 /**
  * Removes a source's rows from an open day over a separate connection. The source's name, and values without other
- * rows, stay until the day is sealed: a reader may have cached their numbers.
+ * rows, stay until the day is sealed, because a reader may have cached their numbers.
  */
 export class OpenDayPurge {
   readonly #db: Sqlite;
@@ -45,7 +46,7 @@ export class OpenDayPurge {
   /** Number of the source in this file; undefined if the file does not contain it. */
   readonly #source: number | undefined;
   readonly #removeRows: (rows: readonly Row[]) => void;
-  /** The next minute of the day, and its first unprocessed row. */
+  /** Next minute of the day to process, and the first unprocessed row of that minute. */
   #minute = 0;
   #from = 0;
 
@@ -64,7 +65,7 @@ export class OpenDayPurge {
     }
   }
 
-  /** Returns true if the file contains anything of the purged source. */
+  /** Returns true if the file contains rows or refusals of the purged source. */
   holdsAny(): boolean {
     if (this.#source === undefined) return false;
     const any = this.#db
@@ -84,7 +85,7 @@ export class OpenDayPurge {
     return rows.map(([, , , , , identity]) => identity);
   }
 
-  /** Removes the source's other data: its refusals. */
+  /** Removes the refusals of the source. */
   removeRest(): void {
     const refusals = this.#db.prepare('DELETE FROM refusal WHERE source = ?');
     this.#change(() => refusals.run(this.#source ?? null));
@@ -172,7 +173,7 @@ function groupName([, subject, val, target]: Row): string {
   return `${subjectName(subject)} ${val} ${target}`;
 }
 
-/** Returns the applications and removals of rows by a key. */
+/** Returns the numbers of applications and removals among rows, by a key. */
 function sums<Key>(rows: readonly Row[], keyOf: (row: Row) => Key): Map<Key, [applied: number, removed: number]> {
   const found = new Map<Key, [number, number]>();
   for (const row of rows) {

@@ -13,7 +13,9 @@ import { completeSealedDay } from './seal-day.ts';
 
 const rowsAtOnce = 20_000;
 
-/** Returns true if a sealed day contains a source's name: it then has rows or refusals of it. */
+/**
+ * Returns true if a sealed day contains a source's name, which means that the day has rows or refusals of the source.
+ */
 export function sealedDayNames(path: string, source: string): boolean {
   const db = openImmutable(path, 1024 * 1024);
   try {
@@ -25,9 +27,9 @@ export function sealedDayNames(path: string, source: string): boolean {
   }
 }
 
-/** Refuses a day with an altered part: the new file's checksums would certify wrong data. */
+/** Throws `damaged` for a day with an altered part, because the new file's checksums would certify wrong data. */
 function assertUnaltered(sealed: string, day: number): void {
-  // A day of an earlier version has no checksums: only its rows and counters are compared.
+  // A day of an earlier version has no checksums, so only its rows and counters are compared.
   if (!hasChecksums(sealed)) return;
   const db = openImmutable(sealed, growingCacheBytes);
   try {
@@ -39,8 +41,8 @@ function assertUnaltered(sealed: string, day: number): void {
 }
 
 /**
- * Rewrites a sealed day without the data of a source into `growing`, complete and durable on return; returns the number
- * of omitted rows. Removes the remains of an earlier attempt.
+ * Rewrites a sealed day without the data of a source into `growing`, and returns the number of omitted rows. The file
+ * is complete and durable on return. Removes the remains of an earlier attempt.
  */
 export function purgeSealedDay(sealed: string, growing: string, day: number, source: string): number {
   assertUnaltered(sealed, day);
@@ -64,7 +66,8 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
       .prepare<[], number>('SELECT COALESCE(sum(applied + removed), 0) FROM main.counter_hour')
       .pluck()
       .get();
-    if (counted !== rows) throw new StoreError('damaged', `${sealed} counts ${counted} other rows, ${rows} were found`);
+    if (counted !== rows)
+      throw new StoreError('damaged', `${sealed} counts ${counted} rows of other sources, but contains ${rows}`);
     db.exec('DETACH day');
     keepChecksums(db, day);
     return before - rows;
@@ -89,7 +92,7 @@ function copyRows(db: Sqlite, growing: string, source: number): number {
   const copyTo = db.prepare(`${some} AND (subject, id) <= (?, ?) AND source <> ? ORDER BY subject, id`);
   const copyRest = db.prepare(`${some} AND source <> ? ORDER BY subject, id`);
   let rows = 0;
-  // Every subject sorts after the empty text: text sorts before bytes, and no subject is empty.
+  // Every subject sorts after the empty text: SQLite sorts text before bytes, and no subject is empty.
   let after: readonly [SubjectKey, number] = ['', 0];
   for (;;) {
     const through = boundary.get(...after, rowsAtOnce - 1);

@@ -14,7 +14,7 @@ import { writeInThread } from './seal.ts';
 export interface PurgeWork extends OpenDayOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
-  /** Forgets identities of removed rows: the same labels may be accepted again. */
+  /** Removes identities of removed rows from memory, so that the same labels may be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
   readonly signal: AbortSignal;
 }
@@ -35,12 +35,12 @@ export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean
   return true;
 }
 
-/** Replaces the day by a file without the source, as when a day is sealed: readers see the old file or the new one. */
+/** Replaces a sealed day by a file without the rows of the source. Readers read either the old or the new file. */
 async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
   const { paths, state, faults, signal } = work;
   const sealed = dayPath(paths, day, 'sealed');
   if (!sealedDayNames(sealed, source)) {
-    // The day was replaced, but the writer ended before it recorded the number of rows: count at least one.
+    // The day was replaced, but the writer ended before it recorded the number of rows, so one row is counted.
     if (atDay === day) state.endPurgeDay(source, day, 1);
     else state.skipPurgeDay(source, day);
     return;
@@ -52,7 +52,7 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
   try {
     removed = await writeInThread({ kind: 'purge', from: sealed, growing, day, source }, signal);
   } catch (error) {
-    // An incomplete day is useless, and its space is needed.
+    // An incomplete new file is useless, and its space is needed.
     removeDatabase(growing);
     throw error;
   }
@@ -67,8 +67,8 @@ async function purgeSealed(work: PurgeWork, { source, atDay }: PurgeRow, day: nu
 }
 
 /**
- * Removes rows in commits of some hundred, and yields to the event loop between them so that labels are accepted
- * meanwhile.
+ * Removes the rows of the source from an open day in commits of some hundred rows, and yields to the event loop between
+ * two commits, so that labels can be accepted.
  */
 async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: number): Promise<void> {
   const { paths, state, faults, forget, signal } = work;

@@ -11,13 +11,13 @@ import { metaNames, rowColumns } from '../schema/day-schema.ts';
 import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
 
-/** Tables that are copied unchanged, because they cannot be derived from the rows. */
+/** Tables that a rewrite copies unchanged, because they cannot be derived from the rows. */
 const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
 
 /**
- * Rewrites a sealed day into `growing`, complete and durable on return: the rows unchanged, and their counters, groups,
- * filter and checksums recomputed. With `isStrict` it refuses a day whose counters do not match its rows: checksums
- * must not certify wrong data. Returns the number of rows.
+ * Rewrites a sealed day into `growing` with the same rows, and with recomputed counters, groups, filter and checksums.
+ * With `isStrict`, throws `damaged` if the counters do not match the rows, because checksums must not certify wrong
+ * data. Returns the number of rows. The file is complete and durable on return.
  */
 export function rebuildDay(sealed: string, growing: string, day: number, isStrict: boolean): number {
   const db = createGrowingDay(growing);
@@ -45,7 +45,7 @@ export function rebuildDay(sealed: string, growing: string, day: number, isStric
   }
 }
 
-/** Computes the counters of minutes and the stamps from the rows. */
+/** Computes the counters of minutes and the stamps from the rows, and stores them. */
 function countMinutes(db: Sqlite): void {
   const read = db
     .prepare<[], [number, number, number]>(

@@ -18,10 +18,10 @@ interface DayFile {
 }
 
 /**
- * Makes the directory and the state file consistent after a stop at any point. Removes a file only if the state file
- * proves that it is not needed: below the floor, superseded by its sealed form, or without a row. Checks everything
- * before it changes anything. A day of another generation, an unreadable day, and a listed day without a file are
- * damage.
+ * Makes the directory and the state file consistent after an interruption at any point. Removes a file only if the
+ * state file proves that the file is not needed: it is below the floor, has a sealed form, or contains no row. All
+ * checks precede the first change. Throws `damaged` for a day of another generation, an unreadable day, and a listed
+ * day without a file.
  */
 export function recoverDays(paths: StorePaths, state: StateChanges, onFile: OnFile): void {
   const names = readdirSync(paths.days);
@@ -51,7 +51,9 @@ function assertGeneration(files: readonly DayFile[], generation: string, known: 
     const mayBeUnfinished = content.kind === 'unfinished' || content.kind === 'foreign';
     if (isOurs || (mayBeUnfinished && !known.has(day))) continue;
     const why =
-      content.kind === 'unreadable' ? content.why : `${path} belongs to another generation of the store, or to none`;
+      content.kind === 'unreadable'
+        ? content.why
+        : `${path} belongs to another generation of the store, or has no generation`;
     throw new StoreError('damaged', `${dayName(day)}: ${why}: ${remedy}`);
   }
 }
@@ -60,28 +62,34 @@ function assertCatalog(files: readonly DayFile[], known: readonly number[], floo
   const found = new Set(files.map(({ day }) => day));
   const missing = known.find((day) => !found.has(day));
   if (missing !== undefined) {
-    const what = `the file of ${dayName(missing)} is missing from ${paths.days}`;
+    const what = `the file of ${dayName(missing)} is missing in ${paths.days}`;
     throw new StoreError('damaged', `${what}: restore it, or restore state.sqlite and days from one copy`);
   }
-  // The floor rises in the commit that removes the days below it from the list.
+  // The floor is raised in the commit that removes the days below it from the list, so a listed day below the floor is
+  // damage.
   const below = known.find((day) => day < floor);
   if (below !== undefined) {
-    const what = `state.sqlite names ${dayName(below)} and a floor of ${dayName(floor)} above it`;
+    const what = `state.sqlite lists ${dayName(below)}, which is before its floor ${dayName(floor)}`;
     throw new StoreError('damaged', `${what}: ${remedy}`);
   }
 }
 
-/** Removes expired days and days without a row; returns false if the file was removed. */
+/** Removes expired days and days without a row. Returns false if the file was removed. */
 function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFile): boolean {
   const name = nameOf(day, form);
   switch (content.kind) {
     case 'unfinished':
       removeDatabase(path);
-      onFile({ name, day: dayName(day), action: 'removed', reason: 'a day that was being created, without any row' });
+      onFile({ name, day: dayName(day), action: 'removed', reason: 'the file was a day in creation, without any row' });
       return false;
     case 'foreign':
       renameSync(path, freeName(`${path}.aside`));
-      onFile({ name, day: null, action: 'moved_aside', reason: 'it has the name of a day file but other content' });
+      onFile({
+        name,
+        day: null,
+        action: 'moved_aside',
+        reason: 'the file has the name of a day file but other content',
+      });
       return false;
     case 'unreadable':
       return true;
@@ -94,7 +102,8 @@ function keep({ day, path, content, form }: DayFile, floor: number, onFile: OnFi
 }
 
 /**
- * Removes the open form of a day whose sealed form has the same rows, which a stop right after sealing leaves behind.
+ * Removes the open form of a day whose sealed form has the same rows; an interruption right after sealing leaves both
+ * forms.
  */
 function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: boolean, onFile: OnFile): void {
   const [open, sealed] = (['open', 'sealed'] as const).map((form) =>
@@ -118,7 +127,10 @@ function removeSupersededForm(files: readonly DayFile[], day: number, isSealed: 
 
 const dayFile = /^(\d{4}-\d{2}-\d{2})\.(open|sealed)\.sqlite(\.growing)?(-wal|-shm|-journal)?$/;
 
-/** Removes the remains of an interrupted seal of an existing day; reports every other file that is not a day. */
+/**
+ * Removes the incomplete file of an interrupted seal of an existing day, and reports every other file that is not a
+ * day.
+ */
 function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFile): void {
   for (const name of names) {
     if (!existsSync(join(paths.days, name))) continue;
@@ -127,17 +139,17 @@ function reportOthers(paths: StorePaths, names: readonly string[], onFile: OnFil
     const exists = (of: DayForm): boolean => day !== null && existsSync(dayPath(paths, day, of));
     if (day !== null && growing !== undefined && form === 'sealed' && (exists('open') || exists('sealed'))) {
       rmSync(join(paths.days, name), { force: true });
-      onFile({ name, day: date, action: 'removed', reason: 'an interrupted seal' });
+      onFile({ name, day: date, action: 'removed', reason: 'the file is the rest of an interrupted seal' });
     } else if (day === null || growing !== undefined) {
-      onFile({ name, day: null, action: 'left', reason: 'it is not a day file of this store' });
+      onFile({ name, day: null, action: 'left', reason: 'the file is not a day file of this store' });
     } else if (companion !== undefined && !exists(form === 'open' ? 'open' : 'sealed')) {
-      onFile({ name, day: null, action: 'left', reason: 'its day does not exist' });
+      onFile({ name, day: null, action: 'left', reason: 'the day of the file does not exist' });
     }
   }
 }
 
-/** Reason for removing a day below the floor. */
-export const expiredReason = 'it is older than the window';
+/** Reason for the removal of a day below the floor, in file events. */
+export const expiredReason = 'the day is older than the window';
 
 function nameOf(day: number, form: DayForm): string {
   return `${dayName(day)}.${form}.sqlite`;

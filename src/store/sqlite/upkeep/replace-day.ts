@@ -18,13 +18,13 @@ export interface Replacing {
   readonly faults: Faults | undefined;
   readonly onFile: OnFile;
   readonly signal: AbortSignal;
-  /** Days that could not be given checksums since the store was opened. */
+  /** Days to which no checksums could be added since the store was opened. */
   readonly refused: Set<number>;
 }
 
 /**
- * Adds checksums to the newest sealed day of an earlier version: rewrites the day and renames it into place. A day
- * whose counters do not match its rows is left unverified and reported once.
+ * Adds checksums to the newest sealed day of an earlier versionby rewriting the day and replacing its file. A day whose
+ * counters do not match its rows is left unverified and reported once.
  */
 export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
   const { paths, state, onFile, refused } = replacing;
@@ -39,15 +39,17 @@ export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> 
   } catch (thrown) {
     const error = storeError(thrown, paths.days);
     if (!(error instanceof StoreError) || error.code === 'closed') throw error;
-    // A later run may find space on the disk.
+    // The error is transient: a later run may find space on the disk.
     if (error.retry) return;
     refused.add(day.day);
     const name = basename(dayPath(paths, day.day, 'sealed'));
-    onFile({ name, day: dayName(day.day), action: 'left', reason: `it stays unverified: ${error.message}` });
+    onFile({ name, day: dayName(day.day), action: 'left', reason: `the day stays unverified: ${error.message}` });
   }
 }
 
-/** Rewrites a sealed day and replaces the old file: a crash at any point leaves exactly one of the two. */
+/**
+ * Rewrites a sealed day and replaces the old file. After a crash at any point, either the old or the new file exists.
+ */
 export async function replaceDay(
   { paths, faults, onFile, signal }: Omit<Replacing, 'state' | 'refused'>,
   day: number,
@@ -67,7 +69,8 @@ export async function replaceDay(
   renameSync(growing, sealed);
   syncFolder(paths.days);
   faults?.('checksums.renamed');
-  const reason = kind === 'check' ? 'it has checksums now' : 'everything derived from its rows was recomputed';
+  const reason =
+    kind === 'check' ? 'the day now has checksums' : 'all data derived from the rows of the day was recomputed';
   onFile({ name: basename(sealed), day: dayName(day), action: 'rewritten', reason });
 }
 

@@ -11,13 +11,13 @@ import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';
 import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
 
-/** Rows written between two flushes, so that a concurrent writer never waits for a whole day's bytes. */
+/** Number of rows written between two flushes, so that a concurrent writer never waits for a whole day's bytes. */
 const rowsAtOnce = 20_000;
 
 /**
- * Rewrites a day clustered by (subject, id) into `growing`, complete and durable on return; returns the number of rows.
- * Removes the remains of an earlier attempt. Throws `busy` if a stopped reader keeps the day's log from being folded
- * in.
+ * Writes the sealed form of a day, clustered by (subject, id), into `growing`, and returns the number of rows. The file
+ * is complete and durable on return. Removes the remains of an earlier attempt. Throws `busy` if a stopped reader
+ * prevents a complete checkpoint of the day's log.
  */
 export function sealDay(open: string, growing: string, day: number): number {
   foldLog(open);
@@ -29,7 +29,7 @@ export function sealDay(open: string, growing: string, day: number): number {
     copyStamps(db, day);
     const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
     if (expected !== rows)
-      throw new StoreError('damaged', `${open} has ${expected} rows, ${rows} were found by subject`);
+      throw new StoreError('damaged', `${open} has ${expected} rows, but its index by subject has ${rows}`);
     completeSealedDay(db, rows);
     db.exec('DETACH day');
     keepChecksums(db, day);
@@ -42,7 +42,7 @@ export function sealDay(open: string, growing: string, day: number): number {
   }
 }
 
-/** Computes the derived data of a sealed day once it has all rows. */
+/** Computes the derived data of a sealed day that contains all rows. */
 export function completeSealedDay(db: Sqlite, rows: number): void {
   if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) dropUnusedNames(db);
   storeSealedDayCounts(db);
@@ -50,7 +50,7 @@ export function completeSealedDay(db: Sqlite, rows: number): void {
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
 }
 
-/** Removes names without rows, which a purge leaves behind, also from the file's free space. */
+/** Removes names without rows, which remain after a purge, also from the file's free space. */
 function dropUnusedNames(db: Sqlite): void {
   setPragma(db, 'secure_delete', 1);
   db.exec(`DELETE FROM main.source WHERE id NOT IN (SELECT source FROM main.counter_hour)
@@ -59,14 +59,14 @@ DELETE FROM main.val WHERE id NOT IN (SELECT val FROM main.observation);
 DELETE FROM main.collection WHERE id NOT IN (SELECT collection FROM main.observation WHERE collection IS NOT NULL);`);
 }
 
-/** Folds the day's log into its file; the empty log can then be removed. */
+/** Checkpoints the day's log into its file; the empty log can then be removed. */
 function foldLog(open: string): void {
   const db = openWritable(open, 1024 * 1024);
   try {
     db.pragma('busy_timeout = 0');
     const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as { busy: number }[];
-    if (result?.busy !== 0) throw new StoreError('busy', `a reader holds the log of ${open}`);
-    // Reads the file once sequentially to warm the cache: the following queries read it in subject order.
+    if (result?.busy !== 0) throw new StoreError('busy', `a reader uses the log of ${open}`);
+    // Reads the file once sequentially to warm the cache: the following queries read the file in subject order.
     db.prepare('SELECT sum(length(identity)) FROM observation').get();
   } catch (error) {
     throw storeError(error, open);
@@ -87,7 +87,7 @@ function copyRows(db: Sqlite, growing: string): number {
   const copyTo = db.prepare<[SubjectKey, SubjectKey]>(`${some} AND subject <= ? ORDER BY subject, id`);
   const copyRest = db.prepare<[SubjectKey]>(`${some} ORDER BY subject, id`);
   let rows = 0;
-  // Every subject sorts after the empty text: text sorts before bytes, and no subject is empty.
+  // Every subject sorts after the empty text: SQLite sorts text before bytes, and no subject is empty.
   let after: SubjectKey = '';
   for (;;) {
     const through = boundary.get(after, rowsAtOnce - 1);
@@ -98,7 +98,7 @@ function copyRows(db: Sqlite, growing: string): number {
   }
 }
 
-/** Computes the counters of minutes and their stamps. */
+/** Computes the counters of minutes and their stamps, and stores them. */
 function copyStamps(db: Sqlite, day: number): void {
   const read = db
     .prepare<[number, number], [number, number, number]>(
@@ -120,7 +120,7 @@ function copyStamps(db: Sqlite, day: number): void {
       }
       for (const [source, stamps] of bySource) {
         if (write.run(packStamps(stamps), at, source).changes !== 1) {
-          throw new StoreError('damaged', `minute ${at} has rows and no counter`);
+          throw new StoreError('damaged', `minute ${at} has rows but no counter`);
         }
       }
     }

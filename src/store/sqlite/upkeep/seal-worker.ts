@@ -6,7 +6,7 @@ import { rebuildDay } from './rebuild-day.ts';
 import type { DayTask } from './seal.ts';
 import { sealDay } from './seal-day.ts';
 
-/** Worker thread that writes one sealed day; the result is returned as a message. */
+/** Entry point of the worker thread that writes one sealed day and returns the result as a message. */
 if (parentPort) {
   const task = workerData as DayTask;
   try {

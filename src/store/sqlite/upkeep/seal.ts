@@ -13,18 +13,18 @@ export type DayTask = DayFiles &
   (
     | {
         /**
-         * `seal`: the sealed form of an open day. `check` and `repair`: a rewritten sealed day with checksums; `check`
-         * refuses a day whose counters do not match its rows, `repair` recomputes them.
+         * Kind of the written file. `seal`: the sealed form of an open day. `check` and `repair`: a rewritten sealed day
+         * with checksums. With `check`, counters that do not match the rows are an error; `repair` recomputes them.
          */
         readonly kind: 'seal' | 'check' | 'repair';
       }
-    /** A sealed day without the data of a source. */
+    /** Task of writing a sealed day without the data of a source. */
     | { readonly kind: 'purge'; readonly source: string }
   );
 
 /**
- * Writes a sealed day in a worker thread; resolves once `growing` is complete and durable, with the number of rows, or
- * of rows that a purge omitted.
+ * Writes a sealed day in a worker thread. Resolves once `growing` is complete and durable, with the number of its rows;
+ * for a purge, with the number of omitted rows.
  */
 export async function writeInThread(task: DayTask, signal: AbortSignal): Promise<number> {
   // Modules are .js files in the compiled program and .ts files in the sources.

@@ -27,7 +27,7 @@ import { DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state-write.ts';
 import { IdentitySet } from './identity-set.ts';
 
-/** Dependencies of acceptance. */
+/** Dependencies of accepting batches. */
 export interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
@@ -46,7 +46,7 @@ export class Acceptance {
     this.#rememberIdentities();
   }
 
-  /** The last assigned stamp; null before the first. */
+  /** Last assigned stamp; null before the first stamp. */
   get last(): Micros | null {
     return this.#last;
   }
@@ -66,7 +66,7 @@ export class Acceptance {
       bytes,
     };
     this.#writerOf(dayOf(first)).commit(commit);
-    // Only committed rows become known: a refused batch leaves no identities in memory.
+    // Identities are added only after the commit, so that a refused batch leaves no identities in memory.
     for (const { identity, at } of rows) this.#known.add(identity, at);
     const last = rows.at(-1)?.at;
     if (last !== undefined) this.#last = micros(last);
@@ -84,7 +84,7 @@ export class Acceptance {
     return this.#newest((reader) => reader.refusedRows()) ?? [];
   }
 
-  /** Forgets identities of removed rows, so that the same labels are accepted again. */
+  /** Removes identities of removed rows from memory, so that the same labels are accepted again. */
   forget(identities: readonly Buffer[]): void {
     for (const identity of identities) this.#known.delete(identity);
   }
@@ -112,11 +112,11 @@ export class Acceptance {
     return { fresh, duplicates };
   }
 
-  /** Returns the first of `rows` stamps, all on one day. */
+  /** Returns the first of `rows` consecutive stamps, all on one day. */
   #firstStamp(at: Micros, rows: number): Micros {
     const next = this.#last === null ? at : micros(Math.max(at, this.#last + 1));
     if (next - at > maxStampAhead) {
-      throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s behind the last stamp`);
+      throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s before the next stamp`);
     }
     const lastDay = dayOf(next + Math.max(0, rows - 1));
     return lastDay === dayOf(next) ? next : dayStart(lastDay);
@@ -127,7 +127,7 @@ export class Acceptance {
     const { paths, state, durable, faults } = this.#options;
     const newest = state.catalog().days.at(-1);
     if (newest && (day < newest.day || (day === newest.day && newest.sealed === 1))) {
-      throw new StoreError('clock_behind', `the clock says ${dayName(day)}, which is closed`);
+      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, which is already closed`);
     }
     const generation = state.epoch().generationId;
     const carried: Carried = this.#newest((reader) => ({
@@ -141,7 +141,7 @@ export class Acceptance {
     const writer = new DayWriter(dayPath(paths, day, 'open'), day, carried, dayTime(day), this.#options);
     if (durable) syncFolder(paths.days);
     faults?.('rollover.created');
-    // The day is listed before its first row commits, so that no reader misses it.
+    // The day is listed before the commit of its first row, so that no reader misses the day.
     state.addDay(day, false);
     this.#writer = writer;
     return writer;
@@ -173,39 +173,41 @@ export class Acceptance {
   }
 }
 
-/** Throws unless the batch is within the port's limits; returns the size of its labels in bytes. */
+/** Throws unless the batch is within the port's limits. Returns the size of its labels in bytes. */
 function assertBounds({ observations, positions, refusals, refusedRows = [] }: Batch): number {
   if ([observations, positions, refusals, refusedRows].some(({ length }) => length > maxBatchRows)) {
-    throw new StoreError('batch_too_large', `a batch holds at most ${maxBatchRows} of a kind`);
+    throw new StoreError('batch_too_large', `a batch contains more than ${maxBatchRows} entries of one kind`);
   }
   let bytes = 0;
   for (const { label } of observations) {
     const why = unfit(label);
-    if (why !== null) throw new StoreError('invalid_observation', `a label that is ${why}`);
+    if (why !== null) throw new StoreError('invalid_observation', `a label of the batch is ${why}`);
     bytes += labelBytes(label);
   }
   for (const { value, endpoint, source } of positions) {
     const size = (value?.length ?? 0) + endpoint.length + source.length;
     if (!`${value ?? ''}${endpoint}${source}`.isWellFormed()) {
-      throw new StoreError('invalid_observation', 'a position whose text is not valid Unicode');
+      throw new StoreError('invalid_observation', 'the text of a position is not valid Unicode');
     }
-    if (size > maxPositionLength) throw new StoreError('batch_too_large', `a position of ${size} characters`);
+    if (size > maxPositionLength)
+      throw new StoreError('batch_too_large', `the value of a position has ${size} characters`);
     bytes += 3 * size;
   }
   for (const change of refusedRows) bytes += refusedRowsBytes(change);
-  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `a batch of up to ${bytes} bytes`);
+  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `the batch may write up to ${bytes} bytes`);
   return bytes;
 }
 
-/** Throws unless a change of refused rows is within the port's limits; returns its maximum size in bytes. */
+/** Throws unless a change of refused rows is within the port's limits. Returns its maximum size in bytes. */
 function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
   const length = rows?.length ?? 0;
-  if (length > maxRefusedRowsLength) throw new StoreError('batch_too_large', `refused rows of ${length} characters`);
+  if (length > maxRefusedRowsLength)
+    throw new StoreError('batch_too_large', `a bucket of refused rows has ${length} characters`);
   if (!Number.isInteger(bucket) || bucket < 0 || bucket >= refusedRowBuckets) {
-    throw new StoreError('batch_too_large', `bucket ${bucket} of refused rows`);
+    throw new StoreError('batch_too_large', `the number ${bucket} is not a bucket of refused rows`);
   }
   if (!`${rows ?? ''}${source}`.isWellFormed()) {
-    throw new StoreError('invalid_observation', 'refused rows whose text is not valid Unicode');
+    throw new StoreError('invalid_observation', 'the text of refused rows is not valid Unicode');
   }
   return 3 * (length + source.length);
 }

@@ -10,8 +10,8 @@ function identity(n: number): Buffer {
   return hash('sha256', String(n), 'buffer').subarray(0, 16);
 }
 
-describe('IdentitySet', () => {
-  it('has every added identity and no other, also after many resizes', () => {
+describe('the set of identities', () => {
+  it('contains every added identity and no other, also after many resizes', () => {
     const known = new IdentitySet(horizon);
     for (let n = 0; n < 50_000; n++) known.add(identity(n), n * 1_000);
     expect(known.size).toBe(50_000);
@@ -29,8 +29,8 @@ describe('IdentitySet', () => {
     expect([known.has(identity(1)), known.has(identity(2)), known.has(identity(3))]).toEqual([false, false, true]);
   });
 
-  it('deletes identities on request, whichever identities are stored next to them, and no others', () => {
-    // Only a few distinct slots, so that many identities are displaced from their own.
+  it('deletes identities on request, regardless of neighbouring identities, and deletes no others', () => {
+    // The identities have only a few distinct slots, so that numerous identities are displaced from their slot.
     const crowded = (n: number): Buffer => {
       const bytes = identity(n);
       bytes.writeInt32LE(n % 8, 4);

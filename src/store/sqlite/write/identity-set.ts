@@ -1,7 +1,8 @@
 import { hour } from '../../time.ts';
 
 /**
- * Time span of one table, six hours: few enough tables to search for every label, and small enough to drop promptly.
+ * Time span of one table, in microseconds: 6 h. With longer spans identities would be kept longer, and with shorter
+ * spans every label would require a search of more tables.
  */
 const spanOfTable = 6 * hour;
 const wordsPerSlot = 4;
@@ -9,9 +10,9 @@ const fullest = 0.7;
 const firstSlots = 1 << 12;
 
 /**
- * Identities of the last two days, in memory: 16 bytes each in open-addressed tables, one per six hours of the observed
- * clock. A table is dropped as a whole once all of it is older than the horizon, so an identity is known for at least
- * the horizon and at most six hours longer.
+ * Set of the identities of the last two days, in memory: 16 bytes each in open-addressed tables, one per six hours of
+ * the observed clock. A table is dropped as a whole once all of its identities are older than the horizon, so an
+ * identity is kept for at least the horizon and at most six hours longer.
  */
 export class IdentitySet {
   readonly #horizon: number;
@@ -21,18 +22,18 @@ export class IdentitySet {
     this.#horizon = horizon;
   }
 
-  /** Number of known identities. */
+  /** Number of identities in the set. */
   get size(): number {
     return this.#tables.reduce((sum, table) => sum + table.size, 0);
   }
 
-  /** Returns true if the identity is known. */
+  /** Returns true if the set contains the identity. */
   has(identity: Buffer): boolean {
     const words = wordsOf(identity);
     return this.#tables.some((table) => table.has(words));
   }
 
-  /** Adds an identity that was accepted at an instant; instants never decrease by more than a table's span. */
+  /** Adds an identity that was accepted at an instant. Instants must not decrease by more than the span of a table. */
   add(identity: Buffer, at: number): void {
     const span = Math.floor(at / spanOfTable);
     let table = this.#tables.find((candidate) => candidate.span === span);
@@ -40,13 +41,13 @@ export class IdentitySet {
       const oldest = Math.floor((at - this.#horizon) / spanOfTable);
       this.#tables = this.#tables.filter((candidate) => candidate.span >= oldest);
       table = new Table(span);
-      // Newest first, where repeats are most likely.
+      // The newest table is first, because most repeats are in it.
       this.#tables.unshift(table);
     }
     table.add(wordsOf(identity));
   }
 
-  /** Deletes an identity; no effect if it is not known. */
+  /** Deletes an identity; has no effect if the set does not contain it. */
   delete(identity: Buffer): void {
     const words = wordsOf(identity);
     for (const table of this.#tables) table.delete(words);
@@ -80,7 +81,7 @@ class Table {
     let hole = this.#find(a, b, c, d);
     if (words[hole] === 0) return;
     this.size -= 1;
-    // Entries that this one displaced move up, so that a search never ends before them.
+    // Entries that the deleted one displaced are moved towards their slots, so that a search never ends before them.
     const length = words.length;
     for (let at = (hole + wordsPerSlot) % length; words[at] !== 0; at = (at + wordsPerSlot) % length) {
       const home = (((words[at + 1] ?? 0) >>> 0) & (this.#slots - 1)) * wordsPerSlot;
@@ -93,7 +94,7 @@ class Table {
     words.fill(0, hole, hole + wordsPerSlot);
   }
 
-  /** Returns the index of the identity, or of the empty slot where it would be. */
+  /** Returns the index of the identity, or of the empty slot into which it would be inserted. */
   #find(a: number, b: number, c: number, d: number): number {
     const words = this.#words;
     const mask = this.#slots - 1;
@@ -126,7 +127,7 @@ class Table {
 
 type Words = readonly [number, number, number, number];
 
-/** Returns the identity as four words; the first is never 0, which marks an empty slot. */
+/** Returns the identity as four words. The first word is never 0, because 0 marks an empty slot. */
 function wordsOf(identity: Buffer): Words {
   const first = identity.readInt32LE(0);
   return [first === 0 ? 1 : first, identity.readInt32LE(4), identity.readInt32LE(8), identity.readInt32LE(12)];

@@ -25,36 +25,36 @@ const cacheBytes = 4 * 1024 * 1024;
 /** Options of opening a store for writing. */
 export interface SqliteWriterOptions {
   readonly folder: string;
-  /** Current time of the acceptance clock: start of the epoch of a new store. */
+  /** Current time of the acceptance clock, in microseconds; in a new store, the start of the epoch. */
   readonly at: Micros;
-  /** Number of whole days that stay readable; one more is kept on disk. */
+  /** Number of whole days that can be read; one more day is retained on disk. */
   readonly windowDays?: number;
-  /** Generates the identifier of a new store's epoch. */
+  /** Generates the identifier of the generation of a new store. */
   readonly generationId?: () => string;
   /** Maximum bytes of a day's write-ahead log. */
   readonly maxLogBytes?: number;
-  /** False for a history that can be regenerated: commits do not wait for the disk. Default true. */
+  /** False for a store that can be regenerated: commits then do not wait for the disk. Default: true. */
   readonly durable?: boolean;
-  /** Called for each file that the store removes, moves, or leaves because nothing proves that it can be removed. */
+  /** Called for each file that the store removes, moves, or leaves because it is not certain that it can be removed. */
   readonly onFile?: OnFile;
-  /** Fault points, for tests. */
+  /** Hook for fault points, which only tests pass. */
   readonly faults?: Faults;
 }
 
 /**
  * Default limit of a day's write-ahead log: 96 MiB. The largest batch may write 61 MiB, and a short read must not delay
- * it.
+ * that batch.
  */
 export const defaultMaxLogBytes = 96 * 1024 * 1024;
 const defaultWindowDays = 30;
 
-/** A SQLite writer with a way to simulate a full disk in tests. */
+/** A SQLite writer with a method that simulates a full disk in tests. */
 export interface SqliteWriter extends StoreWriter {
-  /** For tests: limits the pages of the day's file. */
+  /** Limits the pages of the day's file. Only for tests. */
   limitPages(pages: number): void;
 }
 
-/** Opens the store in a directory for writing, creates it if absent, and recovers from a crash. */
+/** Opens the store in a directory for writing. Creates a missing store, and recovers the files after a crash. */
 export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
   const { folder, at, faults, windowDays = defaultWindowDays, maxLogBytes = defaultMaxLogBytes } = options;
   const { durable = true, onFile = silent } = options;
@@ -108,7 +108,7 @@ function beginEpoch(db: Sqlite, generationId: () => string, at: Micros): void {
     at,
     at,
   );
-  // Identifies the last writer, for a person who inspects the file.
+  // The text identifies the last writer, for a person who inspects the file.
   db.prepare('UPDATE epoch SET writer = ?').run(`${randomUUID()} pid ${process.pid}`);
 }
 
@@ -129,7 +129,7 @@ function writerOf(
   const dayWork = new DayWork();
   let closing: Promise<void> | null = null;
 
-  /** Runs a change: rejects after `close`, translates errors to the port's, and never throws synchronously. */
+  /** Runs a change. Rejects after `close`, translates errors to errors of the port, and never throws synchronously. */
   async function change<T>(work: () => T): Promise<Awaited<T>> {
     if (closing) throw new StoreError('closed', 'the store was closed');
     try {
@@ -141,7 +141,7 @@ function writerOf(
 
   async function close(): Promise<void> {
     stopping.abort();
-    // An incomplete seal or purge is started again by the next run.
+    // The next run starts an incomplete seal or purge again.
     await dayWork.ended();
     await reader.close();
     acceptance.close();
@@ -165,7 +165,7 @@ function writerOf(
   };
 }
 
-/** Changes of the state file as the port has them; a transaction takes the write lock before it reads. */
+/** Creates the port's methods that change the state file. Each transaction takes the write lock before it reads. */
 function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state: StateChanges) {
   return {
     recordGap: (gap) => change(() => state.recordGap.immediate(gap)),
@@ -189,12 +189,15 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
 class DayWork {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Resolves once the work that was started has ended. */
+  /** Resolves once the started work has ended. */
   async ended(): Promise<void> {
     await this.#last;
   }
 
-  /** Returns a function that starts the work after other work, or joins its run in progress. */
+  /**
+   * Returns a function that starts the work after other work. If the work is already in progress, the function returns
+   * the result of that run.
+   */
   joined<T>(work: (at: Micros) => Promise<T>): (at: Micros) => Promise<T> {
     let running: Promise<T> | null = null;
     return (at) => {

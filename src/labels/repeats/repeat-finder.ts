@@ -3,23 +3,24 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import { identityOf } from '../../store/identity.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
-import { type Frontier, maxChunkRows, type NewObservation, type StoreReader } from '../../store/port.ts';
+import type { Frontier, NewObservation, Observation, StoreReader } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { splitUri } from '../../store/subject.ts';
 import { day } from '../../store/time.ts';
 
 /** Time after an observed change of a key within which repeats are looked for. */
 const watchedAfterChange = 7 * day;
-/** Rows of an account that one look-up reads at most; beyond them, a repeat counts as an act. */
-const maxPasses = 500;
+/** Maximum rows of an account that one look-up reads, the newest ones; a repeat of an older row counts as an act. */
+const maxRows = 500;
 /** Look-ups before the event loop gets a turn. */
 const lookUpsAtOnce = 8;
 
 /** Finds the rows of a page that repeat labels which the store has with another time. */
 export interface RepeatFinder {
   /**
-   * Returns how many of the rows that the store does not have yet repeat a stored one (src, uri, cid, val, neg) with another
-   * `cts` or `exp`; 0 unless the labeler changed its key within 7 days. A look-up that fails finds no repeat. Never rejects.
+   * Returns how many of the rows that the store does not have yet repeat the newest row of their label (src, uri, cid, val)
+   * with the same `neg` and another `cts` or `exp`; 0 unless the labeler changed its key within 7 days. Rows are judged in
+   * order, so an earlier row of the page may be the newest one. A look-up that fails finds no repeat. Never rejects.
    */
   count(did: string, observations: readonly NewObservation[]): Promise<number>;
 }
@@ -38,13 +39,14 @@ export function createRepeatFinder({ store, clock }: RepeatFinderOptions): Repea
       try {
         const changedAt = lastKeyChange(await store.keys(did));
         if (changedAt === null || clock() - changedAt > watchedAfterChange) return 0;
-        const { floor, end, ...rest } = await store.frontier();
+        const { floor, end } = await store.frontier();
         if (end <= floor) return 0;
         const labels = new Map(observations.map(({ label }) => [identityOf(label).toString('latin1'), label]));
+        const judge = new PageJudge();
         let repeats = 0;
         let lookUps = 0;
         for (const label of labels.values()) {
-          if (await isRepeat(store, label, { floor, end, ...rest })) repeats += 1;
+          if (judge.isRepeat(label, await lookUp(store, label.uri, { floor, end }))) repeats += 1;
           lookUps += 1;
           if (lookUps % lookUpsAtOnce === 0) await nextTurn();
         }
@@ -66,18 +68,38 @@ export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
   return first === undefined || last === undefined || first === last ? null : last;
 }
 
-async function isRepeat(
+/** Returns the newest rows of the account of a uri, newest first. */
+async function lookUp(
   store: Pick<StoreReader, 'readAccount'>,
-  label: ReceivedLabel,
+  uri: string,
   { floor: start, end }: Pick<Frontier, 'floor' | 'end'>,
-): Promise<boolean> {
-  const account = splitUri(label.uri)?.did;
-  if (account === undefined) return false;
-  const { rows } = await store.readAccount({
-    ...{ account, start, end, order: 'oldest', after: null, limit: maxChunkRows, passes: maxPasses },
-    filter: { labeler: label.src, value: label.val, removed: label.neg === true },
-  });
-  const same = rows.filter((row) => row.label.uri === label.uri && row.label.cid === label.cid);
-  // A stored row that comes again is a duplicate, and was judged when it came first.
-  return same.length > 0 && !same.some((row) => row.label.cts === label.cts && row.label.exp === label.exp);
+): Promise<readonly Observation[]> {
+  const account = splitUri(uri)?.did;
+  if (account === undefined) return [];
+  const query = { account, start, end, order: 'newest', after: null, limit: maxRows } as const;
+  return (await store.readAccount(query)).rows;
+}
+
+/** Judges the labels of a page in order. A label whose act is not known to be stored is the newest state after it. */
+class PageJudge {
+  readonly #newest = new Map<string, boolean>();
+
+  /** Returns true if a row repeats the newest state of its label; `stored` are rows of its account, newest first. */
+  isRepeat(label: ReceivedLabel, stored: readonly Observation[]): boolean {
+    const { src, uri, cid, val, neg = false } = label;
+    const same = stored.filter(
+      ({ label: one }) => one.uri === uri && one.src === src && one.val === val && one.cid === cid,
+    );
+    // A stored row that comes again is a duplicate, and was judged when it came first.
+    if (same.some(({ label: one }) => isSameRow(one, label))) return false;
+    const name = JSON.stringify([src, uri, cid ?? null, val]);
+    const [newest] = same;
+    const before = this.#newest.get(name) ?? (newest && newest.label.neg === true);
+    this.#newest.set(name, neg);
+    return before === neg;
+  }
+}
+
+function isSameRow(a: ReceivedLabel, b: ReceivedLabel): boolean {
+  return a.cts === b.cts && a.exp === b.exp && (a.neg === true) === (b.neg === true);
 }

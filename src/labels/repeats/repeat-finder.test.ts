@@ -1,0 +1,87 @@
+import { expect, test } from 'vitest';
+import type { ReceivedLabel } from '../../store/label.ts';
+import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
+import { day, hour, type Interval, micros } from '../../store/time.ts';
+import { createRepeatFinder, type RepeatFinderOptions } from './repeat-finder.ts';
+
+const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const account = 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb';
+const now = micros(40 * day);
+
+const key = (name: string, firstSeen: number, lastSeen: number) => ({
+  ...{ did: src, key: name, firstSeen: micros(firstSeen), lastSeen: micros(lastSeen) },
+});
+const changed = [key('zA', now - 30 * day, now - 2 * day), key('zB', now - day, now)];
+
+/** A label of the account; `at` makes its `cts` unique. */
+function label(at: number, more: Partial<ReceivedLabel> = {}): ReceivedLabel {
+  return { src, uri: account, val: 'spam', cts: `cts ${at}`, ...more };
+}
+
+const observed = (labels: readonly ReceivedLabel[]): NewObservation[] =>
+  labels.map((one) => ({ label: one, signature: 'verified' }));
+
+/** A finder over stored labels, each accepted so long before now, oldest first. */
+function finderOver(
+  stored: readonly (readonly [ago: number, label: ReceivedLabel])[],
+  more: Partial<RepeatFinderOptions> = {},
+) {
+  const queries: AccountQuery[] = [];
+  const rows = stored.map(
+    ([ago, one]): Observation => ({ observedAt: micros(now - ago), label: one, signature: 'verified' }),
+  );
+  const within = ({ start, end }: Interval) => rows.filter(({ observedAt: at }) => at >= start && at < end);
+  const store: RepeatFinderOptions['store'] = {
+    keys: () => Promise.resolve(changed),
+    frontier: () =>
+      Promise.resolve({ generationId: 'g', floor: micros(0), end: now, observedThrough: now, revision: 0 }),
+    readAccount: (query) => {
+      queries.push(query);
+      const own = within(query).filter((row) => row.label.uri.includes(query.account));
+      const ordered = query.order === 'oldest' ? own : own.toReversed();
+      const chunk = ordered.slice(0, query.limit);
+      return Promise.resolve({
+        rows: chunk,
+        next: own.length > query.limit ? (chunk.at(-1)?.observedAt ?? null) : null,
+      });
+    },
+  };
+  const finder = createRepeatFinder({ store, clock: () => now, ...more });
+  return { queries, count: (...labels: ReceivedLabel[]) => finder.count(src, observed(labels)) };
+}
+
+test('a row with another time than the newest stored row of its label is a repeat', async () => {
+  const { count } = finderOver([[hour, label(1)]]);
+  expect(await count(label(2))).toBe(1);
+  expect(await count(label(1, { exp: 'later' }))).toBe(1);
+  expect(await count(label(1))).toBe(0);
+  expect(
+    await count(label(2, { val: 'rude' }), label(2, { cid: 'c' }), label(2, { uri: `at://${account}/a.b/c` })),
+  ).toBe(0);
+});
+
+test('a row that changes the newest stored state of its label is an act, although the same act is stored', async () => {
+  const removed = finderOver([
+    [3 * hour, label(1)],
+    [2 * hour, label(2, { neg: true })],
+  ]);
+  expect(await removed.count(label(3))).toBe(0);
+  expect(await removed.count(label(3, { neg: true }))).toBe(1);
+  const applied = finderOver([
+    [3 * hour, label(1)],
+    [2 * hour, label(2, { neg: true })],
+    [hour, label(3, { neg: false })],
+  ]);
+  expect(await applied.count(label(4, { neg: true }))).toBe(0);
+  expect(await applied.count(label(4))).toBe(1);
+});
+
+test('rows of one page are judged in their order, and a duplicate changes no state', async () => {
+  const { count } = finderOver([
+    [2 * hour, label(1)],
+    [hour, label(2, { neg: true })],
+  ]);
+  expect(await count(label(3), label(4, { neg: true }), label(5))).toBe(0);
+  expect(await count(label(3), label(4), label(5, { neg: true }))).toBe(1);
+  expect(await count(label(1), label(3, { neg: true }))).toBe(1);
+});

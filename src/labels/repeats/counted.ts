@@ -2,22 +2,20 @@ import type { LabelerCount } from '../../store/account-counts.ts';
 import type { Position } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { Interval } from '../../store/time.ts';
-import { burstsIn, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
+import { burstsIn, burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
-/** Repeats by labeler, as they were stored. */
-export type RepeatsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
+/** Bursts of repeats by labeler, in order of their minutes. */
+export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
 
-/** Reads the stored repeats; those from before a removal of the labeler's rows are gone with the rows. */
-export function repeatsOf(positions: readonly Position[], purges: readonly Purge[]): RepeatsByLabeler {
+/** Finds bursts among the stored repeats; those from before a removal of the labeler's rows are gone with the rows. */
+export function burstsByLabeler(positions: readonly Position[], purges: readonly Purge[]): BurstsByLabeler {
   const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
   const found = new Map<string, readonly Repeats[]>();
   for (const { source, endpoint, value } of positions) {
     if (endpoint !== repeatsName) continue;
     const since = (removedAt.get(source) ?? 0) / 60_000_000;
-    found.set(
-      source,
-      readRepeats(value).filter(({ minute }) => minute >= since),
-    );
+    const bursts = burstsOf(readRepeats(value).filter(({ minute }) => minute >= since));
+    if (bursts.length > 0) found.set(source, bursts);
   }
   return found;
 }
@@ -38,15 +36,15 @@ export interface Counted {
 }
 
 /** Leaves the bursts of an interval out of its counts: rows that repeat known labels are no new acts. */
-export function withoutBursts(counts: readonly LabelerCount[], repeats: RepeatsByLabeler, interval: Interval): Counted {
+export function withoutBursts(counts: readonly LabelerCount[], bursts: BurstsByLabeler, interval: Interval): Counted {
   let leftOut = 0;
   let labelers = 0;
   const counted = counts.map(({ labeler, applied, removed }) => {
     const rows = applied + removed;
-    const bursts = Math.min(rows, burstsIn(repeats.get(labeler) ?? [], interval));
-    leftOut += bursts;
-    if (bursts > 0) labelers += 1;
-    return { labeler, events: rows - bursts };
+    const repeated = Math.min(rows, burstsIn(bursts.get(labeler) ?? [], interval));
+    leftOut += repeated;
+    if (repeated > 0) labelers += 1;
+    return { labeler, events: rows - repeated };
   });
   const sorted = counted
     .filter(({ events }) => events > 0)

@@ -27,16 +27,30 @@ export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: R
 }
 
 /**
- * Returns how many repeats of the interval are part of a burst: at least `burstRows` within 60 minutes in a row. A minute
- * counts entirely if its start is in the interval.
+ * Returns the repeats, in order of their minutes, that are part of a burst: at least `burstRows` within 60 minutes in a row.
+ * One pass: a sum over the last 60 minutes moves along.
  */
-export function burstsIn(repeats: readonly Repeats[], { start, end }: Interval): number {
-  const isBurst = new Set<number>();
-  for (const last of repeats) {
-    const within = repeats.filter(({ minute: at }) => at > last.minute - burstMinutes && at <= last.minute);
-    if (sum(within) >= burstRows) for (const { minute: at } of within) isBurst.add(at);
+export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
+  const bursts: Repeats[] = [];
+  let first = 0;
+  let taken = 0;
+  let rows = 0;
+  for (const [last, { minute: at, count }] of repeats.entries()) {
+    rows += count;
+    for (let one = repeats[first]; one && one.minute <= at - burstMinutes; one = repeats[first]) {
+      rows -= one.count;
+      first += 1;
+    }
+    if (rows < burstRows) continue;
+    bursts.push(...repeats.slice(Math.max(first, taken), last + 1));
+    taken = last + 1;
   }
-  return sum(repeats.filter(({ minute: at }) => isBurst.has(at) && at * minute >= start && at * minute < end));
+  return bursts;
+}
+
+/** Returns how many rows of the bursts are in the interval. A minute counts entirely if its start is in the interval. */
+export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
+  return sum(bursts.filter(({ minute: at }) => at * minute >= start && at * minute < end));
 }
 
 /** Writes the repeats as text of at most so many characters: hours lose their minutes, the oldest first. */

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ReceivedLabel } from '../../store/label.ts';
 import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
 import { day, hour, type Interval, micros } from '../../store/time.ts';
+import { maxLookUps } from './look-ups.ts';
 import { createRepeatFinder, type RepeatFinderOptions } from './repeat-finder.ts';
 
 const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
@@ -46,7 +47,7 @@ function finderOver(
       });
     },
   };
-  const finder = createRepeatFinder({ store, clock: () => now, ...more });
+  const finder = createRepeatFinder({ store, clock: () => now, charge: () => undefined, ...more });
   return { queries, count: (...labels: ReceivedLabel[]) => finder.count(src, observed(labels)) };
 }
 
@@ -84,4 +85,24 @@ test('rows of one page are judged in their order, and a duplicate changes no sta
   expect(await count(label(3), label(4, { neg: true }), label(5))).toBe(0);
   expect(await count(label(3), label(4), label(5, { neg: true }))).toBe(1);
   expect(await count(label(1), label(3, { neg: true }))).toBe(1);
+});
+
+test('a source pays for its look-ups, and its rows beyond the budget of an hour are acts without a look-up', async () => {
+  let cpu = 0;
+  let charged = 0;
+  const paid: Partial<RepeatFinderOptions> = {
+    cpuMs: () => {
+      cpu += 1;
+      return cpu;
+    },
+    charge: (source, cpuMs) => {
+      expect(source).toBe(src);
+      charged += cpuMs;
+    },
+  };
+  const { queries, count } = finderOver([[hour, label(1)]], paid);
+  expect(await count(...Array.from({ length: maxLookUps + 50 }, (_, i) => label(2 + i)))).toBe(maxLookUps);
+  expect(await count(label(1_000_000))).toBe(0);
+  expect([queries.length, charged]).toEqual([maxLookUps, maxLookUps]);
+  expect(Math.max(...queries.map(({ limit }) => limit))).toBe(100);
 });

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import { identityOf } from '../../store/identity.ts';
@@ -7,13 +6,12 @@ import type { Frontier, NewObservation, Observation, StoreReader } from '../../s
 import type { LabelerKey } from '../../store/roster.ts';
 import { splitUri } from '../../store/subject.ts';
 import { day } from '../../store/time.ts';
+import { type LookUpOptions, LookUps } from './look-ups.ts';
 
 /** Time after an observed change of a key within which repeats are looked for. */
 const watchedAfterChange = 7 * day;
 /** Maximum rows of an account that one look-up reads, the newest ones; a repeat of an older row counts as an act. */
-const maxRows = 500;
-/** Look-ups before the event loop gets a turn. */
-const lookUpsAtOnce = 8;
+const maxRows = 100;
 
 /** Finds the rows of a page that repeat labels which the store has with another time. */
 export interface RepeatFinder {
@@ -26,13 +24,14 @@ export interface RepeatFinder {
 }
 
 /** Dependencies of the finder. */
-export interface RepeatFinderOptions {
+export interface RepeatFinderOptions extends LookUpOptions {
   readonly store: Pick<StoreReader, 'keys' | 'frontier' | 'readAccount'>;
-  readonly clock: () => Micros;
 }
 
-/** Creates a finder. It keeps nothing in memory: the known labels are the rows of the store. */
-export function createRepeatFinder({ store, clock }: RepeatFinderOptions): RepeatFinder {
+/** Creates a finder. It keeps no label in memory: the known labels are the rows of the store. */
+export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): RepeatFinder {
+  const { clock } = options;
+  const lookUps = new LookUps(options);
   return {
     async count(did, observations) {
       if (observations.length === 0) return 0;
@@ -44,11 +43,10 @@ export function createRepeatFinder({ store, clock }: RepeatFinderOptions): Repea
         const labels = new Map(observations.map(({ label }) => [identityOf(label).toString('latin1'), label]));
         const judge = new PageJudge();
         let repeats = 0;
-        let lookUps = 0;
         for (const label of labels.values()) {
-          if (judge.isRepeat(label, await lookUp(store, label.uri, { floor, end }))) repeats += 1;
-          lookUps += 1;
-          if (lookUps % lookUpsAtOnce === 0) await nextTurn();
+          const stored = await lookUps.run(did, () => lookUp(store, label.uri, { floor, end }));
+          if (stored === null) break;
+          if (judge.isRepeat(label, stored)) repeats += 1;
         }
         return repeats;
       } catch (error) {

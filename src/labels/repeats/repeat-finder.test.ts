@@ -106,3 +106,16 @@ test('a source pays for its look-ups, and its rows beyond the budget of an hour 
   expect([queries.length, charged]).toEqual([maxLookUps, maxLookUps]);
   expect(Math.max(...queries.map(({ limit }) => limit))).toBe(100);
 });
+
+test('a row is an act if a duplicate of it may be among the rows that the look-up did not read', async () => {
+  const others = Array.from({ length: 100 }, (_, i) => [hour, label(100 + i)] as const);
+  const busy = finderOver([[2 * hour, label(1)], ...others]);
+  expect(await busy.count(label(1))).toBe(0);
+  expect(await busy.count(label(2))).toBe(0);
+  expect(await busy.count(label(1), label(2), label(3))).toBe(0);
+  const all = finderOver(others);
+  expect(await all.count(label(2))).toBe(1);
+  // Rows from before the horizon of duplicates are late when they come again.
+  const late = finderOver([[3 * day, label(1)], [3 * day - 1, label(1)], ...others.slice(1)]);
+  expect(await late.count(label(2))).toBe(1);
+});

@@ -2,7 +2,13 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import { identityOf } from '../../store/identity.ts';
 import type { ReceivedLabel } from '../../store/label.ts';
-import type { Frontier, NewObservation, Observation, StoreReader } from '../../store/port.ts';
+import {
+  duplicateHorizon,
+  type Frontier,
+  type NewObservation,
+  type Observation,
+  type StoreReader,
+} from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { splitUri } from '../../store/subject.ts';
 import { day } from '../../store/time.ts';
@@ -44,9 +50,9 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
         const judge = new PageJudge();
         let repeats = 0;
         for (const label of labels.values()) {
-          const stored = await lookUps.run(did, () => lookUp(store, label.uri, { floor, end }));
+          const stored = await lookUps.run(did, () => lookUp(store, label.uri, { floor, end, now: clock() }));
           if (stored === null) break;
-          if (judge.isRepeat(label, stored)) repeats += 1;
+          if (stored.isComplete && judge.isRepeat(label, stored.rows)) repeats += 1;
         }
         return repeats;
       } catch (error) {
@@ -66,16 +72,23 @@ export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
   return first === undefined || last === undefined || first === last ? null : last;
 }
 
+/** Rows of an account; complete unless a duplicate, which would be a repeat each time it comes, may be among the others. */
+interface NewestRows {
+  readonly rows: readonly Observation[];
+  readonly isComplete: boolean;
+}
+
 /** Returns the newest rows of the account of a uri, newest first. */
 async function lookUp(
   store: Pick<StoreReader, 'readAccount'>,
   uri: string,
-  { floor: start, end }: Pick<Frontier, 'floor' | 'end'>,
-): Promise<readonly Observation[]> {
+  { floor: start, end, now }: Pick<Frontier, 'floor' | 'end'> & { readonly now: Micros },
+): Promise<NewestRows> {
   const account = splitUri(uri)?.did;
-  if (account === undefined) return [];
+  if (account === undefined) return { rows: [], isComplete: false };
   const query = { account, start, end, order: 'newest', after: null, limit: maxRows } as const;
-  return (await store.readAccount(query)).rows;
+  const { rows, next } = await store.readAccount(query);
+  return { rows, isComplete: next === null || next < now - duplicateHorizon };
 }
 
 /** Judges the labels of a page in order. A label whose act is not known to be stored is the newest state after it. */

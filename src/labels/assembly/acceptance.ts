@@ -43,6 +43,7 @@ export function createReaderPorts(
   const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
+  const charge = (source: string, cpuMs: number): void => pace.charge(source, { cpuMs });
   let sinceDiskCheck = 0;
   const accept = async (page: AcceptedPage): Promise<number> => {
     const stored = await acceptance.accept(page);
@@ -62,7 +63,7 @@ export function createReaderPorts(
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
       refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).priority)),
-      repeats: new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall }), clocks.wall),
+      repeats: new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall),
       clockGeneration: () => preconditions.clockGeneration,
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },

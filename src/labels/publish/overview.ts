@@ -6,11 +6,11 @@ import type { RefusalCount, RefusalReason, StoredGap, StoreReader } from '../../
 import { removalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros, minute } from '../../store/time.ts';
 import {
+  type BurstsByLabeler,
+  burstsByLabeler,
   type Counted,
   type LabelerEvents,
-  type RepeatsByLabeler,
   repeatsCaveat,
-  repeatsOf,
   withoutBursts,
 } from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
@@ -69,11 +69,11 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.positions(),
     store.purges(),
   ]);
-  const repeats = repeatsOf(positions, purges);
-  const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, repeats, floor }, counted, since);
-  const { counts: inWindow, ...bursts } = windowCounts;
+  const bursts = burstsByLabeler(positions, purges);
+  const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, bursts, floor }, counted, since);
+  const { counts: inWindow, ...leftOut } = windowCounts;
   const removed = removalSentence(purges);
-  const notCounted = repeatsCaveat(bursts);
+  const notCounted = repeatsCaveat(leftOut);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);
   const facts = {
@@ -115,11 +115,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
 
 /** Returns the counts of the window, of seven days and of one day, without bursts of repeats. */
 async function readCounts(
-  {
-    store,
-    repeats,
-    floor,
-  }: { readonly store: StoreReader; readonly repeats: RepeatsByLabeler; readonly floor: Micros },
+  { store, bursts, floor }: { readonly store: StoreReader; readonly bursts: BurstsByLabeler; readonly floor: Micros },
   counted: Interval,
   since: (days: number) => Interval,
 ): Promise<{
@@ -128,7 +124,7 @@ async function readCounts(
   readonly inDay: readonly LabelerEvents[];
 }> {
   const countsOf = async (interval: Interval) =>
-    withoutBursts(await store.countsByLabeler(interval), repeats, {
+    withoutBursts(await store.countsByLabeler(interval), bursts, {
       ...interval,
       // The times of repeats are whole minutes. All repeats of the minute that contains the floor were accepted after
       // the floor.

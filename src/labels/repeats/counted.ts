@@ -2,51 +2,49 @@ import type { LabelerCount } from '../../store/account-counts.ts';
 import type { Position } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { Interval } from '../../store/time.ts';
-import { burstsIn, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
+import { burstsIn, burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
-/** Stored repeats by the DID of the labeler. */
-export type RepeatsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
+/** Bursts of repeats by labeler, in order of their minutes. */
+export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
 
-/** Returns the stored repeats by labeler, without repeats whose rows a purge removed. */
-export function repeatsOf(positions: readonly Position[], purges: readonly Purge[]): RepeatsByLabeler {
+/** Finds bursts among the stored repeats; those from before a removal of the labeler's rows are gone with the rows. */
+export function burstsByLabeler(positions: readonly Position[], purges: readonly Purge[]): BurstsByLabeler {
   const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
   const found = new Map<string, readonly Repeats[]>();
   for (const { source, endpoint, value } of positions) {
     if (endpoint !== repeatsName) continue;
     const since = (removedAt.get(source) ?? 0) / 60_000_000;
-    found.set(
-      source,
-      readRepeats(value).filter(({ minute }) => minute >= since),
-    );
+    const bursts = burstsOf(readRepeats(value).filter(({ minute }) => minute >= since));
+    if (bursts.length > 0) found.set(source, bursts);
   }
   return found;
 }
 
-/** Number of events of a labeler in an interval. */
+/** Events of a labeler that an interval counts. */
 export interface LabelerEvents {
   readonly labeler: string;
   readonly events: number;
 }
 
-/** Counts of an interval without bursts of repeats, and the number of excluded rows. */
+/** Counts without bursts of repeats, and the number of the rows that are left out. */
 export interface Counted {
-  /** Counts in the order of the store: largest first, then by DID. A labeler that only has excluded rows is omitted. */
+  /** In the order of the store: largest first, then by DID. Labelers without any other row are left out. */
   readonly counts: readonly LabelerEvents[];
   readonly leftOut: number;
-  /** Number of labelers with a burst in the interval. */
+  /** Labelers with a burst in the interval. */
   readonly labelers: number;
 }
 
-/** Subtracts the bursts of an interval from its counts, because rows that repeat known labels are not new events. */
-export function withoutBursts(counts: readonly LabelerCount[], repeats: RepeatsByLabeler, interval: Interval): Counted {
+/** Leaves the bursts of an interval out of its counts: rows that repeat known labels are no new acts. */
+export function withoutBursts(counts: readonly LabelerCount[], bursts: BurstsByLabeler, interval: Interval): Counted {
   let leftOut = 0;
   let labelers = 0;
   const counted = counts.map(({ labeler, applied, removed }) => {
     const rows = applied + removed;
-    const bursts = Math.min(rows, burstsIn(repeats.get(labeler) ?? [], interval));
-    leftOut += bursts;
-    if (bursts > 0) labelers += 1;
-    return { labeler, events: rows - bursts };
+    const repeated = Math.min(rows, burstsIn(bursts.get(labeler) ?? [], interval));
+    leftOut += repeated;
+    if (repeated > 0) labelers += 1;
+    return { labeler, events: rows - repeated };
   });
   const sorted = counted
     .filter(({ events }) => events > 0)
@@ -54,7 +52,7 @@ export function withoutBursts(counts: readonly LabelerCount[], repeats: RepeatsB
   return { counts: sorted, leftOut, labelers };
 }
 
-/** Returns the caveat with the number of rows that are stored and not counted; null if there are no such rows. */
+/** States how many rows are stored and not counted; null if there are none. */
 export function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labelers'>): string | null {
   if (leftOut === 0) return null;
   const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;

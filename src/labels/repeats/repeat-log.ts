@@ -2,24 +2,21 @@ import { day, hour, type Interval, minute } from '../../store/time.ts';
 
 /** Name under which the repeats of a source are stored with its positions. */
 export const repeatsName = 'repeats';
-/**
- * Minimum repeats within an hour that count as a burst, in which a labeler signs its labels again without a new
- * decision.
- */
+/** Repeats within an hour from which on they are a burst: a labeler that signs its labels again, not new acts. */
 export const burstRows = 100;
-/** Length of the interval in which repeats form a burst, in minutes. */
+/** Minutes of an hour. */
 const burstMinutes = hour / minute;
-/** Maximum age of stored repeats, in minutes; older repeats are outside every published window. */
+/** Age beyond which repeats are forgotten: they have left every published window. */
 const keptMinutes = (31 * day) / minute;
 
-/** Number of rows of one source, in one minute, that repeat known labels with another time. */
+/** Rows of one source that repeat known labels with another time. */
 export interface Repeats {
-  /** Minute of the observed clock, counted since 1970. */
+  /** Minutes since 1970 on the observed clock. */
   readonly minute: number;
   readonly count: number;
 }
 
-/** Adds the repeats of a minute. Returns all repeats in order, without those that are too old for every window. */
+/** Returns the repeats with those of another minute, in order, without those that have left every window. */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
   const counts = new Map(repeats.map((one) => [one.minute, one.count]));
   counts.set(at, (counts.get(at) ?? 0) + count);
@@ -30,22 +27,33 @@ export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: R
 }
 
 /**
- * Returns the number of repeats in the interval that are part of a burst: at least `burstRows` within 60 consecutive
- * minutes. A minute counts entirely if its start is in the interval.
+ * Returns the repeats, in order of their minutes, that are part of a burst: at least `burstRows` within 60 minutes in a row.
+ * One pass: a sum over the last 60 minutes moves along.
  */
-export function burstsIn(repeats: readonly Repeats[], { start, end }: Interval): number {
-  const isBurst = new Set<number>();
-  for (const last of repeats) {
-    const within = repeats.filter(({ minute: at }) => at > last.minute - burstMinutes && at <= last.minute);
-    if (sum(within) >= burstRows) for (const { minute: at } of within) isBurst.add(at);
+export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
+  const bursts: Repeats[] = [];
+  let first = 0;
+  let taken = 0;
+  let rows = 0;
+  for (const [last, { minute: at, count }] of repeats.entries()) {
+    rows += count;
+    for (let one = repeats[first]; one && one.minute <= at - burstMinutes; one = repeats[first]) {
+      rows -= one.count;
+      first += 1;
+    }
+    if (rows < burstRows) continue;
+    bursts.push(...repeats.slice(Math.max(first, taken), last + 1));
+    taken = last + 1;
   }
-  return sum(repeats.filter(({ minute: at }) => isBurst.has(at) && at * minute >= start && at * minute < end));
+  return bursts;
 }
 
-/**
- * Formats the repeats as text of at most `maxCharacters`. If necessary, the minutes of an hour are merged, the oldest
- * hour first.
- */
+/** Returns how many rows of the bursts are in the interval. A minute counts entirely if its start is in the interval. */
+export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
+  return sum(bursts.filter(({ minute: at }) => at * minute >= start && at * minute < end));
+}
+
+/** Writes the repeats as text of at most so many characters: hours lose their minutes, the oldest first. */
 export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number): string {
   let kept = [...repeats];
   let text = textOf(kept);
@@ -57,7 +65,7 @@ export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number)
   return text;
 }
 
-/** Parses the text of `writeRepeats`; ignores invalid parts. */
+/** Reads the text again; what cannot be read is left out. */
 export function readRepeats(text: string): Repeats[] {
   const repeats: Repeats[] = [];
   let at = 0;
@@ -70,7 +78,7 @@ export function readRepeats(text: string): Repeats[] {
   return repeats;
 }
 
-/** Merges the minutes of the oldest hour that has several; returns the same repeats if there is no such hour. */
+/** Joins the minutes of the oldest hour that has several; the same array's content if there is none. */
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
   const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burstMinutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];

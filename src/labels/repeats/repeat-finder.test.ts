@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest';
+import type { ReceivedLabel } from '../../store/label.ts';
+import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
+import { day, hour, type Interval, micros } from '../../store/time.ts';
+import { maxLookUps } from './look-ups.ts';
+import { createRepeatFinder, type RepeatFinderOptions } from './repeat-finder.ts';
+
+const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
+const account = 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb';
+const now = micros(40 * day);
+
+const key = (name: string, firstSeen: number, lastSeen: number) => ({
+  ...{ did: src, key: name, firstSeen: micros(firstSeen), lastSeen: micros(lastSeen) },
+});
+const changed = [key('zA', now - 30 * day, now - 2 * day), key('zB', now - day, now)];
+
+/** A label of the account; `at` makes its `cts` unique. */
+function label(at: number, more: Partial<ReceivedLabel> = {}): ReceivedLabel {
+  return { src, uri: account, val: 'spam', cts: `cts ${at}`, ...more };
+}
+
+const observed = (labels: readonly ReceivedLabel[]): NewObservation[] =>
+  labels.map((one) => ({ label: one, signature: 'verified' }));
+
+/** A finder over stored labels, each accepted so long before now, oldest first. */
+function finderOver(
+  stored: readonly (readonly [ago: number, label: ReceivedLabel])[],
+  more: Partial<RepeatFinderOptions> = {},
+) {
+  const queries: AccountQuery[] = [];
+  const rows = stored.map(
+    ([ago, one]): Observation => ({ observedAt: micros(now - ago), label: one, signature: 'verified' }),
+  );
+  const within = ({ start, end }: Interval) => rows.filter(({ observedAt: at }) => at >= start && at < end);
+  const store: RepeatFinderOptions['store'] = {
+    keys: () => Promise.resolve(changed),
+    frontier: () =>
+      Promise.resolve({ generationId: 'g', floor: micros(0), end: now, observedThrough: now, revision: 0 }),
+    readAccount: (query) => {
+      queries.push(query);
+      const own = within(query).filter((row) => row.label.uri.includes(query.account));
+      const ordered = query.order === 'oldest' ? own : own.toReversed();
+      const chunk = ordered.slice(0, query.limit);
+      return Promise.resolve({
+        rows: chunk,
+        next: own.length > query.limit ? (chunk.at(-1)?.observedAt ?? null) : null,
+      });
+    },
+  };
+  const finder = createRepeatFinder({ store, clock: () => now, charge: () => undefined, ...more });
+  return { queries, count: (...labels: ReceivedLabel[]) => finder.count(src, observed(labels)) };
+}
+
+test('a row with another time than the newest stored row of its label is a repeat', async () => {
+  const { count } = finderOver([[hour, label(1)]]);
+  expect(await count(label(2))).toBe(1);
+  expect(await count(label(1, { exp: 'later' }))).toBe(1);
+  expect(await count(label(1))).toBe(0);
+  expect(
+    await count(label(2, { val: 'rude' }), label(2, { cid: 'c' }), label(2, { uri: `at://${account}/a.b/c` })),
+  ).toBe(0);
+});
+
+test('a row that changes the newest stored state of its label is an act, although the same act is stored', async () => {
+  const removed = finderOver([
+    [3 * hour, label(1)],
+    [2 * hour, label(2, { neg: true })],
+  ]);
+  expect(await removed.count(label(3))).toBe(0);
+  expect(await removed.count(label(3, { neg: true }))).toBe(1);
+  const applied = finderOver([
+    [3 * hour, label(1)],
+    [2 * hour, label(2, { neg: true })],
+    [hour, label(3, { neg: false })],
+  ]);
+  expect(await applied.count(label(4, { neg: true }))).toBe(0);
+  expect(await applied.count(label(4))).toBe(1);
+});
+
+test('rows of one page are judged in their order, and a duplicate changes no state', async () => {
+  const { count } = finderOver([
+    [2 * hour, label(1)],
+    [hour, label(2, { neg: true })],
+  ]);
+  expect(await count(label(3), label(4, { neg: true }), label(5))).toBe(0);
+  expect(await count(label(3), label(4), label(5, { neg: true }))).toBe(1);
+  expect(await count(label(1), label(3, { neg: true }))).toBe(1);
+});
+
+test('a source pays for its look-ups, and its rows beyond the budget of an hour are acts without a look-up', async () => {
+  let cpu = 0;
+  let charged = 0;
+  const paid: Partial<RepeatFinderOptions> = {
+    cpuMs: () => {
+      cpu += 1;
+      return cpu;
+    },
+    charge: (source, cpuMs) => {
+      expect(source).toBe(src);
+      charged += cpuMs;
+    },
+  };
+  const { queries, count } = finderOver([[hour, label(1)]], paid);
+  expect(await count(...Array.from({ length: maxLookUps + 50 }, (_, i) => label(2 + i)))).toBe(maxLookUps);
+  expect(await count(label(1_000_000))).toBe(0);
+  expect([queries.length, charged]).toEqual([maxLookUps, maxLookUps]);
+  expect(Math.max(...queries.map(({ limit }) => limit))).toBe(100);
+});
+
+test('a row is an act if a duplicate of it may be among the rows that the look-up did not read', async () => {
+  const others = Array.from({ length: 100 }, (_, i) => [hour, label(100 + i)] as const);
+  const busy = finderOver([[2 * hour, label(1)], ...others]);
+  expect(await busy.count(label(1))).toBe(0);
+  expect(await busy.count(label(2))).toBe(0);
+  expect(await busy.count(label(1), label(2), label(3))).toBe(0);
+  const all = finderOver(others);
+  expect(await all.count(label(2))).toBe(1);
+  // Rows from before the horizon of duplicates are late when they come again.
+  const late = finderOver([[3 * day, label(1)], [3 * day - 1, label(1)], ...others.slice(1)]);
+  expect(await late.count(label(2))).toBe(1);
+});

@@ -87,9 +87,11 @@ interface GivenPlace {
   readonly place: Place;
   /** The bounds that its turn counts against. */
   readonly names: string[];
+  /** Its entry in the queue, if it had to wait. */
+  readonly waiting?: Waiting;
 }
 
-/** One part of so many of the time goes to the request that has waited longest, however long it is expected to take. */
+/** One part of so many of the time goes to requests that have waited longest, and more if their turns take long. */
 const oldestEvery = 8;
 
 /** The bound of turns that are long, or expected to be. */
@@ -100,7 +102,9 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
-  const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
+  // With every process in use by others, the longest waiting request is due before it is refused, whatever its cost.
+  const maxOldestCost = (waitMs * readers) / oldestEvery;
+  const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery, maxOldestCost });
   const refusals = new Set<() => void>();
   const costs = new ReadCosts(monotonic);
   /** Turns under way, by client, site and kind. */
@@ -135,10 +139,10 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
 
   /** Resolves with a place of one's own, which must be given back. */
   function admitted(turn: ReadTurn): Promise<GivenPlace> {
-    const give = (place: Place): GivenPlace => {
+    const give = (place: Place, waiting?: Waiting): GivenPlace => {
       const names = bounds(turn).map(({ name }) => name);
       count(names, 1);
-      return { place, names };
+      return { place, names, ...(waiting ? { waiting } : {}) };
     };
     const place = mayRun(turn) ? free.pop() : undefined;
     if (place) return Promise.resolve(give(place));
@@ -168,7 +172,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         admit: () => {
           settle();
           const given = free.pop();
-          if (given) resolve(give(given));
+          if (given) resolve(give(given, waiting));
           else refuse('full');
         },
         refuse: () => refuse('full'),
@@ -233,7 +237,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     } finally {
       const ranMs = monotonic() - began;
       costs.note(turn.account, ranMs);
-      queue.spend(siteKey(turn.client), ranMs);
+      queue.spend(siteKey(turn.client), ranMs, given.waiting);
       turn.onCost?.(ranMs);
       telemetry.turn(began - asked, ranMs);
       giveBack(given);

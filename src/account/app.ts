@@ -13,7 +13,7 @@ import type { ExportBounds } from './export/exports.ts';
 import { exportsRoute } from './export/exports-route.ts';
 import { rememberManifests } from './export/manifest.ts';
 import { searchOf } from './query/parameters.ts';
-import { type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
@@ -73,7 +73,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
       const found = await reading.run(turn, (store) => {
         // In the turn, before anything is read: requests that wait for a turn hold no memory that others need.
-        if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
+        if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
         return work(store);
       });
       // To draw a page costs more than to read for it: nothing is drawn for a client that has left.

@@ -15,6 +15,14 @@ export class StoreBusy extends Error {
   }
 }
 
+/** A turn had no memory for its response, and read nothing: its duration is not a cost of its account. */
+export class MemoryRefused extends StoreBusy {
+  constructor(retryAfterSeconds: number) {
+    super('unsent', retryAfterSeconds);
+    this.name = 'MemoryRefused';
+  }
+}
+
 /** Bounds of reading. */
 export interface ReadingBounds {
   /** Reading processes. */
@@ -232,11 +240,15 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const asked = monotonic();
     const given = await admitted(turn);
     const began = monotonic();
+    let hasRead = true;
     try {
       return await work(given, reads);
+    } catch (error) {
+      hasRead = !(error instanceof MemoryRefused);
+      throw error;
     } finally {
       const ranMs = monotonic() - began;
-      costs.note(turn.account, ranMs);
+      if (hasRead) costs.note(turn.account, ranMs);
       queue.spend(siteKey(turn.client), ranMs, given.waiting);
       turn.onCost?.(ranMs);
       telemetry.turn(began - asked, ranMs);

@@ -13,7 +13,7 @@ import type { ExportBounds } from './export/exports.ts';
 import { exportsRoute } from './export/exports-route.ts';
 import { rememberManifests } from './export/manifest.ts';
 import { searchOf } from './query/parameters.ts';
-import { type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
+import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
 import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
@@ -72,8 +72,8 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
       const found = await reading.run(turn, (store) => {
-        // Memory is reserved in the turn and not before it, because waiting requests must not occupy memory.
-        if (!reserve(reservedBytes)) throw new StoreBusy('unsent', unsentRetrySeconds);
+        // In the turn, before anything is read: requests that wait for a turn hold no memory that others need.
+        if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
         return work(store);
       });
       // Rendering a page costs more than reading its data, so no page is rendered for a client that has disconnected.

@@ -4,7 +4,7 @@ import { FairQueue, type Waiting } from './fair-queue.ts';
 
 /** Creates a queue whose entries record their names when they are admitted or refused. */
 function queueOf(maxWaiting: number) {
-  const queue = new FairQueue({ maxWaiting, monotonic: () => 0, oldestEvery: 4 });
+  const queue = new FairQueue({ maxWaiting, monotonic: () => 0, oldestEvery: 4, maxOldestCost: 10 });
   const refused: string[] = [];
   const admitted: string[] = [];
   const members = new Map<string, Waiting>();
@@ -101,7 +101,25 @@ describe('the recent use of clients', () => {
     expect(turns).toBe(16);
   });
 
-  it('determines which client loses an entry in a full queue', () => {
+  it('keeps one with a very costly turn from delaying the others that have waited long', () => {
+    const { queue, add } = queueOf(100);
+    const left = (client: string): boolean => queue.waitingOf(client) === 0;
+    for (const [client, expectedCost] of [['huge', 8_000] as const, ['costly', 10] as const])
+      queue.add(client, { admit: () => undefined, refuse: () => undefined, expectedCost });
+    const turns = { huge: 0, costly: 0 };
+    for (let n = 1; n < 100 && !left('costly'); n++) {
+      add(`new ${n}`, `new ${n}`);
+      const taken = queue.take();
+      if (left('huge') && turns.huge === 0) {
+        turns.huge = n;
+        queue.spend('huge', 8_000, taken ?? undefined);
+      } else queue.spend(`new ${n}`, 1, taken ?? undefined);
+      if (left('costly')) turns.costly = n;
+    }
+    expect(turns).toEqual({ huge: 16, costly: 32 });
+  });
+
+  it('decides who gives way in a full queue', () => {
     const { queue, add, refused, drain } = queueOf(3);
     queue.charge('heavy', 100);
     queue.charge('heaviest', 1_000);

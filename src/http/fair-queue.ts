@@ -20,6 +20,8 @@ export interface FairQueueOptions {
   readonly monotonic: () => number;
   /** Reciprocal of the share of use for the client that has waited longest, regardless of its recent use. */
   readonly oldestEvery: number;
+  /** Maximum cost for which the client that has waited longest must wait: one whose turn costs more has it as soon as one that costs this. */
+  readonly maxOldestCost: number;
 }
 
 /** A client with waiting entries. */
@@ -49,18 +51,25 @@ const bands = 32;
 export class FairQueue {
   readonly #maxWaiting: number;
   readonly #oldestEvery: number;
+  readonly #maxOldestCost: number;
   readonly #use: RecentUse;
   /** Waiting clients by name, in the order of their waiting time, the longest first. */
   readonly #clients = new Map<string, WaitingClient>();
   /** Waiting clients by name, for each band of recent use. */
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
-  /** Total use since the client that has waited longest last had a turn, plus one per turn. */
+  /**
+   * Use of other turns, each with one added, that is not yet followed by a turn of the client that has waited longest. Its
+   * bound is the use after which the most costly turn of such a client is due.
+   */
   #spent = 0;
+  /** Entries that had their turn because their client had waited longest. */
+  readonly #byAge = new WeakSet<Waiting>();
 
-  constructor({ maxWaiting, monotonic, oldestEvery }: FairQueueOptions) {
+  constructor({ maxWaiting, monotonic, oldestEvery, maxOldestCost }: FairQueueOptions) {
     this.#maxWaiting = maxWaiting;
     this.#oldestEvery = oldestEvery;
+    this.#maxOldestCost = maxOldestCost;
     this.#use = new RecentUse(monotonic);
   }
 
@@ -87,10 +96,10 @@ export class FairQueue {
     return true;
   }
 
-  /** Records the use of a client's turn. */
-  spend(client: string, amount: number): void {
-    // Use that occurs while no entry waits delays no client.
-    if (this.#size > 0) this.#spent += amount;
+  /** Adds what a turn of a client used; `waiting` is the entry that had the turn, if it had to wait. */
+  spend(client: string, amount: number, waiting?: Waiting): void {
+    // What was used before others waited delayed none of them.
+    if (this.#size > 0 && !(waiting && this.#byAge.has(waiting))) this.#count(amount);
     this.charge(client, amount);
   }
 
@@ -111,12 +120,16 @@ export class FairQueue {
     const oldest = firstRunnable(this.#clients.values());
     if (!oldest) return null;
     if (this.#size === 1) this.#spent = 0;
-    if (this.#spent >= (this.#oldestEvery - 1) * Math.max(1, oldest.waiting.expectedCost ?? 0)) {
-      this.#spent = 0;
+    const next = firstRunnable(this.#byUse()) ?? oldest;
+    const due = this.#dueFor(oldest.waiting.expectedCost ?? 0);
+    if (next.own !== oldest.own && this.#spent >= due) {
+      // What is left is due to the next: a cheap turn of the oldest takes no time from a costly one.
+      this.#spent -= due;
+      this.#byAge.add(oldest.waiting);
       return this.#taken(oldest);
     }
-    this.#spent += 1;
-    return this.#taken(firstRunnable(this.#byUse()) ?? oldest);
+    this.#count(1);
+    return this.#taken(next);
   }
 
   /** Removes an entry that no longer waits; without effect for an unknown entry. */
@@ -127,6 +140,15 @@ export class FairQueue {
     own.entries.splice(at, 1);
     this.#size -= 1;
     if (own.entries.length === 0) this.#part(own);
+  }
+
+  /** Use of others after which the client that has waited longest has a turn. */
+  #dueFor(cost: number): number {
+    return (this.#oldestEvery - 1) * Math.max(1, Math.min(cost, this.#maxOldestCost));
+  }
+
+  #count(amount: number): void {
+    this.#spent = Math.min(this.#spent + amount, this.#dueFor(this.#maxOldestCost));
   }
 
   #taken({ own, waiting }: Runnable): Waiting {

@@ -44,7 +44,7 @@ export class FairTurns {
   constructor({ maxWaiting, nextTurn, monotonic }: FairTurnsOptions) {
     this.#nextTurn = nextTurn;
     this.#monotonic = monotonic;
-    this.#queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
+    this.#queue = new FairQueue({ maxWaiting, monotonic, oldestEvery, maxOldestCost: pieceCost });
   }
 
   /** Number of waiting pieces of work. */

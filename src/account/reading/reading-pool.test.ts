@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../harness/process/until.ts';
 import { StoreError } from '../../store/errors.ts';
-import { createReadingPool, type ReadTurn } from './reading-pool.ts';
+import { createReadingPool, MemoryRefused, type ReadTurn } from './reading-pool.ts';
 
 let now = 0;
 
@@ -132,7 +132,31 @@ it('the reading pool serves clients with little recent use first, and accounts w
   expect(order).toEqual(['192.0.2.3 quick', '192.0.2.1 quick', '192.0.2.9 quick', '192.0.2.2 slow']);
 });
 
-it('a turn that becomes long during another long turn is ended, so that a process stays free for short turns', async () => {
+it('does not take an account for cheap because its turns are refused memory', async () => {
+  const { pool } = poolInTest(60_000);
+  now = 0;
+  await pool.run({ client: '192.0.2.1', account: 'did:web:slow.example' }, () => {
+    now += 200;
+    return Promise.resolve();
+  });
+  for (let n = 0; n < 20; n++) {
+    const refused = pool.run({ client: '192.0.2.1', account: 'did:web:slow.example' }, () => {
+      throw new MemoryRefused(5);
+    });
+    await expect(refused).rejects.toThrow('unsent');
+  }
+  const order: string[] = [];
+  const running = lasting(pool, { client: '192.0.2.8' });
+  const waiting = [
+    pool.run({ client: '192.0.2.2', account: 'did:web:slow.example' }, () => Promise.resolve(order.push('slow'))),
+    pool.run({ client: '192.0.2.3', account: 'did:web:quick.example' }, () => Promise.resolve(order.push('quick'))),
+  ];
+  await running.end();
+  await Promise.all(waiting);
+  expect(order).toEqual(['quick', 'slow']);
+});
+
+it('a turn that becomes long while another one is ends, and a process stays free for short ones', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   const release = new AbortController();
   const ended: string[] = [];

@@ -15,7 +15,15 @@ export class StoreBusy extends Error {
   }
 }
 
-/** Limits of a reading pool. */
+/** A turn had no memory for its response, and read nothing: its duration is not a cost of its account. */
+export class MemoryRefused extends StoreBusy {
+  constructor(retryAfterSeconds: number) {
+    super('unsent', retryAfterSeconds);
+    this.name = 'MemoryRefused';
+  }
+}
+
+/** Bounds of reading. */
 export interface ReadingBounds {
   /** Number of reading processes. */
   readonly readers: number;
@@ -88,9 +96,11 @@ interface GivenPlace {
   readonly place: Place;
   /** Names of the limits against which the turn counts. */
   readonly names: string[];
+  /** Its entry in the queue, if it had to wait. */
+  readonly waiting?: Waiting;
 }
 
-/** Reciprocal of the share of time for the request that has waited longest, regardless of its expected duration. */
+/** One part of so many of the time goes to requests that have waited longest, and more if their turns take long. */
 const oldestEvery = 8;
 
 /** Name of the limit on turns that are long or expected to be long. */
@@ -101,7 +111,9 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
-  const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery });
+  // With every process in use by others, the longest waiting request is due before it is refused, whatever its cost.
+  const maxOldestCost = (waitMs * readers) / oldestEvery;
+  const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery, maxOldestCost });
   const refusals = new Set<() => void>();
   const costs = new ReadCosts(monotonic);
   /** Number of running turns by the name of a limit. */
@@ -136,10 +148,10 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
 
   /** Waits for a free slot; the caller must return it with `giveBack`. */
   function admitted(turn: ReadTurn): Promise<GivenPlace> {
-    const give = (place: Place): GivenPlace => {
+    const give = (place: Place, waiting?: Waiting): GivenPlace => {
       const names = bounds(turn).map(({ name }) => name);
       count(names, 1);
-      return { place, names };
+      return { place, names, ...(waiting ? { waiting } : {}) };
     };
     const place = mayRun(turn) ? free.pop() : undefined;
     if (place) return Promise.resolve(give(place));
@@ -169,7 +181,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
         admit: () => {
           settle();
           const given = free.pop();
-          if (given) resolve(give(given));
+          if (given) resolve(give(given, waiting));
           else refuse('full');
         },
         refuse: () => refuse('full'),
@@ -229,12 +241,16 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     const asked = monotonic();
     const given = await admitted(turn);
     const began = monotonic();
+    let hasRead = true;
     try {
       return await work(given, reads);
+    } catch (error) {
+      hasRead = !(error instanceof MemoryRefused);
+      throw error;
     } finally {
       const ranMs = monotonic() - began;
-      costs.note(turn.account, ranMs);
-      queue.spend(siteKey(turn.client), ranMs);
+      if (hasRead) costs.note(turn.account, ranMs);
+      queue.spend(siteKey(turn.client), ranMs, given.waiting);
       turn.onCost?.(ranMs);
       telemetry.turn(began - asked, ranMs);
       giveBack(given);

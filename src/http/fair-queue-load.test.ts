@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { randomOf } from '../../harness/damage/damage.ts';
+import { FairQueue, type Waiting } from './fair-queue.ts';
+
+const readers = 2;
+const waitMs = 400;
+const cheapMs = 20;
+const heavyEveryMs = 1_000;
+const lastsMs = 240_000;
+const oldestEvery = 8;
+
+/** The part of a queue that the simulation needs. */
+type Turns = Pick<FairQueue, 'add' | 'remove' | 'take' | 'spend'>;
+
+/** Turns in the order of arrival: the reference. */
+function plainRound(): Turns {
+  const waiting: Waiting[] = [];
+  return {
+    add: (_client, one) => waiting.push(one) > 0,
+    remove: (_client, one) => void waiting.splice(waiting.indexOf(one), 1),
+    take: () => waiting.shift() ?? null,
+    spend: () => undefined,
+  };
+}
+
+/** Requests of one kind, and how many of them had a turn. */
+interface Served {
+  asked: number;
+  served: number;
+}
+
+/** Runs actions in the order of their virtual time, in milliseconds. */
+function virtualTime() {
+  let now = 0;
+  let made = 0;
+  const due: { readonly atMs: number; readonly nth: number; readonly act: () => void }[] = [];
+  return {
+    now: () => now,
+    after(ms: number, act: () => void): void {
+      const one = { atMs: now + ms, nth: made++, act };
+      const at = due.findLastIndex(({ atMs }) => atMs <= one.atMs);
+      due.splice(at + 1, 0, one);
+    },
+    run(untilMs: number): void {
+      for (let next = due.shift(); next && next.atMs < untilMs; next = due.shift()) {
+        now = next.atMs;
+        next.act();
+      }
+    },
+  };
+}
+
+/** Readers that have turns of virtual time. */
+function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
+  let free = readers;
+  function begin(kind: Served, client: string, costMs: number, waiting?: Waiting): void {
+    kind.served += 1;
+    free -= 1;
+    after(costMs, () => {
+      turns.spend(client, costMs, waiting);
+      free += 1;
+      turns.take()?.admit();
+    });
+  }
+  /** Asks as a client that asks for the first time. */
+  return (kind: Served, costMs: number, expectedCost: number): void => {
+    const client = `${costMs} ${kind.asked++}`;
+    if (free > 0) {
+      begin(kind, client, costMs);
+      return;
+    }
+    let waits = true;
+    const waiting: Waiting = {
+      admit: () => {
+        waits = false;
+        begin(kind, client, costMs, waiting);
+      },
+      refuse: () => undefined,
+      expectedCost,
+    };
+    turns.add(client, waiting);
+    after(waitMs, () => {
+      if (waits) turns.remove(client, waiting);
+    });
+  };
+}
+
+/** Simulates cheap requests, and on average one a second about an account that costs `heavyMs`; `load` includes both. */
+function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => number) => Turns) {
+  const { now, after, run } = virtualTime();
+  const random = randomOf(7);
+  const ask = readersOf(turnsAt(now), after);
+  const cheap: Served = { asked: 0, served: 0 };
+  const heavy: Served = { asked: 0, served: 0 };
+  const askAgain = (everyMs: number, act: () => void): void => {
+    act();
+    after(-Math.log(1 - random()) * everyMs, () => askAgain(everyMs, act));
+  };
+  askAgain(cheapMs / (load * readers - heavyMs / heavyEveryMs), () => ask(cheap, cheapMs, 0));
+  askAgain(heavyEveryMs, () => ask(heavy, heavyMs, heavyMs));
+  run(lastsMs);
+  return { cheap: cheap.served / cheap.asked, heavy: heavy.served / heavy.asked };
+}
+
+const fair = (monotonic: () => number): Turns =>
+  new FairQueue({ maxWaiting: 4_096, monotonic, oldestEvery, maxOldestCost: (waitMs * readers) / oldestEvery });
+
+describe('a reader of a costly account, among new clients with cheap requests', () => {
+  it.each([
+    [60, 0.9],
+    [350, 0.5],
+  ])(
+    'of %i ms has at least %f of the turns of a plain round at a load of 0.95, and the others have theirs',
+    (heavyMs, part) => {
+      const plain = simulate(0.95, heavyMs, plainRound);
+      const { cheap, heavy } = simulate(0.95, heavyMs, fair);
+      expect(heavy / plain.heavy).toBeGreaterThanOrEqual(part);
+      expect(cheap).toBeGreaterThanOrEqual(0.99);
+    },
+  );
+
+  it.each([60, 350])('of %i ms has a turn for a quarter of its requests at a load of 1.1', (heavyMs) => {
+    expect(simulate(1.1, heavyMs, fair).heavy).toBeGreaterThanOrEqual(0.25);
+  });
+});

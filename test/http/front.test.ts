@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { answersIn, exchange, opened } from '../harness/net/raw-http.ts';
-import { until } from '../harness/process/until.ts';
-import type { CutReason } from '../src/http/connections/connection-table.ts';
-import { withBody } from '../src/http/reply.ts';
-import { createHttpServer, type HttpServerOptions } from '../src/http/server.ts';
+import { answersIn, exchange, opened } from '../../harness/net/raw-http.ts';
+import { until } from '../../harness/process/until.ts';
+import type { CutReason } from '../../src/http/connections/connection-table.ts';
+import { withBody } from '../../src/http/reply.ts';
+import { createHttpServer, type HttpServerOptions } from '../../src/http/server.ts';
 
 /** Tests the admission front of a server with delayed responses. */
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttp } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
-import { listenWidely } from '../src/http/listening.ts';
+import { listenWidely } from '../../src/http/listening.ts';
 
 /** Tests several listening sockets of one server that share a port. */
 

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
-import { opened } from '../harness/net/raw-http.ts';
-import { until } from '../harness/process/until.ts';
-import { ConnectionTable } from '../src/http/connections/connection-table.ts';
-import type { NetworkTier } from '../src/http/connections/network-tiers.ts';
-import { FairTurns } from '../src/http/fair-turns.ts';
-import { openFront } from '../src/http/front.ts';
+import { opened } from '../../harness/net/raw-http.ts';
+import { until } from '../../harness/process/until.ts';
+import { ConnectionTable } from '../../src/http/connections/connection-table.ts';
+import type { NetworkTier } from '../../src/http/connections/network-tiers.ts';
+import { FairTurns } from '../../src/http/fair-turns.ts';
+import { openFront } from '../../src/http/front.ts';
 
 /** Tests the charges of the admission front that are not for turns. */
 

@@ -155,7 +155,7 @@ class DirectoryFollower implements DirectoryStream {
   /** Returns the minimum wait before the next connection, in milliseconds. */
   async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<number> {
     const name = info.reason === 'remote_close' ? info.name : undefined;
-    if (name === 'OutdatedCursor' && this.position !== null) return await this.#catchUp(this.position, signal);
+    if (name === 'OutdatedCursor' && this.position !== null) return this.#catchUp(this.position, signal);
     this.#export = 'unused';
     if (name === 'FutureCursor' || name === 'OutdatedCursor') this.#giveUpPosition(name);
     return 0;

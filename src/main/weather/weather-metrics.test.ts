@@ -58,8 +58,11 @@ test('the lag of a host grows from its newest event to each reading of the metri
   const [first, second] = [telemetryOfHost(telemetry, 'first'), telemetryOfHost(telemetry, 'second')];
   const lags = async () => {
     const names = ['almanac_weather_lag_seconds', 'almanac_weather_host_lag_seconds'];
-    const metrics = await Promise.all(names.map((name) => registry.getSingleMetric(name)?.get()));
-    return metrics.map((metric) => metric?.values.map(({ labels, value }) => [...Object.values(labels), value]));
+    const lagsOf = async (name: string) => {
+      const metric = await registry.getSingleMetric(name)?.get();
+      return metric?.values.map(({ labels, value }) => [...Object.values(labels), value]);
+    };
+    return Promise.all(names.map(lagsOf));
   };
   expect(await lags()).toEqual([[[Number.NaN]], []]);
   first.lag(2, at - 2_000);

@@ -136,6 +136,13 @@ function schemas(): unknown[] {
   });
 }
 
+/** Replaces a JSON text that the earlier program stored. */
+function setNote(name: string, text: string): void {
+  const db = new Database(`${place.path}/state.sqlite`);
+  db.prepare('UPDATE note SET content = ? WHERE name = ?').run(text, name);
+  db.close();
+}
+
 beforeEach(() => writeEarlierStore(place.path));
 
 describe('a store of schema 2', () => {
@@ -153,6 +160,28 @@ describe('a store of schema 2', () => {
     expect(schemas()).toEqual([3, 4]);
     await place.close();
     await expectContent();
+  });
+
+  it.each([
+    { name: 'above 64 bits', number: '99999999999999999999', kept: null },
+    { name: 'above 2^53 - 1', number: '9007199254740992', kept: null },
+    { name: 'below 0', number: '-1', kept: null },
+    { name: 'of 2^53 - 1', number: '9007199254740991', kept: 9_007_199_254_740_991 },
+  ])('is migrated with counts and a position $name; only safe integers are kept', async ({ number, kept }) => {
+    setNote('day-bytes', `{"day":20005,"bytes":[["${mod}",5],["${other}",${number}]]}`);
+    setNote('directory-position', `{"host":"plc.example","seq":${number}}`);
+    const { bytes, directory } = await instrumentContentOf(place.open({ at: last }));
+    const rest = kept === null ? [] : [[other, kept] as const];
+    expect({ bytes, directory }).toEqual({
+      bytes: { day: 20_005, bytes: new Map([[mod, 5], ...rest]) },
+      directory: kept,
+    });
+  });
+
+  it('is migrated without the counts of a day above 64 bits', async () => {
+    setNote('day-bytes', `{"day":99999999999999999999,"bytes":[["${mod}",5]]}`);
+    const { bytes } = await instrumentContentOf(place.open({ at: last }));
+    expect(bytes).toEqual({ day: 20_005, bytes: new Map() });
   });
 
   it('keeps its refused rows if the first commit of the new version begins a day', async () => {

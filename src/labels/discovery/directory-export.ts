@@ -1,5 +1,5 @@
 import { inputLimits } from '../../input/limits.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import { type DirectoryOperation, parseDirectoryExport } from '../../network/identity/directory-operation.ts';
 
 /** Maximum operations per page that the directory serves. */
@@ -14,6 +14,8 @@ const pagesPerRun = 60;
  */
 const intervalMs = 1_000;
 const timeoutMs = 30_000;
+/** Statuses of a directory without the export. */
+const absentStatuses: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
 /** Dependencies of reading the paged export of a did:plc directory. */
 export interface DirectoryExportOptions {
@@ -26,10 +28,13 @@ export interface DirectoryExportOptions {
 }
 
 /**
- * Result of one call of `readDirectoryExport`. `read`: some pages were read, or all up to the newest operation.
- * `failed`: try again later. `absent`: the directory does not serve these pages.
+ * Result of a run. `read`: some pages, or all up to the newest operation. `failed`: try again later; `retryAfterMs` is
+ * the wait that the directory requested, not bounded. `absent`: the directory does not serve these pages.
  */
-export type ExportRun = 'read' | 'failed' | 'absent';
+export type ExportRun =
+  | { readonly kind: 'read' }
+  | { readonly kind: 'failed'; readonly why: string; readonly retryAfterMs: number | null }
+  | { readonly kind: 'absent' };
 
 /**
  * Reads the paged export after a position, at a bounded rate, up to the newest operation or for some pages. Never rejects.
@@ -51,24 +56,26 @@ export async function readDirectoryExport(
       count = Math.max(minCount, Math.floor(count / 4));
       continue;
     }
-    if (answer.kind === 'status' && isAbsent(answer.status)) return 'absent';
-    if (answer.kind !== 'text') return 'failed';
+    if (answer.kind !== 'text') return failureOf(answer);
     const { lines, operations } = parseDirectoryExport(answer.text, { allowHttp });
     const rising = operations.filter(({ seq }) => seq > after);
     for (const operation of rising) onOperation(operation);
-    if (lines < count) return 'read';
+    if (lines < count) return { kind: 'read' };
     const last = rising.at(-1);
-    // A page without an operation that advances the position would be requested repeatedly.
-    if (last === undefined) return 'failed';
+    // A page that leads nowhere would be requested again and again.
+    if (last === undefined) return { kind: 'read' };
     after = last.seq;
   }
-  return 'read';
+  return { kind: 'read' };
 }
 
 function exportUrl(directory: string, after: number, count: number): string {
   return `${directory.replace(/\/+$/, '')}/export?after=${after}&count=${count}`;
 }
 
-function isAbsent(status: number): boolean {
-  return (status >= 400 && status < 500 && status !== 408 && status !== 429) || status === 501;
+/** A cache or a firewall in front of the directory may refuse a request for a while: any other status is a failure. */
+function failureOf(answer: Exclude<TextAnswer, { kind: 'text' }>): ExportRun {
+  if (answer.kind !== 'status') return { kind: 'failed', why: answer.kind, retryAfterMs: null };
+  if (absentStatuses.has(answer.status)) return { kind: 'absent' };
+  return { kind: 'failed', why: `status ${answer.status}`, retryAfterMs: answer.retryAfterMs };
 }

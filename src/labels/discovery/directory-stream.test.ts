@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { createNameResolver } from '../../network/dns/name-resolver.ts';
-import type { HttpClient } from '../../network/http/http.ts';
+import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import type { DirectoryOperation } from '../../network/identity/directory-operation.ts';
 import { type Log, silentLog } from '../../ops/log.ts';
 import { type DirectoryStreamOptions, followDirectory } from './directory-stream.ts';
@@ -134,7 +134,68 @@ test('an export that ends in an error is resumed after the last operation that i
   expect([whole.asked, stream.position]).toEqual([['0 1000', '1000 1000'], 1_500]);
 });
 
-test('a position that the stream rejects is discarded if the export has no operation after it', async () => {
+/** A stream that accepts positions from 20 on, over an export of operations up to 20 that fails so many times before. */
+async function afterFailures(failure: TextAnswer, times: number) {
+  const { url, cursors } = await directory((peer, cursor) => {
+    if (cursor === null || Number(cursor) < 20) peer.close(1000, 'OutdatedCursor');
+    else peer.send(operation(21));
+  });
+  const whole = exportOf(20);
+  let requests = 0;
+  const getText: HttpClient['getText'] = async (target, options) => {
+    requests += 1;
+    return requests <= times ? failure : whole.getText(target, options);
+  };
+  return { cursors, ...follow(url, { position: 12, http: { getText } }) };
+}
+
+const status = (code: number, retryAfterMs: number | null = null): TextAnswer => ({
+  ...{ kind: 'status', status: code, retryAfterMs, error: null },
+});
+
+test.each<{ why: string; failure: TextAnswer }>([
+  ...[400, 401, 403, 429, 500, 503].map((code) => ({ why: `status ${code}`, failure: status(code) })),
+  { why: 'timeout', failure: { kind: 'timeout', phase: 'answer' } },
+])('an export that fails with $why keeps the position, however often', async ({ why, failure }) => {
+  const { seqs, cursors, warnings } = await afterFailures(failure, 25);
+  await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
+  expect(cursors).toEqual([...Array.from({ length: 26 }, () => '12'), '20']);
+  expect(warnings).toEqual([{ message: "the directory's export cannot be read: its position is kept", why }]);
+});
+
+test.each([404, 405, 410, 501])('an export that answers %i gives up the position at once', async (code) => {
+  const { url, cursors } = await directory((peer, cursor) => {
+    if (cursor !== null) peer.close(1000, 'OutdatedCursor');
+    else peer.send(operation(99));
+  });
+  const { seqs, warnings } = follow(url, { position: 12, http: { getText: async () => status(code) } });
+  await expect.poll(seqs).toEqual([99]);
+  expect({ cursors, warnings }).toMatchObject({ cursors: ['12', null], warnings: [{ why: 'OutdatedCursor' }] });
+});
+
+test.each([
+  { retryAfterMs: 90_000, waitMs: 90_000 },
+  { retryAfterMs: 10, waitMs: 500 },
+  { retryAfterMs: 999_999_999_000, waitMs: 3_600_000 },
+])('an export is requested again $waitMs ms after a Retry-After of $retryAfterMs ms', async (one) => {
+  const { waits } = await afterFailures(status(429, one.retryAfterMs), 1);
+  await expect.poll(() => waits[0]).toBe(one.waitMs);
+});
+
+test('runs without an operation are counted from the last operation that the stream sent', async () => {
+  // The position is refused 9 times, sent an operation after, and refused 9 times again.
+  const { url, cursors } = await directory((peer, _, nth) => {
+    if (nth === 10) peer.send(operation(13));
+    if (nth === 20) peer.send(operation(14));
+    else peer.close(1000, nth === 10 ? 'ConsumerTooSlow' : 'OutdatedCursor');
+  });
+  const { seqs, warnings } = follow(url, { position: 12, http: exportOf(0) });
+  await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14]);
+  expect(cursors).toEqual([...Array.from({ length: 10 }, () => '12'), ...Array.from({ length: 10 }, () => '13')]);
+  expect(warnings).toEqual([]);
+});
+
+test('a position that the stream refuses although the export has nothing after it is given up', async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (cursor !== null) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(99));

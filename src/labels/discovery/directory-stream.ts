@@ -41,10 +41,12 @@ export interface DirectoryStream {
 
 /** Reasons with which a directory closes the stream; the code is 1000 for each. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
-/** Maximum runs of the export without a new operation; after them the position is discarded. */
+/** Runs that read the export but no new operation, after which the position is given up. */
 const maxEmptyRuns = 10;
 /** Wait before the next request to a host without the stream, such as a replica, in milliseconds. */
 const noStreamMs = 3_600_000;
+/** Maximum wait that a failed export can request, in milliseconds. */
+const maxRetryMs = 3_600_000;
 
 /** Creates a follower of a directory's stream that is not yet connected. */
 export function followDirectory(options: DirectoryStreamOptions): DirectoryStream {
@@ -58,8 +60,10 @@ class DirectoryFollower implements DirectoryStream {
   readonly #second = { messages: 0, bytes: 0, isOver: false };
   #socket: GuardedSocket | null = null;
   #hasFailed = false;
-  /** Number of consecutive runs of the export without an operation. */
+  /** Runs of the export that read no new operation, since the last operation of the export or of the stream. */
   #emptyRuns = 0;
+  /** State of the export, so that the log reports each change once. */
+  #export: 'unused' | 'read' | 'failed' = 'unused';
 
   constructor(options: DirectoryStreamOptions) {
     this.#options = options;
@@ -74,7 +78,7 @@ class DirectoryFollower implements DirectoryStream {
       const before = this.position;
       let minMs = 500;
       try {
-        await this.#judgeClose(await this.#readOnce(signal), signal);
+        minMs = Math.max(minMs, await this.#judgeClose(await this.#readOnce(signal), signal));
         if (this.position !== before) patience.reset();
       } catch (error) {
         if (signal.aborted) return;
@@ -105,6 +109,7 @@ class DirectoryFollower implements DirectoryStream {
       // The last position is stored, not the largest, so that one implausibly large number does not hide later
       // operations.
       this.position = operation.seq;
+      this.#emptyRuns = 0;
     } catch (error) {
       if (!this.#hasFailed) log.warn('an operation of the directory could not be read', errorFields(error));
       this.#hasFailed = true;
@@ -152,25 +157,37 @@ class DirectoryFollower implements DirectoryStream {
     return info;
   }
 
-  async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<void> {
+  /** Returns the minimum wait before the next connection, in milliseconds. */
+  async #judgeClose(info: CloseInfo, signal: AbortSignal): Promise<number> {
     const name = info.reason === 'remote_close' ? info.name : undefined;
-    if (name === 'OutdatedCursor' && this.position !== null) await this.#catchUp(this.position, signal);
-    else if (name === 'FutureCursor' || name === 'OutdatedCursor') this.#giveUpPosition(name);
+    if (name === 'OutdatedCursor' && this.position !== null) return this.#catchUp(this.position, signal);
+    this.#export = 'unused';
+    if (name === 'FutureCursor' || name === 'OutdatedCursor') this.#giveUpPosition(name);
+    return 0;
   }
 
   /**
    * Reads what the stream no longer holds from the paged export. The position moves with each operation, so that the
-   * next connection or process resumes at that operation; the stream is tried again after each run.
+   * next connection, or the next process, goes on from there; the stream is tried again after each run. A failure of the
+   * export keeps the position. Returns the wait that the directory requested, in milliseconds.
    */
-  async #catchUp(position: number, signal: AbortSignal): Promise<void> {
+  async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;
-    if (this.#emptyRuns === 0) log.info("the position is older than the directory's stream: reading its export");
+    if (this.#export === 'unused') log.info("the position is older than the directory's stream: reading its export");
     const onOperation = (operation: DirectoryOperation): void => this.#pass(() => operation);
     const options = { directory, http, allowHttp: policy.allowLoopback, wait, onOperation };
     const result = await readDirectoryExport(options, position, signal);
-    if (signal.aborted) return;
-    this.#emptyRuns = this.position === position ? this.#emptyRuns + 1 : 0;
-    if (result === 'absent' || this.#emptyRuns >= maxEmptyRuns) this.#giveUpPosition('OutdatedCursor');
+    if (signal.aborted) return 0;
+    if (result.kind === 'failed') {
+      const { why, retryAfterMs } = result;
+      if (this.#export !== 'failed') log.warn("the directory's export cannot be read: its position is kept", { why });
+      this.#export = 'failed';
+      return Math.min(retryAfterMs ?? 0, maxRetryMs);
+    }
+    this.#export = 'read';
+    if (this.position === position) this.#emptyRuns += 1;
+    if (result.kind === 'absent' || this.#emptyRuns >= maxEmptyRuns) this.#giveUpPosition('OutdatedCursor');
+    return 0;
   }
 
   /** Discards a position that the directory does not accept; the stream then begins with the next operation. */

@@ -51,7 +51,44 @@ test('the metrics and the report show both hosts, which of them is published, an
   });
 });
 
-test('a message that is not a report is ignored', () => {
+test('the lag of a host grows from its newest event to each reading of the metrics, also without commits', async () => {
+  const registry = new Registry();
+  let now = at;
+  const telemetry = weatherMetrics(registry, () => now);
+  const [first, second] = [telemetryOfHost(telemetry, 'first'), telemetryOfHost(telemetry, 'second')];
+  const lags = async () => {
+    const names = ['almanac_weather_lag_seconds', 'almanac_weather_host_lag_seconds'];
+    const lagsOf = async (name: string) => {
+      const metric = await registry.getSingleMetric(name)?.get();
+      return metric?.values.map(({ labels, value }) => [...Object.values(labels), value]);
+    };
+    return Promise.all(names.map(lagsOf));
+  };
+  expect(await lags()).toEqual([[[Number.NaN]], []]);
+  first.lag(2, at - 2_000);
+  second.lag(1, at - 1_000);
+  expect(await lags()).toEqual([
+    [[2]],
+    [
+      ['first', 2],
+      ['second', 1],
+    ],
+  ]);
+  now = at + 600_000;
+  second.lag(0.5, now - 500);
+  expect(await lags()).toEqual([
+    [[602]],
+    [
+      ['first', 602],
+      ['second', 0.5],
+    ],
+  ]);
+  // A clock that is set back does not make the lag negative.
+  now = at - 10_000;
+  expect((await lags())[0]).toEqual([[0]]);
+});
+
+test('a message that is no report is not read', () => {
   for (const message of [null, 'weather', { report: 'labels', hosts: [] }, { report: 'weather', hosts: 3 }])
     expect(readReport(message)).toBeNull();
 });

@@ -5,14 +5,18 @@ import { type FrameOutcome, frameOutcomes } from '../../weather/window/track.ts'
 /** Registers the metrics of the weather process: bounded names and dimensions, without identities. */
 export function weatherMetrics(registry: Registry, clock: () => number = Date.now): WeatherTelemetry {
   const registers = [registry];
-  return { ...streamMetrics(registers), ...writingMetrics(registers, clock), ...hostMetrics(registers) };
+  return { ...streamMetrics(registers, clock), ...writingMetrics(registers, clock), ...hostMetrics(registers, clock) };
 }
 
 type Registers = Registry[];
 
-/** Registers the metrics of the first host's stream. */
+/** Time since an instant in milliseconds since 1970, in seconds; 0 if the instant is ahead of the clock. */
+const secondsSince = (atMs: number, clock: () => number) => Math.max(0, clock() - atMs) / 1000;
+
+/** Metrics of the first host's stream. */
 function streamMetrics(
   registers: Registers,
+  clock: () => number,
 ): Pick<WeatherTelemetry, 'frames' | 'lag' | 'connected' | 'disconnected' | 'gap' | 'positionReset'> {
   const frames = new Counter({
     name: 'almanac_weather_frames_total',
@@ -21,10 +25,14 @@ function streamMetrics(
     registers,
   });
   for (const outcome of frameOutcomes) frames.inc({ outcome }, 0);
-  const lag = new Gauge({
+  let newestMs: number | null = null;
+  new Gauge({
     name: 'almanac_weather_lag_seconds',
-    help: "Time between the newest counted event and this machine's clock.",
+    help: "Time between the newest counted event and this machine's clock; NaN before the first.",
     registers,
+    collect() {
+      this.set(newestMs === null ? Number.NaN : secondsSince(newestMs, clock));
+    },
   });
   const connections = new Counter({
     name: 'almanac_weather_connections_total',
@@ -52,7 +60,9 @@ function streamMetrics(
     frames: (outcomes) => {
       for (const [outcome, n] of Object.entries(outcomes) as [FrameOutcome, number][]) frames.inc({ outcome }, n);
     },
-    lag: (seconds) => lag.set(seconds),
+    lag: (_, eventMs) => {
+      newestMs = eventMs;
+    },
     connected: (reader) => connections.inc({ reader }),
     disconnected: (reader, cause) => reconnects.inc({ reader, cause }),
     gap: (seconds) => gap.inc(seconds),
@@ -103,19 +113,26 @@ function writingMetrics(
   };
 }
 
-/** Registers the metrics of both hosts, and of the choice between them. */
-function hostMetrics(registers: Registers): Pick<WeatherTelemetry, 'hostConnection' | 'hostLag' | 'publishedHost'> {
+/** Metrics of both hosts, and of the choice between them. */
+function hostMetrics(
+  registers: Registers,
+  clock: () => number,
+): Pick<WeatherTelemetry, 'hostConnection' | 'hostLag' | 'publishedHost'> {
   const connected = new Gauge({
     name: 'almanac_weather_host_connected',
     help: '1 while the live connection to the host is established, 0 otherwise.',
     labelNames: ['host'],
     registers,
   });
-  const lag = new Gauge({
+  const newestMs = new Map<HostPlace, number>();
+  new Gauge({
     name: 'almanac_weather_host_lag_seconds',
     help: "Time between the newest counted event of the host and this machine's clock.",
     labelNames: ['host'],
     registers,
+    collect() {
+      for (const [host, atMs] of newestMs) this.set({ host }, secondsSince(atMs, clock));
+    },
   });
   const published = new Gauge({
     name: 'almanac_weather_host_published',
@@ -138,7 +155,7 @@ function hostMetrics(registers: Registers): Pick<WeatherTelemetry, 'hostConnecti
   let last: HostPlace | null = null;
   return {
     hostConnection: (host, { isConnected }) => connected.set({ host }, isConnected ? 1 : 0),
-    hostLag: (host, seconds) => lag.set({ host }, seconds),
+    hostLag: (host, _, eventMs) => newestMs.set(host, eventMs),
     publishedHost: (host, sinceMs) => {
       for (const place of hostPlaces) published.set({ host: place }, place === host ? 1 : 0);
       since.set(sinceMs === null ? 0 : sinceMs / 1000);

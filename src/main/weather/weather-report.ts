@@ -48,8 +48,8 @@ export function reportingTelemetry(
       change(host, { connected: connection.isConnected, cause });
       update(true);
     },
-    hostLag: (host, lagSeconds) => {
-      telemetry.hostLag(host, lagSeconds);
+    hostLag: (host, lagSeconds, newestMs) => {
+      telemetry.hostLag(host, lagSeconds, newestMs);
       change(host, { lagSeconds });
       update(false);
     },

@@ -41,5 +41,5 @@ export function reportCommit(
     gains.reduce((sum, { windows }) => sum + windows.length, 0),
     milliseconds,
   );
-  if (position) telemetry.lag(Math.max(0, nowMs / 1000 - position.timeUs / 1e6));
+  if (position) telemetry.lag(Math.max(0, nowMs / 1000 - position.timeUs / 1e6), position.timeUs / 1000);
 }

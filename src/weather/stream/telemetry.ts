@@ -16,8 +16,11 @@ export type HostConnection =
 /** Metrics of the instrument. Every dimension has a closed list of values. */
 export interface WeatherTelemetry {
   frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
-  /** Records the seconds between the newest counted event and this machine's clock. */
-  lag(seconds: number): void;
+  /**
+   * Seconds between the newest counted event and this machine's clock at a commit; `newestMs` is the time of that event, in
+   * milliseconds since 1970. Not called while nothing is received.
+   */
+  lag(seconds: number, newestMs: number): void;
   connected(role: ReaderRole): void;
   /** Records that a connection ended, or could not be opened. */
   disconnected(role: ReaderRole, cause: string): void;
@@ -31,12 +34,9 @@ export interface WeatherTelemetry {
   published(atMs: number): void;
   /** Records that the live connection of a host was established or ended. Called once for each host at the start. */
   hostConnection(host: HostPlace, connection: HostConnection): void;
-  /** Records the seconds between the newest counted event of a host and this machine's clock. */
-  hostLag(host: HostPlace, seconds: number): void;
-  /**
-   * Records the host of the artifact after each reading; `sinceMs` is the instant of a failover in milliseconds, null
-   * for the first host.
-   */
+  /** The same of each host. */
+  hostLag(host: HostPlace, seconds: number, newestMs: number): void;
+  /** The host that the artifact is of, after each reading; `sinceMs` is the instant of a failover, null for the first host. */
   publishedHost(host: HostPlace, sinceMs: number | null): void;
 }
 
@@ -69,9 +69,9 @@ export function telemetryOfHost(telemetry: WeatherTelemetry, host: HostPlace): W
       own.disconnected(role, cause);
       if (role === 'live') telemetry.hostConnection(host, { isConnected: false, cause });
     },
-    lag: (seconds) => {
-      own.lag(seconds);
-      telemetry.hostLag(host, seconds);
+    lag: (seconds, newestMs) => {
+      own.lag(seconds, newestMs);
+      telemetry.hostLag(host, seconds, newestMs);
     },
   };
 }

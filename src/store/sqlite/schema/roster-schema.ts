@@ -33,9 +33,11 @@ const jsonOf = (column: string, type: 'object' | 'array') =>
 const has = (field: string) => `json_type(detail, '$.${field}') IS NOT NULL`;
 const flag = (field: string) => `coalesce(json_type(detail, '$.${field}'), '') = 'true'`;
 const text = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'text' THEN detail ->> '${field}' END`;
-/** Returns SQL that gives a field as an instant if it is a safe integer, otherwise NULL. */
+/** A JSON integer may exceed 64 bits: SQLite reads it as REAL, which a STRICT table does not accept. */
+const isSafe = (value: string) => `${value} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}`;
+/** An instant as a safe integer; anything else is NULL. */
 const instant = (field: string) => `CASE json_type(detail, '$.${field}') WHEN 'integer' THEN
-  CASE WHEN detail ->> '${field}' BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} THEN detail ->> '${field}' END END`;
+  CASE WHEN ${isSafe(`detail ->> '${field}'`)} THEN detail ->> '${field}' END END`;
 
 /**
  * SQL that selects `labelerColumns` from the earlier table. A version without `completeThrough` read every source to
@@ -69,10 +71,12 @@ DROP TABLE roster;
 INSERT OR IGNORE INTO daily_bytes(source, day, bytes)
   SELECT entry.value ->> 0, saved.content ->> 'day', entry.value ->> 1
   FROM ${noteOf('day-bytes')} AS saved, json_each(saved.content, '$.bytes') AS entry
-  WHERE json_type(saved.content, '$.day') = 'integer' AND entry.type = 'array'
-    AND json_type(entry.value, '$[0]') = 'text' AND json_type(entry.value, '$[1]') = 'integer';
+  WHERE json_type(saved.content, '$.day') = 'integer' AND ${isSafe("saved.content ->> 'day'")}
+    AND entry.type = 'array' AND json_type(entry.value, '$[0]') = 'text'
+    AND json_type(entry.value, '$[1]') = 'integer' AND ${isSafe('entry.value ->> 1')};
 INSERT OR IGNORE INTO directory_position(host, seq)
   SELECT content ->> 'host', content ->> 'seq' FROM ${noteOf('directory-position')}
-  WHERE json_type(content, '$.host') = 'text' AND json_type(content, '$.seq') = 'integer';
+  WHERE json_type(content, '$.host') = 'text' AND json_type(content, '$.seq') = 'integer'
+    AND ${isSafe("content ->> 'seq'")};
 DELETE FROM note WHERE name IN ('day-bytes', 'directory-position');
 `;

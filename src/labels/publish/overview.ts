@@ -69,7 +69,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
     store.positions(),
     store.purges(),
   ]);
-  const bursts = burstsByLabeler(positions, purges);
+  const bursts = await burstsByLabeler(positions, purges);
   const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, bursts, floor }, counted, since);
   const { counts: inWindow, ...leftOut } = windowCounts;
   const removed = removalSentence(purges);

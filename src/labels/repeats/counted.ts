@@ -1,21 +1,31 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LabelerCount } from '../../store/account-counts.ts';
 import type { Position } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
 import type { Interval } from '../../store/time.ts';
 import { burstsIn, burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
+/** Texts of repeats that are read before the event loop gets a turn. */
+const textsAtOnce = 20;
+
 /** Bursts of repeats by labeler, in order of their minutes. */
 export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
 
 /** Finds bursts among the stored repeats; those from before a removal of the labeler's rows are gone with the rows. */
-export function burstsByLabeler(positions: readonly Position[], purges: readonly Purge[]): BurstsByLabeler {
+export async function burstsByLabeler(
+  positions: readonly Position[],
+  purges: readonly Purge[],
+): Promise<BurstsByLabeler> {
   const removedAt = new Map(purges.map(({ source, requestedAt }) => [source, requestedAt]));
   const found = new Map<string, readonly Repeats[]>();
+  let read = 0;
   for (const { source, endpoint, value } of positions) {
     if (endpoint !== repeatsName) continue;
     const since = (removedAt.get(source) ?? 0) / 60_000_000;
     const bursts = burstsOf(readRepeats(value).filter(({ minute }) => minute >= since));
     if (bursts.length > 0) found.set(source, bursts);
+    read += 1;
+    if (read % textsAtOnce === 0) await nextTurn();
   }
   return found;
 }

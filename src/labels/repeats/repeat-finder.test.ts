@@ -3,7 +3,7 @@ import type { ReceivedLabel } from '../../store/label.ts';
 import type { AccountQuery, NewObservation, Observation } from '../../store/port.ts';
 import { day, hour, type Interval, micros } from '../../store/time.ts';
 import { maxLookUps } from './look-ups.ts';
-import { createRepeatFinder, type RepeatFinderOptions } from './repeat-finder.ts';
+import { createRepeatFinder, lastKeyChange, type RepeatFinderOptions } from './repeat-finder.ts';
 
 const src = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const account = 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb';
@@ -118,4 +118,14 @@ test('a row is an act if a duplicate of it may be among the rows that the look-u
   // Rows from before the horizon of duplicates are late when they come again.
   const late = finderOver([[3 * day, label(1)], [3 * day - 1, label(1)], ...others.slice(1)]);
   expect(await late.count(label(2))).toBe(1);
+});
+
+test('a key changes when a new one is first seen, and when an earlier one is seen again alone', () => {
+  expect(lastKeyChange([])).toBe(null);
+  expect(lastKeyChange([key('zA', 1, 9)])).toBe(null);
+  expect(lastKeyChange([key('zA', 1, 9), key('zB', 1, 9)])).toBe(null);
+  expect(lastKeyChange([key('zA', 1, 4), key('zB', 5, 9)])).toBe(5);
+  expect(lastKeyChange([key('zA', 1, 9), key('zB', 5, 9)])).toBe(5);
+  expect(lastKeyChange([key('zA', 1, 12), key('zB', 5, 9)])).toBe(9);
+  expect(lastKeyChange([key('zA', 1, 12), key('zB', 5, 9), key('zC', 3, 4)])).toBe(9);
 });

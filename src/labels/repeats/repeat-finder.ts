@@ -11,7 +11,7 @@ import {
 } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
 import { splitUri } from '../../store/subject.ts';
-import { day } from '../../store/time.ts';
+import { day, micros } from '../../store/time.ts';
 import { type LookUpOptions, LookUps } from './look-ups.ts';
 
 /** Time after an observed change of a key within which repeats are looked for. */
@@ -64,12 +64,18 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
   };
 }
 
-/** Returns when a labeler was first seen with its newest key, if it had another one before; null otherwise. */
+/**
+ * Returns when a labeler was first seen with its newest key, if it had another one before, or when it was last seen with a
+ * later key than its present ones: it returned to an earlier key after that. Null if neither.
+ */
 export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
-  const times = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
-  const [first] = times;
-  const last = times.at(-1);
-  return first === undefined || last === undefined || first === last ? null : last;
+  const [first, ...later] = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
+  const newest = later.at(-1);
+  if (first === undefined || newest === undefined || first === newest) return null;
+  const lastSeen = Math.max(...keys.map((one) => one.lastSeen));
+  const present = keys.filter((one) => one.lastSeen === lastSeen);
+  if (present.some(({ firstSeen }) => firstSeen === newest)) return newest;
+  return micros(Math.max(newest, ...keys.filter((one) => one.lastSeen < lastSeen).map((one) => one.lastSeen)));
 }
 
 /** Rows of an account; complete unless a duplicate, which would be a repeat each time it comes, may be among the others. */

@@ -6,8 +6,8 @@ export const repeatsName = 'repeats';
 export const burstRows = 100;
 /** Minutes of an hour. */
 const burstMinutes = hour / minute;
-/** Age beyond which repeats are forgotten: they have left every published window. */
-const keptMinutes = (31 * day) / minute;
+/** Age in minutes beyond which repeats are forgotten: they have left every published window. */
+export const keptMinutes = (31 * day) / minute;
 
 /** Rows of one source that repeat known labels with another time. */
 export interface Repeats {

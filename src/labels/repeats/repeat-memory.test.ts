@@ -33,9 +33,29 @@ test('a memory of repeats continues from the stored state, and a page without re
   expect((await memory.find(did, [])).changes[0]?.value).toBe(`${at.toString(36)}.9`);
 });
 
-test('sources beyond the bound are not remembered, and their repeats count as new events', async () => {
-  const { memory } = memoryOf([1, 1]);
-  for (let n = 0; n < 2_000; n += 1) memory.load(`did:web:${n}.example`, 'repeats', '1.1');
-  expect((await memory.find(did, [])).changes).toEqual([]);
-  expect((await memory.find('did:web:1.example', [])).changes).toHaveLength(1);
+const text = (minuteOfText: number, count: number): string => `${minuteOfText.toString(36)}.${count.toString(36)}`;
+
+test('beyond the bound, the source whose newest repeats are the oldest is forgotten', async () => {
+  const { memory } = memoryOf([1, 1, 1, 1]);
+  const source = (n: number): string => `did:web:${n}.example`;
+  for (let n = 0; n < 2_000; n += 1) memory.load(source(n), 'repeats', text(n === 7 ? at - 9 : at - 1, 5));
+  const page = await memory.find(did, []);
+  expect(page.changes[0]?.value).toBe(text(at, 1));
+  page.committed();
+  expect((await memory.find(did, [])).changes[0]?.value).toBe(text(at, 2));
+  expect((await memory.find(source(7), [])).changes[0]?.value).toBe(text(at, 1));
+  expect((await memory.find(source(8), [])).changes[0]?.value).toBe(`${text(at - 1, 5)} 1.1`);
+});
+
+test('a source is forgotten once its repeats have left every window', async () => {
+  const { memory, next } = memoryOf([1]);
+  const old = 'did:web:old.example';
+  memory.load(old, 'repeats', text(at - 31 * 1440, 5));
+  memory.load('did:web:garbage.example', 'repeats', '!');
+  expect(memory.size).toBe(0);
+  memory.load(old, 'repeats', text(at - 31 * 1440 + 1, 5));
+  expect(memory.size).toBe(1);
+  next();
+  (await memory.find(did, [])).committed();
+  expect(memory.size).toBe(1);
 });

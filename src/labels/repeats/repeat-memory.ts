@@ -2,14 +2,20 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { maxPositionLength, type NewObservation, type PositionChange } from '../../store/port.ts';
 import { minute } from '../../store/time.ts';
 import type { RepeatFinder } from './repeat-finder.ts';
-import { addRepeats, type Repeats, readRepeats, repeatsName, writeRepeats } from './repeat-log.ts';
+import { addRepeats, keptMinutes, readRepeats, repeatsName, writeRepeats } from './repeat-log.ts';
 
-/**
- * Maximum sources whose repeats are counted, each with at most 4 KB. Repeats of further sources count as new events.
- */
+/** Maximum sources whose repeats are remembered, as text of at most 4 KB each. */
 const maxSources = 2_000;
 
-/** Repeats of one page, to be committed with its rows. */
+/** Repeats of one source. */
+interface Remembered {
+  /** As they are stored: parsed repeats need twelve times the memory. */
+  readonly text: string;
+  /** Minute of the newest repeats. */
+  readonly newest: number;
+}
+
+/** Repeats of one page: what to commit with its rows. */
 export interface PageRepeats {
   readonly changes: readonly PositionChange[];
   /** Adds the repeats to the memory. Must be called once the page is durable. */
@@ -23,17 +29,22 @@ export interface PageRepeats {
 export class RepeatMemory {
   readonly #finder: RepeatFinder;
   readonly #clock: () => Micros;
-  readonly #sources = new Map<string, readonly Repeats[]>();
+  readonly #sources = new Map<string, Remembered>();
 
   constructor(finder: RepeatFinder, clock: () => Micros) {
     this.#finder = finder;
     this.#clock = clock;
   }
 
-  /** Loads stored repeats; returns false if the name is not that of repeats. */
+  /** Number of remembered sources. */
+  get size(): number {
+    return this.#sources.size;
+  }
+
+  /** Takes over what was stored; returns false if it is something else. */
   load(source: string, name: string, text: string): boolean {
     if (name !== repeatsName) return false;
-    if (this.#sources.size < maxSources) this.#sources.set(source, readRepeats(text));
+    this.#keep(source, text);
     return true;
   }
 
@@ -42,15 +53,29 @@ export class RepeatMemory {
    */
   async find(source: string, observations: readonly NewObservation[]): Promise<PageRepeats> {
     const count = await this.#finder.count(source, observations);
-    const before = this.#sources.get(source);
-    if (count === 0 || (before === undefined && this.#sources.size >= maxSources)) {
-      return { changes: [], committed: () => undefined };
-    }
-    const repeats = addRepeats(before ?? [], { minute: Math.floor(this.#clock() / minute), count });
+    if (count === 0) return { changes: [], committed: () => undefined };
+    const before = readRepeats(this.#sources.get(source)?.text ?? '');
+    const repeats = addRepeats(before, { minute: this.#minute(), count });
     const value = writeRepeats(repeats, maxPositionLength - source.length - repeatsName.length);
     return {
       changes: [{ source, endpoint: repeatsName, value }],
-      committed: () => void this.#sources.set(source, readRepeats(value)),
+      committed: () => this.#keep(source, value),
     };
+  }
+
+  /** Remembers a text, and forgets expired ones, and beyond the maximum the one whose newest repeats are the oldest. */
+  #keep(source: string, text: string): void {
+    this.#sources.set(source, { text, newest: readRepeats(text).at(-1)?.minute ?? 0 });
+    const expired = this.#minute() - keptMinutes;
+    let oldest = { source, newest: Number.POSITIVE_INFINITY };
+    for (const [one, { newest }] of this.#sources) {
+      if (newest <= expired) this.#sources.delete(one);
+      else if (newest < oldest.newest) oldest = { source: one, newest };
+    }
+    if (this.#sources.size > maxSources) this.#sources.delete(oldest.source);
+  }
+
+  #minute(): number {
+    return Math.floor(this.#clock() / minute);
   }
 }

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { micros } from '../../store/time.ts';
+import { burstsByLabeler } from './counted.ts';
+
+test('the event loop gets turns while the bursts of many labelers are found', async () => {
+  const positions = Array.from({ length: 2_000 }, (_, i) => ({
+    ...{ source: `did:web:${i}.example`, endpoint: 'repeats', value: '1.2s', acceptedAt: micros(0) },
+  }));
+  let ended = false;
+  const found = burstsByLabeler(positions, []);
+  const all = (async () => {
+    const bursts = await found;
+    ended = true;
+    return bursts;
+  })();
+  await new Promise(setImmediate);
+  await new Promise(setImmediate);
+  expect(ended).toBe(false);
+  expect((await all).size).toBe(2_000);
+});

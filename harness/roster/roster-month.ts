@@ -2,14 +2,13 @@ import { dice } from '../../sim/random.ts';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
-import { makeOverview } from '../../src/labels/publish/overview.ts';
+import { makeOverview, type OverviewStore } from '../../src/labels/publish/overview.ts';
 import { absenceOf } from '../../src/labels/reading/departures.ts';
 import { departureOf, isEnrolled } from '../../src/labels/roster/known-labeler.ts';
 import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
 import type { Log } from '../../src/ops/log.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import { clip } from '../../src/store/gaps.ts';
-import type { StoreReader } from '../../src/store/port.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives } from './labeler-life.ts';
 import { SimulatedLabeler } from './simulated-labeler.ts';
@@ -110,17 +109,17 @@ export function monthTable({ start, publications }: Month): string {
 }
 
 /** Creates the parts of a store that an overview reads: a labeler emits labels while it responds. */
-function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): StoreReader {
-  const store: Pick<StoreReader, 'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'purges'> = {
+function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): OverviewStore {
+  return {
     epoch: async () => ({ generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch }),
-    frontier: async () => ({ observedThrough: now, floor: epoch }) as Awaited<ReturnType<StoreReader['frontier']>>,
+    frontier: async () => ({ observedThrough: now, floor: epoch }) as Awaited<ReturnType<OverviewStore['frontier']>>,
     countsByLabeler: async ({ start: from }) =>
       labelers.flatMap(({ known: { did, tracker } }) =>
         (tracker.tracked.lastAnswered ?? 0) >= from ? [{ labeler: did, applied: 1, removed: 0 }] : [],
       ),
     refusals: async () => [],
     gaps: async (interval) => labelers.flatMap(({ gaps }) => clip(gaps, interval)),
+    positions: async () => [],
     purges: async () => [],
   };
-  return store as StoreReader;
 }

@@ -53,8 +53,17 @@ const doesNotMeasure = [
   'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads',
 ];
 
+/** Parts of the store from which an overview is made. */
+export type OverviewStore = Pick<
+  StoreReader,
+  'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'positions' | 'purges'
+>;
+
 /** Reads the store and returns the overview without `hold`, which is added when the artifact is written. */
-export async function makeOverview(store: StoreReader, inputs: OverviewInputs): Promise<Omit<RecentOverview, 'hold'>> {
+export async function makeOverview(
+  store: OverviewStore,
+  inputs: OverviewInputs,
+): Promise<Omit<RecentOverview, 'hold'>> {
   const { now, windowDays, origin, sources } = inputs;
   const window = windowOf(now, windowDays);
   const [{ generationId, startedAt }, { observedThrough, floor }] = await Promise.all([
@@ -115,7 +124,7 @@ export async function makeOverview(store: StoreReader, inputs: OverviewInputs): 
 
 /** Returns the counts of the window, of seven days and of one day, without bursts of repeats. */
 async function readCounts(
-  { store, bursts, floor }: { readonly store: StoreReader; readonly bursts: BurstsByLabeler; readonly floor: Micros },
+  { store, bursts, floor }: { readonly store: OverviewStore; readonly bursts: BurstsByLabeler; readonly floor: Micros },
   counted: Interval,
   since: (days: number) => Interval,
 ): Promise<{

@@ -20,7 +20,7 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
-/** Starts the checks of a siege. */
+/** Samples the process during a siege, and checks the labelers' states and the overview, until it is stopped. */
 export function startWatch(world: World, factsUrl: string, csv: string | null): Watch {
   const samples = new Samples(csv);
   const states = new StateWatch(world.honest);

@@ -101,12 +101,12 @@ export function errorReply(
   return json(errorTable[code].status, errorBody(code, freshness), [...common, ...more]);
 }
 
-/** Creates the response 405, which is the same on every path. */
+/** Creates the 405 response, which is identical for every path. */
 export function methodNotAllowed(common: HeaderList): Reply {
   return errorReply('method_not_allowed', common, ['Allow', allowedMethods]);
 }
 
-/** Creates the response 204 to OPTIONS, which is the same on every path and has no Content-Length. */
+/** Creates the 204 response to OPTIONS, which is identical for every path and has no Content-Length. */
 export function preflight(common: HeaderList): Reply {
   return { status: 204, headers: [...common, ...preflightHeaders], body: null };
 }

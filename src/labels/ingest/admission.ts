@@ -11,8 +11,8 @@ import { readLabel } from '../label/label-fields.ts';
 /** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
 export const maxLateness = 48 * hour;
 /**
- * Maximum time by which a label's authored time may be after the local clock, in microseconds (300 s); such a label is
- * refused otherwise.
+ * Maximum lead of a label's authored time over the local clock, in microseconds (300 s); a label that is further ahead is
+ * refused.
  */
 export const maxAhead = 300 * second;
 /**

@@ -31,7 +31,7 @@ export function parseDenyTarget(operand: string): DenyTarget {
   return { kind: 'domain', domain };
 }
 
-/** Formats a target for the file and the commands. */
+/** Formats a target as the deny file and `almanac labels deny` write it. */
 export function targetText(target: DenyTarget): string {
   return target.kind === 'did' ? target.did : target.domain;
 }

@@ -185,7 +185,7 @@ class Session {
       () => undefined,
     );
     while (!this.#signal.aborted) {
-      // Frames wait in the queue, and then at the labeler, until the source may be read again.
+      // Until the source may be read again, frames stay in the queue; a full queue stops the labeler by backpressure.
       await untilReadable(this.#source, this.#ports, this.#signal);
       const batch = this.#frames.next();
       if (batch === null) {

@@ -56,7 +56,7 @@ interface Point {
   readonly bytes: Uint8Array;
 }
 
-/** Cached points by curve and name; the creation of a point costs about as much as a check. */
+/** Cache of decoded public keys, by curve and compressed point; decoding one costs about as much as a verification. */
 const made = new Map<string, Point | null>();
 const maxMade = 8192;
 

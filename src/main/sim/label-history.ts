@@ -17,7 +17,7 @@ import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
 export const epochAge = 23 * day + 7 * hour;
 /** Interval of pages in the history, in microseconds. */
 const pageEvery = 10 * minute;
-/** Interruptions of the observation, as ages at the end of the history. */
+/** Interruptions of the observation: microseconds before the end of the history. */
 const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },

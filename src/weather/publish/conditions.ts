@@ -6,7 +6,7 @@ import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 
 /** Maximum age of a usable window, in windows; above it, the station is offline. */
 const offlineWindows = 15;
-/** Number of windows below half of the usual level after which the level is not weather: events may be missing. */
+/** Number of windows in a row below half of the usual level after which the state is unavailable: events may be missing. */
 const lastingWindows = 10;
 /** Number of windows after the start of a connection in which no lull is reported. */
 const settlingWindows = 10;

@@ -19,7 +19,7 @@ export interface Block {
   readonly sum: Buffer;
 }
 
-/** A key in SQLite's order: text before bytes, then by number. */
+/** Key of a row. Keys sort as in SQLite: text before blobs, then by number. */
 export type Key = readonly [Buffer | string, number];
 
 /** Key that sorts before every key of a row, because SQLite sorts the empty text before all other texts. */

@@ -85,15 +85,7 @@ export async function makeOverview(
   const notCounted = repeatsCaveat(leftOut);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);
-  const facts = {
-    now,
-    windowDays,
-    startedAt,
-    observedThrough,
-    gaps: listed,
-    sources,
-    refusals,
-  };
+  const facts = { now, windowDays, startedAt, observedThrough, gaps: listed, sources, refusals };
   return {
     schema: 'labels.recent-overview.v1',
     generated_at: timestamp(now),

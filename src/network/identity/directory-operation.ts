@@ -46,9 +46,12 @@ export interface DirectoryExportPage {
   readonly operations: readonly DirectoryOperation[];
 }
 
+/** Maximum lines of a page that are parsed, those of the largest page that a directory serves: a directory controls how many it sends. */
+const maxExportLines = 1_000;
+
 /** Parses a page of the paged export, JSON lines of operations; invalid lines are skipped. */
 export function parseDirectoryExport(text: string, options: { readonly allowHttp: boolean }): DirectoryExportPage {
-  const lines = text.split('\n').filter((line) => line !== '');
+  const lines = text.split('\n', maxExportLines).filter((line) => line !== '');
   const operations = lines.flatMap((line) => parseDirectoryOperation(Buffer.from(line), options) ?? []);
   return { lines: lines.length, operations };
 }

@@ -16,7 +16,10 @@ import { comparePriority } from './state/priority.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
 export interface Labels {
-  /** Resolves once the instrument observes; labelers are discovered later. */
+  /**
+   * Resolves once the instrument observes, or after 2 × `clockMs` while it still waits for a correct clock. Labelers are
+   * discovered later.
+   */
   start(): Promise<void>;
   /** Commits unfinished work, stores the time of the stop, and closes the store. */
   stop(): Promise<void>;

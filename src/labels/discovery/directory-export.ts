@@ -3,7 +3,7 @@ import type { HttpClient, TextAnswer } from '../../network/http/http.ts';
 import { type DirectoryOperation, parseDirectoryExport } from '../../network/identity/directory-operation.ts';
 
 /** Maximum operations per page that the directory serves. */
-const maxCount = 1_000;
+export const maxCount = 1_000;
 /** Minimum operations per page; a page with this number of the largest operations is within the limit of bytes. */
 const minCount = 50;
 /** Maximum pages per run. Afterwards the stream is tried again, because its window may be reached. */
@@ -57,7 +57,7 @@ export async function readDirectoryExport(
       continue;
     }
     if (answer.kind !== 'text') return failureOf(answer);
-    const { lines, operations } = parseDirectoryExport(answer.text, { allowHttp });
+    const { lines, operations } = parseDirectoryExport(answer.text, { maxLines: count, allowHttp });
     const rising = operations.filter(({ seq }) => seq > after);
     for (const operation of rising) onOperation(operation);
     if (lines < count) return { kind: 'read' };

@@ -120,20 +120,16 @@ export class PageAcceptance {
   }
 
   /**
-   * Queues a page; resolves once it is durable, with the number of new rows. Splits a page that is larger than a batch
-   * and commits its positions with the last part. Rejects with `ClockChanged`, or when the instrument stops.
+   * Queues a page that fits a batch (see `split`); resolves once it is durable, with the number of new rows. Rejects with
+   * `ClockChanged`, or when the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
-    let stored = 0;
-    for (const part of split(page)) {
-      if (this.#ended) throw new Error('stopped');
-      stored += await new Promise<number>((done, failed) => {
-        const cost = pageBytes(part) + pageOverheadBytes;
-        this.#queue.push(this.#options.shareOf(part.source), { page: part, done, failed }, cost);
-        this.#wake?.();
-      });
-    }
-    return stored;
+    if (this.#ended) throw new Error('stopped');
+    return new Promise<number>((done, failed) => {
+      const cost = pageBytes(page) + pageOverheadBytes;
+      this.#queue.push(this.#options.shareOf(page.source), { page, done, failed }, cost);
+      this.#wake?.();
+    });
   }
 
   /** Commits pages until the signal aborts; then rejects queued pages, which are read again after the next start. */

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LabelerCount } from '../../store/account-counts.ts';
 import type { Position } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
-import type { Interval } from '../../store/time.ts';
+import { type Interval, minute as minuteUs } from '../../store/time.ts';
 import { burstsIn, burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
 /** Texts of repeats that are read before the event loop gets a turn. */
@@ -21,7 +21,7 @@ export async function burstsByLabeler(
   let read = 0;
   for (const { source, endpoint, value } of positions) {
     if (endpoint !== repeatsName) continue;
-    const since = (removedAt.get(source) ?? 0) / 60_000_000;
+    const since = (removedAt.get(source) ?? 0) / minuteUs;
     const bursts = burstsOf(readRepeats(value).filter(({ minute }) => minute >= since));
     if (bursts.length > 0) found.set(source, bursts);
     read += 1;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inputLimits } from '../../input/limits.ts';
-import { parseDirectoryOperation } from './directory-operation.ts';
+import { parseDirectoryExport, parseDirectoryOperation } from './directory-operation.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const operation = {
@@ -93,4 +93,11 @@ it('the operation parser never throws, whatever the bytes', () => {
       expect(parse({ ...message, operation: value })?.did).toBe(did);
     }),
   );
+});
+
+it('a page of the export is parsed up to the requested number of lines, and invalid lines are skipped', () => {
+  const lines = [1, 2, 3, 4].map((seq) => JSON.stringify({ ...message, seq }));
+  const text = [lines[0], 'no operation', ...lines.slice(1)].join('\n');
+  const page = parseDirectoryExport(text, { maxLines: 4, allowHttp: false });
+  expect({ ...page, operations: page.operations.map(({ seq }) => seq) }).toEqual({ lines: 4, operations: [1, 2, 3] });
 });

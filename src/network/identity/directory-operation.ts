@@ -46,13 +46,16 @@ export interface DirectoryExportPage {
   readonly operations: readonly DirectoryOperation[];
 }
 
-/** Maximum lines of a page that are parsed, those of the largest page that a directory serves: a directory controls how many it sends. */
-const maxExportLines = 1_000;
-
-/** Parses a page of the paged export, JSON lines of operations; invalid lines are skipped. */
-export function parseDirectoryExport(text: string, options: { readonly allowHttp: boolean }): DirectoryExportPage {
-  const lines = text.split('\n', maxExportLines).filter((line) => line !== '');
-  const operations = lines.flatMap((line) => parseDirectoryOperation(Buffer.from(line), options) ?? []);
+/**
+ * Parses a page of the paged export, JSON lines of operations; skips invalid lines. Ignores lines after the first `maxLines`,
+ * the requested number: each line costs time even if it is empty or invalid, and the directory decides how many it sends.
+ */
+export function parseDirectoryExport(
+  text: string,
+  { maxLines, allowHttp }: { readonly maxLines: number; readonly allowHttp: boolean },
+): DirectoryExportPage {
+  const lines = text.split('\n', maxLines).filter((line) => line !== '');
+  const operations = lines.flatMap((line) => parseDirectoryOperation(Buffer.from(line), { allowHttp }) ?? []);
   return { lines: lines.length, operations };
 }
 

@@ -3,7 +3,12 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Default names of the artifacts in the artifact directory. */
-export const artifactNames = { labels: 'labels-overview.json', weather: 'weather-summary.json' } as const;
+export const artifactNames = {
+  labels: 'labels-overview.json',
+  labelers: 'labelers.ndjson',
+  labelerDefinitions: 'labeler-definitions.ndjson',
+  weather: 'weather-summary.json',
+} as const;
 
 /**
  * Replaces an artifact atomically: temporary file in the same directory, fsync, rename, fsync of the directory. A

@@ -19,6 +19,7 @@ export const pagesTier: readonly string[] = [
   'test/client/browser.test.ts',
   'test/docs/page.test.ts',
   'test/docs/policy.test.ts',
+  'test/facts/labelers-page.test.ts',
   'test/facts/observatory-page.test.ts',
 ];
 

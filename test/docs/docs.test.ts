@@ -11,10 +11,12 @@ import { accountPaths } from '../../src/contract/account.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 import { errorTable } from '../../src/contract/errors.ts';
 import { paths } from '../../src/contract/identifiers.ts';
+import { labelerErrorTable } from '../../src/contract/labeler-errors.ts';
 import { csvColumns } from '../../src/export/csv.ts';
 import { exportFormats } from '../../src/export/format.ts';
 import { pagePath } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
+import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
 import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
@@ -118,6 +120,11 @@ describe('docs/api.md', () => {
     expect(listed.filter((path) => path === '/openapi.json' || documentPaths.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),
     );
+  });
+
+  it('lists every route of the labelers, and the error code that only they have', () => {
+    expect(firstCells(api, '## Labelers by name').toSorted()).toEqual(Object.values(labelerRoutes).toSorted());
+    for (const [code, { status }] of Object.entries(labelerErrorTable)) expect(api).toContain(`${status} \`${code}\``);
   });
 
   it('lists every error code with its status, and no other', () => {

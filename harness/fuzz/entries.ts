@@ -5,7 +5,7 @@ import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { searchOf } from '../../src/account/query/parameters.ts';
 import { parseAccountQuery } from '../../src/account/query/query.ts';
 import { decodeArtifact } from '../../src/artifact/decode.ts';
-import { labelerDecoder } from '../../src/artifact/labeler-set.ts';
+import { labelerDecoder } from '../../src/artifact/labelers/labeler-set.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { parsePlainRequest } from '../../src/http/plain-request.ts';
 import { pathOf } from '../../src/http/target.ts';

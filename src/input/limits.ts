@@ -218,7 +218,7 @@ export const inputLimits = {
     elements: 16_384,
     fields: 64,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/artifact/labeler-set.ts',
+    code: 'src/artifact/labelers/labeler-set.ts',
   }),
   otherJson: shaped({
     input: 'any other JSON answer',

@@ -59,7 +59,7 @@ describe('the facts process', () => {
     await until('the labelers are refused', async () => (await status('/labelers')) === 503);
   });
 
-  it('reads the artifact from a URL, with the definitions beside it', async () => {
+  it('reads the artifact from a URL, with the definitions in the same place', async () => {
     const folder = artifactFolderInTest();
     const fixture = labelerFixture({ count: 3, seed: 1 });
     writeFileSync(join(folder, artifactNames.labels), JSON.stringify(fixture.overview));

@@ -1,7 +1,7 @@
-import type { LabelerSet } from '../../artifact/labeler-set.ts';
+import type { LabelerSet } from '../../artifact/labelers/labeler-set.ts';
+import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
+import type { SliceEnd } from '../../artifact/labelers/slices.ts';
 import type { LabelerLine } from '../../artifact/labelers.ts';
-import type { Preparation } from '../../artifact/labelers-source.ts';
-import type { SliceEnd } from '../../artifact/slices.ts';
 import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';

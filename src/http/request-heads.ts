@@ -1,6 +1,6 @@
 /**
  * Returns the index after the blank line of the first request head in received bytes, or -1. The result only determines
- * how many bytes the parser receives at once, so a body that looks like a head is still parsed correctly.
+ * how many bytes the parser receives in one piece, so a body that looks like a head is still parsed correctly.
  */
 export function endOfHead(bytes: Buffer): number {
   const strict = bytes.indexOf('\n\r\n');

@@ -21,7 +21,7 @@ export interface ConnectionBounds {
   readonly total: number;
   /** Maximum number of concurrent connections of one client; null if the peers are proxies, which represent many clients. */
   readonly perClient: number | null;
-  /** Maximum time in which a peer must read 64 KiB of its responses, or the rest of them, in milliseconds. */
+  /** Maximum time in milliseconds in which a peer must read 64 KiB of its responses, or all of a smaller rest. */
   readonly stallMs: number;
 }
 
@@ -55,7 +55,7 @@ interface NetworkConnections {
   readonly own: Set<TrackedConnection>;
 }
 
-/** Share of its connections below which the largest network is no longer assumed to be the largest one. */
+/** Factor of the last known size below which the largest network must be searched again. */
 const stillLargest = 7 / 8;
 
 /**

@@ -18,8 +18,8 @@ const didKeyPrefix = 'did:key:';
 
 /**
  * Returns the label keys (`verificationMethods.atproto_label`) that an audit log of the directory lists before the
- * current one, newest first. Nullified operations are ignored. Null if the value is not the audit log of this DID.
- * Source: did:plc, `GET /{did}/log/audit`.
+ * current one, newest first. Nullified operations are ignored. Returns null if the value is not the audit log of this
+ * DID. Source: did:plc, `GET /{did}/log/audit`.
  */
 export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabelKey[] | null {
   if (!Array.isArray(value)) return null;
@@ -45,7 +45,7 @@ export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabel
     .reverse();
 }
 
-/** Returns the did:key of an operation's label key; null if the operation has none, such as a tombstone. */
+/** Returns the did:key of an operation's label key. Returns null if the operation has no label key, as a tombstone. */
 function keyName({ verificationMethods }: JsonObject): string | null {
   const name = isObject(verificationMethods) ? verificationMethods.atproto_label : undefined;
   return typeof name === 'string' && name.startsWith(didKeyPrefix) ? name : null;

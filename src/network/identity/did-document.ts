@@ -8,12 +8,13 @@ export interface DidDocument {
   readonly did: string;
   /** First `at://` name claimed, in lower case; only a claim until the handle resolves to this DID. */
   readonly handle: string | null;
-  /** True if the document declares a labeler service, even with an unusable endpoint. */
+  /** True if the document declares a labeler service, even if its endpoint is unusable. */
   readonly labelerDeclared: boolean;
-  /** Origin of the labeler service; null if the document declares none with an https origin. */
+  /** Origin of the labeler service. Null if the document declares no labeler service with an https origin. */
   readonly labelerEndpoint: URL | null;
   /**
-   * Origin of the account's host, which stores its records; null if the document declares none with an https origin.
+   * Origin of the account's host, which stores the records of the account. Null if the document declares no host with
+   * an https origin.
    */
   readonly pds: URL | null;
   /** The first valid key with the id `#atproto_label`, since the protocol has one label key; empty if there is none. */
@@ -27,8 +28,8 @@ export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list' | 
 const maxEntries = 64;
 
 /**
- * Parses a document served for `did`. All of its content is foreign. `allowHttp`: accept plain http endpoints, for
- * loopback.
+ * Parses a document served for `did`. All content of the document is foreign. `allowHttp` accepts plain http endpoints,
+ * for loopback.
  */
 export function parseDidDocument(
   value: unknown,

@@ -118,7 +118,7 @@ export class FairQueue {
     this.#bands[band]?.set(client, own);
   }
 
-  /** Removes and returns the entry that has the next turn; null if no entry may have a turn now. */
+  /** Removes and returns the entry that has the next turn, or null if no entry may have a turn now. */
   take(): Waiting | null {
     const oldest = firstRunnable(this.#clients.values());
     if (!oldest) return null;

@@ -22,7 +22,7 @@ export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
 /** Matches `X-Forwarded-For` headers. The surrounding spaces are part of the value: matching them could take quadratic time. */
 const forwardedFor = /^x-forwarded-for:(.*)$/gim;
 
-/** Returns the value of `X-Forwarded-For` in the first head of received bytes; undefined without such a header. */
+/** Returns the value of `X-Forwarded-For` in the first head of received bytes, or undefined without such a header. */
 export function forwardedForOf(bytes: Buffer): string | undefined {
   const end = endOfHead(bytes);
   if (end < 0) return undefined;

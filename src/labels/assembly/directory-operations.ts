@@ -22,7 +22,7 @@ export interface DirectoryOperationsOptions {
 
 /** Reader of the directory's stream, which runs while the instrument observes. */
 export interface DirectoryOperations {
-  /** Position to resume from; null before the first operation. */
+  /** Position to resume from, or null before the first operation. */
   readonly position: DirectoryPosition | null;
   run(signal: AbortSignal): Promise<void>;
 }

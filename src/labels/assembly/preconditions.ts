@@ -21,7 +21,7 @@ export interface Preconditions {
   onTrustedTime(milliseconds: number, askedAt: Micros): void;
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
-  /** True if an upstream confirmed the clock, false if one contradicted it; null before the first response. */
+  /** True if an upstream confirmed the clock, false if one contradicted it, or null before the first response. */
   readonly clockRight: boolean | null;
   /** Disk budget at the last check of the free space. */
   readonly disk: DiskBudget;

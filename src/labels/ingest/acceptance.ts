@@ -114,7 +114,7 @@ export class PageAcceptance {
     this.#options = options;
   }
 
-  /** Reason for the current pause; null if acceptance is not paused. */
+  /** Reason for the current pause, or null if acceptance is not paused. */
   get paused(): PauseReason | null {
     return this.#paused?.reason ?? null;
   }

@@ -91,7 +91,8 @@ async function withStableClock(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Evidence that a refused label gives of its source's dates; null for a label that is malformed or of another labeler.
+ * Evidence that a refused label gives of its source's dates, or null for a label that is malformed or of another
+ * labeler.
  */
 const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null>> = {
   foreign_src: null,

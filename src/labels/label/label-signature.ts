@@ -9,7 +9,7 @@ export type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;
-      /** The signed message without the fields that the lexicon does not name; null if there are no such fields. */
+      /** The signed message without the fields that the lexicon does not name, or null if there are no such fields. */
       readonly plain: Uint8Array | null;
       readonly signature: Uint8Array;
     }

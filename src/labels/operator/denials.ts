@@ -26,7 +26,7 @@ export interface DenialsOptions {
 export class Denials {
   readonly #options: DenialsOptions;
   #list: DenyList = emptyDenyList;
-  /** Description of the defect that the last read of the list found; null if the list was valid. */
+  /** Description of the defect that the last read of the list found, or null if the list was valid. */
   #damage: string | null = null;
 
   constructor(options: DenialsOptions) {

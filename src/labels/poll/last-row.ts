@@ -21,7 +21,9 @@ export interface PageEvidence {
   readonly labels: readonly unknown[];
   /** True if the page contains all remaining rows. */
   readonly isRest: boolean;
-  /** Fingerprint of the row that has the last row's number; null if no row has that number, or the row is not known. */
+  /**
+   * Fingerprint of the row that has the last row's number, or null if no row has that number, or the row is not known.
+   */
   readonly fingerprintAtNumber: string | null;
 }
 

@@ -14,7 +14,7 @@ export interface Filled {
   readonly reset: boolean;
   readonly fault: SourceFault | null;
   /**
-   * Cursor from which the stream replays labels that polls cannot return; null if no such replay is necessary or
+   * Cursor from which the stream replays labels that polls cannot return, or null if no such replay is necessary or
    * possible.
    */
   readonly replayFrom: number | null;

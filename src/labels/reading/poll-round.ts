@@ -303,7 +303,7 @@ function nextCursor(
   return next;
 }
 
-/** Returns the authored time of a row; null if the row has no valid time. */
+/** Returns the authored time of a row, or null if the row has no valid time. */
 export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }

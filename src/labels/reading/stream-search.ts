@@ -68,7 +68,7 @@ class SearchTooLong extends Error {}
 
 interface Sample {
   readonly labels: readonly unknown[];
-  /** Number of the last frame of the sample; null if the sample has no frame. */
+  /** Number of the last frame of the sample, or null if the sample has no frame. */
   readonly newest: number | null;
   /** Total size of the frames of the sample, in bytes. */
   readonly bytes: number;

@@ -62,7 +62,7 @@ export function withoutBursts(counts: readonly LabelerCount[], bursts: BurstsByL
   return { counts: sorted, leftOut, labelers };
 }
 
-/** States how many rows are stored and not counted; null if there are none. */
+/** States how many rows are stored and not counted, or null if there are none. */
 export function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labelers'>): string | null {
   if (leftOut === 0) return null;
   const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;

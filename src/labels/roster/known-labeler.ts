@@ -33,7 +33,7 @@ export interface KnownLabeler {
   readonly provenance: Set<string>;
   resolutionStatus: ResolutionStatus;
   endpoint: string | null;
-  /** Origin of the host of the labeler's records, as its document names it; null if unknown. */
+  /** Origin of the host of the labeler's records, as its document names it, or null if unknown. */
   pds: string | null;
   /** Handle that the labeler's document claims, which `handleConfirmed` qualifies. */
   handle: string | null;
@@ -75,7 +75,9 @@ export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
   };
 }
 
-/** Returns the gap of a labeler that left the enrolment, within the interval; null if the labeler has no such gap. */
+/**
+ * Returns the gap of a labeler that left the enrolment, within the interval, or null if the labeler has no such gap.
+ */
 export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
   if (labeler.tracker.tracked.lastAnswered === null) return null;
   return departureGap(rowOf(labeler, interval.end), interval);

@@ -70,7 +70,7 @@ export class Places {
     this.#vacate(did);
   }
 
-  /** Returns the source that gets the next free slot; null if no slot is free, or no waiting source may have it. */
+  /** Returns the source that gets the next free slot, or null if no slot is free, or no waiting source may have it. */
   next(): KnownLabeler | null {
     if (this.#holders.size >= this.#max) return null;
     const now = this.#clock();

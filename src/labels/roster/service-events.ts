@@ -177,7 +177,9 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
   return { kind: 'service', did, definitions: definitionsOf(commit.record) };
 }
 
-/** Returns the label definitions in a labeler's record as JSON; null if the record has no definitions, or too many. */
+/**
+ * Returns the label definitions in a labeler's record as JSON, or null if the record has no definitions, or too many.
+ */
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;

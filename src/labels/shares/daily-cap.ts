@@ -175,7 +175,7 @@ export class DailyCap {
     return this.#paused.has(source);
   }
 
-  /** Returns the reason for the pause of a source; null if it is not paused. */
+  /** Returns the reason for the pause of a source, or null if it is not paused. */
   reasonOf(source: string): CapReason | null {
     return this.#paused.get(source) ?? null;
   }

@@ -10,7 +10,7 @@ export interface DiskLimits {
   readonly minFreeBytes: number;
   /** Maximum bytes that are added in a UTC day. */
   readonly maxDailyBytes: number;
-  /** True if the free space may lower `maxDailyBytes`; false if the operator chose that value. */
+  /** True if the free space may lower `maxDailyBytes`, or false if the operator chose that value. */
   readonly isDerived: boolean;
   /** Number of retained days. */
   readonly windowDays: number;

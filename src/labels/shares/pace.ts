@@ -46,7 +46,7 @@ export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resourc
   },
 };
 
-/** Maximum processor time of all sources of a class together, in milliseconds; null for no limit. */
+/** Maximum processor time of all sources of a class together, in milliseconds, or null for no limit. */
 export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },

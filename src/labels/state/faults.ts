@@ -4,7 +4,7 @@ import type { Fault } from './reading-events.ts';
 
 /** Failure of a source, as shown by a response that is not a page, or a connection that could not be established. */
 export interface SourceFault {
-  /** Kind of the failure; null if a limit of this instrument caused it, which is no evidence about the source. */
+  /** Kind of the failure, or null if a limit of this instrument caused it, which is no evidence about the source. */
   readonly fault: Fault | null;
   /** Reason for the log: a word or a number, never a text of the labeler. */
   readonly why: string;

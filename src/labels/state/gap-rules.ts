@@ -128,7 +128,7 @@ export const gapRules: readonly GapRule[] = [
   }),
 ];
 
-/** Returns the change of gaps that the table defines for an event; null if no row applies. */
+/** Returns the change of gaps that the table defines for an event, or null if no row applies. */
 export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
   const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
   if (row === undefined) return null;

@@ -32,9 +32,9 @@ export interface PriorityInput {
   /** True if the seeds file names the source, even if another source of discovery named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;
-  /** Time of the first accepted page by the local clock; null if the source never responded. */
+  /** Time of the first accepted page by the local clock, or null if the source never responded. */
   readonly firstAnswered: Micros | null;
-  /** Start of the current series of failed attempts; null if the last attempt succeeded. */
+  /** Start of the current series of failed attempts, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
 }
 

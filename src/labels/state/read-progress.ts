@@ -37,13 +37,13 @@ export interface ReadProgress {
    */
   readonly lastPage: ReadonlySet<number> | null;
   /**
-   * Number of consecutive checks that did not find the last row, and the time of the latest such check; null if the
+   * Number of consecutive checks that did not find the last row, and the time of the latest such check, or null if the
    * last check found it.
    */
   readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
   /** Newest consecutive frames of the stream with labels, oldest first. */
   readonly seen: readonly LastFrame[];
-  /** Newest committed frame of the last connection; null if no frame was committed. */
+  /** Newest committed frame of the last connection, or null if no frame was committed. */
   readonly live: LastFrame | null;
   /**
    * True if all labels before the stream's frames are stored or recorded as a gap; only then is a frame number a resume

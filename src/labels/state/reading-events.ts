@@ -15,7 +15,7 @@ export interface Unread {
 /** Last frame of a stream, as stored in a position. */
 export interface LastFrame {
   readonly seq: number;
-  /** Mark of the last label of the frame; null if the frame had no label. */
+  /** Mark of the last label of the frame, or null if the frame had no label. */
   readonly tail: string | null;
 }
 

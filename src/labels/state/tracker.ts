@@ -40,7 +40,7 @@ export class Tracker {
     return this.#reading.failing !== null;
   }
 
-  /** Time since which the source is not known to be complete; null if it never responded. */
+  /** Time since which the source is not known to be complete, or null if it never responded. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }

@@ -10,7 +10,7 @@ export const maxWaitingBytes = 16 * 1024 * 1024;
 const maxBatchCost = 2 * 1024 * 1024;
 
 interface Waiting {
-  /** Bytes of the frame; null if the frame was refused on arrival and is not kept. */
+  /** Bytes of the frame, or null if the frame was refused on arrival and is not kept. */
   readonly bytes: Uint8Array | null;
   readonly cost: number;
   readonly refused: 'malformed' | 'over_budget';
@@ -56,8 +56,8 @@ export class FrameQueue {
   }
 
   /**
-   * Returns the oldest frames that together occupy at most `maxCost` bytes of memory, but at least one frame; null if
-   * no frame waits.
+   * Returns the oldest frames that together occupy at most `maxCost` bytes of memory, but at least one frame, or null
+   * if no frame waits.
    */
   next(maxCost = maxBatchCost): FrameBatch | null {
     let cost = 0;

@@ -29,7 +29,7 @@ export interface SlotLimits {
 export interface Claim {
   /** Host and port in the form of `URL.host`. */
   readonly host: string;
-  /** Source that causes the request; undefined if unknown. */
+  /** Source that causes the request, or undefined if unknown. */
   readonly source?: string;
   /** True if the claim may get a reserved slot (default: false). */
   readonly privileged?: boolean;

@@ -78,7 +78,9 @@ function retryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   return at === null ? null : Math.max(0, at - (answerDate(headers) ?? now));
 }
 
-/** Parses an HTTP date in the only form that is still generated (RFC 9110, IMF-fixdate); null for other forms. */
+/**
+ * Parses an HTTP date in the only form that is still generated (RFC 9110, IMF-fixdate). Returns null for other forms.
+ */
 function httpDate(text: string | undefined): number | null {
   if (text === undefined || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return null;
   const time = Date.parse(text);

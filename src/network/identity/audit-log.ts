@@ -5,7 +5,7 @@ import { type LabelKey, parseLabelKey } from './label-key.ts';
 /** A key that a labeler used earlier, and the period for which the directory listed it. */
 export interface EarlierLabelKey {
   readonly key: LabelKey;
-  /** Time at which the directory accepted the operation that added the key; null if unknown. */
+  /** Time at which the directory accepted the operation that added the key, or null if unknown. */
   readonly from: Micros | null;
   /** Time at which the key was replaced or removed. */
   readonly until: Micros;

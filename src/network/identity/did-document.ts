@@ -61,7 +61,7 @@ export function parseDidDocument(
   return { kind: 'document', document };
 }
 
-/** Returns the objects of an optional list; null if the value is not a list. */
+/** Returns the objects of an optional list, or null if the value is not a list. */
 function list(value: unknown): JsonObject[] | null {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value.slice(0, maxEntries).filter(isObject) : null;
@@ -81,7 +81,10 @@ function handleOf(alsoKnownAs: unknown): string | null {
   return isHandle(handle) ? handle.toLowerCase() : null;
 }
 
-/** Parses the address of a service in a document or an operation: an origin without a path; null for anything else. */
+/**
+ * Parses the address of a service in a document or an operation: an origin without a path. Returns null for anything
+ * else.
+ */
 export function parseOrigin(value: unknown, allowHttp: boolean): URL | null {
   if (typeof value !== 'string') return null;
   const schemes = allowHttp ? httpSchemes : ['https:'];

@@ -17,9 +17,9 @@ export interface DirectoryOperation {
 }
 
 /**
- * Parses a message of the export stream; null if the message is not an operation of a did:plc or exceeds the limits.
- * The content of a message is foreign: the holder of any DID controls it. `allowHttp` accepts plain http endpoints, for
- * loopback. Source: did:plc v0.3.0, `GET /export/stream`.
+ * Parses a message of the export stream. Returns null if the message is not an operation of a did:plc or exceeds the
+ * limits. The content of a message is foreign: the holder of any DID controls it. `allowHttp` accepts plain http
+ * endpoints, for loopback. Source: did:plc v0.3.0, `GET /export/stream`.
  */
 export function parseDirectoryOperation(
   data: Buffer,

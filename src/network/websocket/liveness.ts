@@ -43,7 +43,7 @@ class TickingLiveness implements Liveness {
   #controlCame = false;
   #silentTicks = 0;
   #ticksToPing: number;
-  /** Number of ticks since the ping without a pong; null if every ping has a pong. */
+  /** Number of ticks since the ping without a pong, or null if every ping has a pong. */
   #unanswered: number | null = null;
   #isPaused = false;
 

@@ -29,8 +29,8 @@ export interface DirectoryOperations {
 
 /**
  * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with
- * or without a record, and reads the documents of known labelers again. The bounds on labelers that relays and the
- * Jetstream name also apply.
+ * or without a record, and reads the documents of known labelers again. The limits on labelers that relays and the
+ * Jetstream name also apply to these accounts.
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
@@ -59,7 +59,7 @@ export function operationHandler(
   return ({ did, isLabeler }) => {
     const isKnown = roster.labeler(did) !== undefined;
     if (isLabeler) roster.add(did, 'discovered', `directory ${host}`);
-    // A new labeler's document is read without this call.
+    // The document of a new labeler is read without this call.
     if (isKnown) roster.documentChanged(did);
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Resume position at one endpoint, with marks of the labels at that position, which differ after a reset of the
- * labeler's database.
+ * Resume position at one endpoint, with marks of the labels at that position. The marks detect a reset of the labeler's
+ * database.
  */
 export interface ReadPosition {
   /** Last sequence number of the stream, or null if the stream was never read. */

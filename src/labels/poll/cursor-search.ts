@@ -11,7 +11,7 @@ import { hour, minute } from '../../store/time.ts';
 export interface SampledPage {
   /** Authored times of the page's labels, in order, or null for an undated label. */
   readonly authored: readonly (Micros | null)[];
-  /** The page's cursor if it is decimal, else null. */
+  /** The page's cursor if the cursor is decimal, or null. */
   readonly cursor: number | null;
 }
 

@@ -35,11 +35,11 @@ export interface KnownLabeler {
   endpoint: string | null;
   /** Origin of the host of the labeler's records, as its document names it, or null if unknown. */
   pds: string | null;
-  /** Handle that the labeler's document claims, which `handleConfirmed` qualifies. */
+  /** Handle that the labeler's document claims. `handleConfirmed` states whether the handle was confirmed. */
   handle: string | null;
   /** True if the last check of the handle resolved it to this labeler. */
   handleConfirmed: boolean;
-  /** True if the operator denies the labeler, which is then neither enrolled nor read. */
+  /** True if the operator denies the labeler. A denied labeler is neither enrolled nor read. */
   denied: boolean;
   readonly tracker: Tracker;
 }

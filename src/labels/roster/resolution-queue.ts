@@ -58,7 +58,7 @@ export class ResolutionQueue {
     other.due.delete(did);
   }
 
-  /** Returns the documents that are due and may be resolved now; each is in progress until `done`. */
+  /** Returns the documents that are due and may be resolved now. Each of them is in progress until `done` is called. */
   take(now: number): DueResolution[] {
     const taken: DueResolution[] = [];
     for (const { privileged, other } of [this.#lanes.plc, this.#lanes.web]) {
@@ -103,7 +103,7 @@ export function isWeb(did: string): boolean {
   return did.startsWith('did:web:');
 }
 
-/** Returns the registrable domain of a did:web; empty for other DIDs. */
+/** Returns the registrable domain of a did:web; the result is empty for other DIDs. */
 export function domainOf(did: string): string {
   return isWeb(did) ? registrableDomain(did.slice('did:web:'.length).replace(/%3A/i, ':')) : '';
 }

@@ -83,7 +83,7 @@ class Node<T> {
   /** Virtual time of the child that was served last. */
   #now = 0;
   readonly #children = new Map<string, Node<T>>();
-  /** Children with waiting items, as a binary heap. */
+  /** Children with waiting items, stored as a binary heap. */
   readonly #heap: Node<T>[] = [];
   #sweepAt = maxIdle;
 

@@ -116,8 +116,8 @@ export class Pace {
   }
 
   /**
-   * Returns null if a source may be read, otherwise a promise that resolves once the source may be read, or when the
-   * signal aborts.
+   * Returns null if a source may be read now. Otherwise returns a promise that resolves once the source may be read or
+   * the signal aborts.
    */
   ready(source: string, signal: AbortSignal): Promise<void> | null {
     const buckets = this.#bucketsOf(source);

@@ -36,11 +36,13 @@ export interface ReadingState {
   /** Start of an outage that is not yet filled in. */
   readonly outageSince: Micros | null;
   /**
-   * Time at which missed labels were last accepted, or null while the source does not respond, or if no labels are
-   * missed.
+   * Time at which missed labels were last accepted. Null while the source does not respond, or if no labels are missed.
    */
   readonly readAt: Micros | null;
-  /** State before the first attempt of this run, or null before that attempt began, and once it succeeded or failed. */
+  /**
+   * State before the first attempt of this run, while that attempt is in progress. Null before the attempt and after it
+   * succeeded or failed.
+   */
   readonly beforeFirstAttempt: TrackedState | null;
   /** True if all earlier labels were read since the last attempt began, so that all further labels arrive live. */
   readonly whole: boolean;

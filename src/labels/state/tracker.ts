@@ -56,7 +56,7 @@ export class Tracker {
   }
 
   /**
-   * Time at which labels missed in an outage were last accepted, or the source first responded again; null if no labels
+   * Time at which labels missed in an outage were last accepted, or the source first responded again. Null if no labels
    * are missed.
    */
   get readAt(): Micros | null {

@@ -2,11 +2,11 @@ import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
-/** Maximum frames that wait for the writer; when it is reached, reading of the connection pauses. */
+/** Maximum number of frames that wait for the writer. At the maximum, reading of the connection pauses. */
 const maxFrames = 256;
-/** Maximum bytes of waiting frames. A single frame may be as large as a page. */
+/** Maximum bytes of waiting frames. One frame alone may be as large as a page. */
 export const maxWaitingBytes = 16 * 1024 * 1024;
-/** Maximum memory of frames that are decoded together, in bytes. A single frame may occupy more. */
+/** Maximum memory of frames that are decoded together, in bytes. One frame alone may occupy more. */
 const maxBatchCost = 2 * 1024 * 1024;
 
 interface Waiting {

@@ -96,8 +96,8 @@ function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean 
 }
 
 /**
- * Returns the number of argument bytes after the first byte of an item; -1 for indefinite and reserved lengths, which
- * DAG-CBOR does not allow.
+ * Returns the number of argument bytes after the first byte of an item, or -1 for indefinite and reserved lengths,
+ * which DAG-CBOR does not allow.
  */
 function argumentBytes(info: number): number {
   if (info < 24) return 0;

@@ -15,7 +15,7 @@ export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 
 
 /** Result of scanning a JSON document. */
 export interface Shape {
-  /** First exceeded limit; null if the document is within the limits, even if it is invalid. */
+  /** First exceeded limit, or null if the document is within the limits, even if it is invalid. */
   readonly fault: ShapeFault | null;
   /** Number of values and keys up to the fault. */
   readonly elements: number;

@@ -13,7 +13,7 @@ export interface Running {
 
 /** Options of a server command. */
 export interface ServeOptions {
-  /** Loopback port of the metrics listener; null for none. */
+  /** Loopback port of the metrics listener, or null for none. */
   readonly metricsPort: number | null;
   /** True if the process collects metrics; a worker collects metrics for the process that aggregates them. */
   readonly collectMetrics: boolean;
@@ -42,7 +42,7 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   return 0;
 }
 
-/** Returns the started server; null if a signal arrived first. */
+/** Returns the started server, or null if a signal arrived first. */
 async function started(
   start: ServeOptions['start'],
   registry: Registry | null,

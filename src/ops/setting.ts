@@ -5,7 +5,7 @@
 export interface Setting<T> {
   /** Name without dashes, in kebab case: `max-age-seconds`. */
   readonly flag: string;
-  /** Placeholder of the value in the help text; null for a switch, which takes no value. */
+  /** Placeholder of the value in the help text, or null for a switch, which takes no value. */
   readonly placeholder: string | null;
   readonly help: string;
   readonly fallback: T;

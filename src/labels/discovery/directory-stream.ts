@@ -22,26 +22,26 @@ export interface DirectoryStreamOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
   readonly onOperation: (operation: DirectoryOperation) => void;
-  /** Position at the end of the last run; null to begin with the next operation. */
+  /** Position at the end of the last run, or null to begin with the next operation. */
   readonly position: number | null;
   /**
-   * Maximum messages and bytes that are read in one second; by default 1,000 and 4 MB, a hundred times the rate of a
-   * busy day.
+   * Maximum number of messages and bytes that are read in one second. The defaults are 1,000 and 4 MB, a hundred times
+   * the rate of a busy day.
    */
   readonly maxPerSecond?: { readonly messages: number; readonly bytes: number };
 }
 
 /** Follows the export stream of a did:plc directory. */
 export interface DirectoryStream {
-  /** Position to resume from: every operation up to this position was passed on. Null before the first operation. */
+  /** Position to resume from: every operation up to this position was delivered. Null before the first operation. */
   readonly position: number | null;
   /** Follows the stream until the signal aborts, and reconnects as often as necessary. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Reasons with which a directory closes the stream; the code is 1000 for each. */
+/** Reasons in the close frame of a directory that closes the stream. The close code is 1000 for each. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
-/** Runs that read the export but no new operation, after which the position is given up. */
+/** Maximum number of consecutive export runs without a new operation. After them the position is discarded. */
 const maxEmptyRuns = 10;
 /** Wait before the next request to a host without the stream, such as a replica, in milliseconds. */
 const noStreamMs = 3_600_000;
@@ -60,7 +60,7 @@ class DirectoryFollower implements DirectoryStream {
   readonly #second = { messages: 0, bytes: 0, isOver: false };
   #socket: GuardedSocket | null = null;
   #hasFailed = false;
-  /** Runs of the export that read no new operation, since the last operation of the export or of the stream. */
+  /** Number of export runs without a new operation since the last operation of the export or of the stream. */
   #emptyRuns = 0;
   /** State of the export, so that the log reports each change once. */
   #export: 'unused' | 'read' | 'failed' = 'unused';
@@ -90,7 +90,9 @@ class DirectoryFollower implements DirectoryStream {
     }
   }
 
-  /** A socket's callback must not throw: an invalid message does not affect the following ones. */
+  /**
+   * Catch the error, because the callback of a socket must not throw and an invalid message must not affect later ones.
+   */
   #read(data: Buffer, signal: AbortSignal): void {
     const second = this.#second;
     second.messages += 1;
@@ -106,7 +108,7 @@ class DirectoryFollower implements DirectoryStream {
       const operation = parse();
       if (operation === null) return;
       onOperation(operation);
-      // The last position is stored, not the largest, so that one implausibly large number does not hide later
+      // Store the last position and not the largest one, so that one implausibly large number does not hide later
       // operations.
       this.position = operation.seq;
       this.#emptyRuns = 0;
@@ -117,9 +119,9 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Stops reading for the rest of the second after the maximum of messages or bytes. A live stream is rarely paused,
-   * and a flood is bounded. The directory buffers a few hundred messages for a client and closes the stream if they are
-   * exceeded.
+   * Stops reading for the rest of the second after the maximum of messages or bytes. A live stream rarely reaches the
+   * maximum; a flood does. The directory buffers a few hundred messages for a client, and closes the stream of a client
+   * that falls further behind.
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const second = this.#second;
@@ -150,7 +152,7 @@ class DirectoryFollower implements DirectoryStream {
       signal,
     );
     this.#socket = socket;
-    // The first messages may have exceeded the rate before there was a socket to pause.
+    // Pause if the first messages exceeded the rate before the socket was known.
     if (this.#second.isOver) socket.pause();
     const info = await socket.closed;
     this.#socket = null;
@@ -167,9 +169,10 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Reads what the stream no longer holds from the paged export. The position moves with each operation, so that the
-   * next connection, or the next process, goes on from there; the stream is tried again after each run. A failure of the
-   * export keeps the position. Returns the wait that the directory requested, in milliseconds.
+   * Reads operations that are older than the stream's window from the paged export. The position moves with each
+   * operation, so that the next connection or the next process continues from there. The caller tries the stream again
+   * after each run. A failure of the export does not change the position. Returns the wait that the directory
+   * requested, in milliseconds.
    */
   async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;

@@ -22,10 +22,10 @@ interface Answer {
 /** Verdict of the facts API on an artifact. */
 export interface Verdict {
   readonly verdict: 'servable' | 'refused' | 'not_an_artifact';
-  /** Schema of the artifact; null if it is unknown. */
+  /** Schema of the artifact, or null if it is unknown. */
   readonly schema: string | null;
   readonly instrument: 'labels' | 'weather' | null;
-  /** Freshness state of a label artifact; null for others. */
+  /** Freshness state of a label artifact, or null for others. */
   readonly state: string | null;
   readonly reasons: readonly string[];
   readonly freshness: LabelFreshness | null;

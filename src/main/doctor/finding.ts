@@ -8,7 +8,7 @@ export interface Finding {
   readonly level: Level;
   /** Result of the check, in one line. */
   readonly found: string;
-  /** Remedy, in one line; null if no action is required. */
+  /** Remedy, in one line, or null if no action is required. */
   readonly todo: string | null;
 }
 

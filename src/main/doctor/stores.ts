@@ -16,7 +16,7 @@ export interface StoreFindings {
   readonly findings: readonly Finding[];
   /** Disk usage of the store, in bytes. */
   readonly bytes: number;
-  /** Id of the store's epoch; null if it cannot be read. */
+  /** Id of the store's epoch, or null if it cannot be read. */
   readonly generation: string | null;
 }
 

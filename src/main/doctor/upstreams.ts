@@ -129,7 +129,7 @@ async function ask(
 
 const reachIt = 'check the network, the resolver and the firewall (outbound TCP 443)';
 
-/** Returns a failure that names every host that was contacted; null if any of them answered. */
+/** Returns a failure that names every host that was contacted, or null if any of them answered. */
 export function networkFinding(tried: readonly TriedHost[]): Finding | null {
   if (tried.length === 0 || tried.some(({ answers }) => answers)) return null;
   return fail('network', describeTried(tried), reachIt);

@@ -82,7 +82,7 @@ function generationIn(body: string | null): string | null {
   return isObject(acquisition) && typeof acquisition.generation_id === 'string' ? acquisition.generation_id : null;
 }
 
-/** Parses a body as one JSON object; null for anything else. */
+/** Parses a body as one JSON object. Returns null for anything else. */
 export function objectIn(body: string | null): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body ?? '');

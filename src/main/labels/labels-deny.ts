@@ -94,7 +94,7 @@ function printMatches(denied: DenyList, known: readonly RosterRow[], print: (lin
   if (matching.length > maxNamed) print(`  and ${matching.length - maxNamed} more`);
 }
 
-/** Returns the labelers in the store; null if the store cannot be read, which does not affect the denial. */
+/** Returns the labelers in the store, or null if the store cannot be read, which does not affect the denial. */
 async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
   try {
     const store = openStoreReader(url);

@@ -40,7 +40,7 @@ interface Reading {
   readonly labeler: Labeler;
   /** Number of labels read. */
   read: number;
-  /** Time of the labeler's last response; null for a labeler that never responded. */
+  /** Time of the labeler's last response, or null for a labeler that never responded. */
   readonly until: Micros | null;
 }
 

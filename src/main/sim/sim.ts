@@ -110,7 +110,7 @@ async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccou
   }
 }
 
-/** Returns the first line on stdout: the addresses of the simulated network's parts; null for absent ones. */
+/** Returns the first line on stdout: the addresses of the simulated network's parts, or null for absent ones. */
 function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {
   return JSON.stringify({ jetstream, plc, relay: relays[0] ?? null, labelers, seeds });
 }

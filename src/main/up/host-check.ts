@@ -8,8 +8,8 @@ const repeatMs = 60_000;
 /** Checks which hosts respond while no part of the network answers. */
 export interface HostCheck {
   /**
-   * Returns the result of the last check; null before the first check, and once the network answers. `unansweredMs` is
-   * the time without any answer, null if the network answers; `now` is in milliseconds.
+   * Returns the result of the last check, or null before the first check, and once the network answers. `unansweredMs`
+   * is the time without any answer, null if the network answers; `now` is in milliseconds.
    */
   look(unansweredMs: number | null, now: number): readonly TriedHost[] | null;
 }

@@ -9,7 +9,7 @@ export interface ObservatoryLog {
   readonly log: Log;
   /** stderr of the parts: inherited, or the descriptor of the log file. */
   readonly stderr: 'inherit' | number;
-  /** Path of the log file; null if the log goes to stderr. */
+  /** Path of the log file, or null if the log goes to stderr. */
   readonly file: string | null;
   /**
    * Returns the plain-text messages that the parts have written since the log was opened; empty unless the log is a

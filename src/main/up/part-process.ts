@@ -15,7 +15,7 @@ export interface Part {
 /** The started process of a part. */
 export interface PartProcess {
   readonly process: ChildProcess;
-  /** Returns the next line of stdout; null if the process ended before. */
+  /** Returns the next line of stdout, or null if the process ended before. */
   nextLine(): Promise<string | null>;
   /** Sends a stop signal, and kills the process after a delay; resolves once it has exited. */
   stop(killAfterMs: number): Promise<void>;

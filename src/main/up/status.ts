@@ -16,12 +16,12 @@ export interface Observed {
   readonly endpoints: readonly string[];
   readonly weather: Reading<WeatherArtifact>;
   readonly labels: Reading<LabelArtifact>;
-  /** Last report of the weather process; null before the first report and after the process has ended. */
+  /** Last report of the weather process, or null before the first report and after the process has ended. */
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
   /**
-   * Hosts that were contacted because no part of the network answered; null if no check was made, and while a part of
-   * the network answers.
+   * Hosts that were contacted because no part of the network answered, or null if no check was made, and while a part
+   * of the network answers.
    */
   readonly tried: readonly TriedHost[] | null;
 }

@@ -57,10 +57,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /**
-   * Removes full allowances, because they equal the allowance of an unknown client. Then removes the oldest allowances
-   * above the limit.
-   */
+  /** Removes full allowances, which equal that of an unknown client, and then the oldest allowances above the limit. */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {

@@ -91,15 +91,12 @@ test('a full page whose cursor does not advance makes the order of the source un
 test.each([
   ['short', 20, { kind: 'quiet', rows: 20 }],
   ['full', pageLimit, { kind: 'fault', fault: 'order_unverified' }],
-])(
-  'the position is not moved by a %s unordered page, although its cursor advances',
-  async (_, count, outcome) => {
-    const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
-    const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
-    expect(await round()).toMatchObject(outcome);
-    expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
-  },
-);
+])('the position is not moved by a %s unordered page, although its cursor advances', async (_, count, outcome) => {
+  const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
+  const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
+  expect(await round()).toMatchObject(outcome);
+  expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
+});
 
 test('the position of the stream is not moved back by a lower cursor', async () => {
   const { source, round } = reading((cursor) => {

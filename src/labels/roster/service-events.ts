@@ -59,9 +59,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
   let hasFailed = false;
 
-  /**
-   * Catch the error, because the callback of a socket must not throw and an invalid frame must not affect later ones.
-   */
+  /** Catches every error: a socket's callback must not throw, and an invalid frame must not affect later frames. */
   function read(data: Buffer): void {
     try {
       readFrame(data);

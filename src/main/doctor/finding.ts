@@ -1,4 +1,4 @@
-/** Result level of a check: `warn` works now but needs attention, `fail` prevents something from working. */
+/** Level of a check's result. With `warn` the subject works now but needs attention; with `fail` it does not work. */
 export type Level = 'ok' | 'warn' | 'fail';
 
 /** Result of one check. */

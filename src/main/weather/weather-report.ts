@@ -9,7 +9,7 @@ export interface HostReport {
   readonly lagSeconds: number | null;
 }
 
-/** Report of the weather process to its parent: information that no artifact contains. */
+/** Report of the weather process to its parent, with information that no artifact contains. */
 export interface WeatherReport {
   readonly report: 'weather';
   /** The observed hosts, the preferred one first. */
@@ -90,7 +90,7 @@ function readHost(value: unknown): HostReport {
 export function parentChannel(): ((report: WeatherReport) => void) | null {
   if (process.send === undefined) return null;
   return (report) => {
-    // The parent process may be exiting.
+    // Ignore errors, because the parent process may be exiting.
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   };
 }

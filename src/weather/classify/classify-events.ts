@@ -46,7 +46,19 @@ const payloadKeys = [
   'account',
   'name',
 ];
-const payloadOrder = ['$type', 'cid', 'collection', 'did', 'operation', 'record', 'rev', 'rkey', 'seq', 'time', 'witnessedAt'];
+const payloadOrder = [
+  '$type',
+  'cid',
+  'collection',
+  'did',
+  'operation',
+  'record',
+  'rev',
+  'rkey',
+  'seq',
+  'time',
+  'witnessedAt',
+];
 
 /**
  * Creates a classifier of the method `subscribeEvents`, with the same guarantees as that of the legacy wire. An event

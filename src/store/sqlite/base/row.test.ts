@@ -60,7 +60,10 @@ describe('encodeRow and decodeRow', () => {
   );
 
   it('keep the stored numbers of the verdicts in days of earlier versions', () => {
-    const stored = signatureVerdicts.map((verdict) => [verdict, encodeRow(5, { label, signature: verdict }, () => 0)[6] & 0b1001100]);
+    const stored = signatureVerdicts.map((verdict) => [
+      verdict,
+      encodeRow(5, { label, signature: verdict }, () => 0)[6] & 0b1001100,
+    ]);
     expect(Object.fromEntries(stored)).toEqual({
       verified: 0,
       invalid: 4,

@@ -39,7 +39,9 @@ class WrittenCounters {
 }
 
 /** Returns a function that adds stored rows to the counters of their labelers; `valueOf` returns the text of a row's value. */
-export function labelerCounterWriter(db: Sqlite): (rows: readonly StoredRow[], valueOf: (row: number) => string) => void {
+export function labelerCounterWriter(
+  db: Sqlite,
+): (rows: readonly StoredRow[], valueOf: (row: number) => string) => void {
   const counters = new WrittenCounters(db);
   return (rows, valueOf) => {
     const bySource = Map.groupBy(rows.keys(), (at) => rows[at]?.[2] ?? 0);

@@ -1,6 +1,6 @@
 import { signatureVerdicts } from '../../label.ts';
 import type { NameOf, StoredRow } from '../base/row.ts';
-import { countedStoredRow, type DayCounters, emptyCounters, type Events } from './day-counters.ts';
+import { countedStoredRow, type DayCounters, type Events, emptyCounters } from './day-counters.ts';
 
 /** Compares the stored counters of a day's labelers with its rows. */
 export class LabelerCounterCheck {
@@ -55,7 +55,8 @@ function* differences(stored: DayCounters, rows: DayCounters, nameOf: NameOf): G
     others[0] += applied;
     others[1] += removed;
   }
-  if (!same(stored.others, others)) yield `other values has ${stored.others.join('+')}, the rows have ${others.join('+')}`;
+  if (!same(stored.others, others))
+    yield `other values has ${stored.others.join('+')}, the rows have ${others.join('+')}`;
   for (const [value, events] of stored.values) {
     const expected = rows.values.get(value) ?? [0, 0];
     if (!same(events, expected)) {

@@ -1,5 +1,5 @@
 import { parseInstant } from '../../../contract/timestamp.ts';
-import { signatureVerdicts, type SignatureVerdict } from '../../label.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
 import { delayBounds, maxCountedValues } from '../../labeler-counters.ts';
 import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 
@@ -43,7 +43,13 @@ export function isEmpty({ verdicts }: DayCounters): boolean {
 export const countedColumns = 'id, val, flags, cts, cts_text';
 
 /** Returns the counted content of a row. */
-export function countedRow(id: number, value: number, flags: number, cts: number | null, text: string | null): CountedRow {
+export function countedRow(
+  id: number,
+  value: number,
+  flags: number,
+  cts: number | null,
+  text: string | null,
+): CountedRow {
   return {
     value,
     isRemoval: (flags & removalFlag) !== 0,

@@ -35,13 +35,13 @@ export class LabelerSum {
     const sorted = largestFirst(this.#values);
     const others: Events = [...this.#others];
     for (const [, events] of sorted.slice(maxCountedValues)) increase(others, events);
-    const verdicts = Object.fromEntries(signatureVerdicts.map((verdict) => [verdict, this.#verdicts.get(verdict) ?? 0]));
+    const verdicts = Object.fromEntries(
+      signatureVerdicts.map((verdict) => [verdict, this.#verdicts.get(verdict) ?? 0]),
+    );
     return {
       labeler,
       verdicts: verdicts as Record<SignatureVerdict, number>,
-      values: sorted
-        .slice(0, maxCountedValues)
-        .map(([value, [applied, removed]]) => ({ value, applied, removed })),
+      values: sorted.slice(0, maxCountedValues).map(([value, [applied, removed]]) => ({ value, applied, removed })),
       others: { applied: others[0], removed: others[1] },
       delays: [...this.#delays],
     };

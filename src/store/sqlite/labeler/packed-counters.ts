@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { StoreError } from '../../errors.ts';
 import type { SignatureVerdict } from '../../label.ts';
-import { type DayCounters, emptyCounters, type Events } from './day-counters.ts';
+import { type DayCounters, type Events, emptyCounters } from './day-counters.ts';
 
 /**
  * Encoding of a labeler's counters of one day in one value, which a commit rewrites for each of its labelers. All

@@ -38,18 +38,18 @@ class WrittenCounters {
   }
 }
 
-/** Returns a function that adds stored rows to the counters of their labelers; `valueOf` returns the text of a row's value. */
+/** Returns a function that adds stored rows to the counters of their labelers; `textOf` returns the text of a row's value. */
 export function labelerCounterWriter(
   db: Sqlite,
-): (rows: readonly StoredRow[], valueOf: (row: number) => string) => void {
+): (rows: readonly StoredRow[], textOf: (row: number) => string) => void {
   const counters = new WrittenCounters(db);
-  return (rows, valueOf) => {
+  return (rows, textOf) => {
     const bySource = Map.groupBy(rows.keys(), (at) => rows[at]?.[2] ?? 0);
     for (const [source, indexes] of bySource) {
       counters.change(source, (counted) => {
         for (const at of indexes) {
           const row = rows[at];
-          if (row) addRow(counted, countedStoredRow(row), isLongValue(valueOf(at)));
+          if (row) addRow(counted, countedStoredRow(row), isLongValue(textOf(at)));
         }
       });
     }

@@ -2,11 +2,13 @@
 
 import http.client
 import socket
+import ssl
 import threading
 import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Callable, Mapping, Optional
 
 from .version import __version__
@@ -111,9 +113,11 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
         def http_open(self, req: urllib.request.Request) -> Any:
             return self.do_open(Connection, req)
 
-    class Https(urllib.request.HTTPSHandler):
+    class Https(urllib.request.AbstractHTTPHandler):
+        https_request = urllib.request.AbstractHTTPHandler.do_request_
+
         def https_open(self, req: urllib.request.Request) -> Any:
-            return self.do_open(SecureConnection, req)
+            return self.do_open(SecureConnection, req, context=_tls_context())
 
     # Only http and https: a redirect to a file or to ftp is an error.
     opener = urllib.request.OpenerDirector()
@@ -128,6 +132,12 @@ def _opener(deadline: _Deadline) -> urllib.request.OpenerDirector:
     ):
         opener.add_handler(handler)
     return opener
+
+
+@lru_cache(maxsize=None)
+def _tls_context() -> ssl.SSLContext:
+    """Returns the context of all connections: loading the system's certificates for each takes up to a second."""
+    return ssl.create_default_context()
 
 
 def _opened(opener: urllib.request.OpenerDirector, request: urllib.request.Request, timeout: float) -> Any:

@@ -51,6 +51,13 @@ describe.skipIf(!hasBrowser)('the package of the client, bundled for a page of a
       return said;
     }, program.url);
     expect(seen).toEqual(['fetched', 'kept', 'revalidated']);
+    const withHeader = (name: string) =>
+      page.evaluate(
+        ([url, header]) => fetch(url, { headers: { [header]: 'application/json' } }).then(String, ({ name }: Error) => name),
+        [`${program.url}/v1/instruments`, name] as const,
+      );
+    expect(await withHeader('If-None-Match')).toBe('[object Response]');
+    expect(await withHeader('Content-Type')).toBe('TypeError');
     put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
     const refused = await page.evaluate(async () => {
       const { later } = globalThis as unknown as { later: () => Promise<unknown> };

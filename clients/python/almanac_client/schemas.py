@@ -10,7 +10,7 @@ class _InstrumentEntry(TypedDict):
     state: Literal["PRESENT", "UNAVAILABLE", "NOT_PUBLISHED"]
     #: When the instrument produced its artifact; null when unknown or unusable.
     generated_at: Optional[str]
-    #: Paths of the instrument's facts, relative to the base address.
+    #: Paths of the instrument's facts. Append each to the base address, which may have a path of its own.
     endpoints: List[str]
     #: What the instrument observes, or why nothing of it is published.
     note: str
@@ -333,7 +333,7 @@ class LabelsOverview(TypedDict):
     instrument: Literal["labels"]
     #: When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say.
     generated_at: Optional[str]
-    #: When the service built this representation.
+    #: When the service built this representation; up to 60 s before the response.
     retrieved_at: str
     #: retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.
     age_seconds: Optional[float]
@@ -447,7 +447,7 @@ class WeatherConditionsEnvelope(TypedDict):
     instrument: Literal["weather"]
     #: When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say.
     generated_at: Optional[str]
-    #: When the service built this representation.
+    #: When the service built this representation; up to 60 s before the response.
     retrieved_at: str
     #: retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.
     age_seconds: Optional[float]
@@ -498,7 +498,7 @@ WeatherMetricsFactsCollections = TypedDict(
 
 class WeatherMetricsFacts(TypedDict):
     window: WeatherWindow
-    #: By collection name. A name that is missing was not observed.
+    #: By collection name. A name that is missing was not observed. Collections overlap and do not add up: post.create includes post.create.reply and post.create.quote.
     collections: WeatherMetricsFactsCollections
     total_events: TotalEvents
 
@@ -532,7 +532,7 @@ class WeatherMetricsEnvelope(TypedDict):
     instrument: Literal["weather"]
     #: When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say.
     generated_at: Optional[str]
-    #: When the service built this representation.
+    #: When the service built this representation; up to 60 s before the response.
     retrieved_at: str
     #: retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.
     age_seconds: Optional[float]

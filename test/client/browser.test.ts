@@ -53,7 +53,8 @@ describe.skipIf(!hasBrowser)('the package of the client, bundled for a page of a
     expect(seen).toEqual(['fetched', 'kept', 'revalidated']);
     const withHeader = (name: string) =>
       page.evaluate(
-        ([url, header]) => fetch(url, { headers: { [header]: 'application/json' } }).then(String, ({ name }: Error) => name),
+        ([url, header]) =>
+          fetch(url, { headers: { [header]: 'application/json' } }).then(String, ({ name }: Error) => name),
         [`${program.url}/v1/instruments`, name] as const,
       );
     expect(await withHeader('If-None-Match')).toBe('[object Response]');

@@ -124,6 +124,7 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
     countsOverTime: (asked) => query(() => counts.overTime(asked)),
     labelersActive: (interval) => query(() => counts.byLabeler(interval).length),
     refusals: (interval) => query(() => counts.refusals(interval)),
+    labelerCounters: () => Promise.reject(new StoreError('unexpected', 'not implemented')),
     positions: () => query(() => days.newest()?.positions() ?? []),
     async *verify() {
       const { generationId } = await query(() => state.epoch());

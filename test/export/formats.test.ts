@@ -221,7 +221,7 @@ describe('almanac export', () => {
     const file = join(folderInTest(), 'rows.csv');
     const unlabelled = 'did:plc:zzzzzzzzzzzzzzzzzzzzzzzz';
     const { code, stdout } = await runProgram(['export', unlabelled, '--from', url, '--format', 'csv', '--out', file]);
-    expect([code, stdout.at(-1)]).toEqual([0, 'None were observed. This does not mean that no labels exist.']);
+    expect([code, stdout.at(-1)]).toEqual([0, 'No labels were observed. This does not mean that no labels exist.']);
     expect(readCsv(file).map((part) => [part.count, part.rows])).toEqual([[0, []]]);
   });
 

@@ -229,7 +229,7 @@ describe('the check of the upstreams', () => {
       {
         level: 'warn',
         found: `${gone} cannot be reached (connect): the connection was refused (ECONNREFUSED)`,
-        todo: 'another relay answers',
+        todo: 'another relay responds',
       },
     ]);
     expect(said.of('directory')).toMatchObject([{ level: 'fail', todo: expect.stringMatching(/firewall/) }]);
@@ -254,7 +254,7 @@ describe('the check of the upstreams', () => {
       {
         check: 'network',
         level: 'fail',
-        found: `tried ${host} (jetstream), ${host} (relay), ${host} (directory): none of them answers`,
+        found: `tried ${host} (jetstream), ${host} (relay), ${host} (directory): none of them responds`,
         todo: 'check the network, the resolver and the firewall (outbound TCP 443)',
       },
     ]);
@@ -283,7 +283,7 @@ describe('the check of the upstreams', () => {
     };
     const before = await check(closed, []);
     expect(before.of('jetstream')).toMatchObject([
-      { level: 'warn', todo: 'the other host is published while this one does not answer' },
+      { level: 'warn', todo: 'the other host is published while this one does not respond' },
       { level: 'ok', found: `${second} sends events` },
     ]);
     expect(before.of('weather host')).toMatchObject([
@@ -386,7 +386,7 @@ describe('the check of the data', () => {
     onTestFinished(() => writer.close());
     await writer.beat(at);
     expect((await doctor()).of('label writer')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/^one holds the store, but was last active 6\d\d s ago$/) },
+      { level: 'fail', found: expect.stringMatching(/^a process holds the store, but was last active 6\d\d s ago$/) },
     ]);
   });
 
@@ -466,8 +466,8 @@ describe('the check of a port', () => {
     ]);
     const theirs = place(other);
     expect(await asked(theirs)).toEqual([
-      ['fail', `127.0.0.1:${facts} is used by another Almanac than that of ${theirs.artifacts}`],
-      ['fail', `127.0.0.1:${account} is used by another Almanac than that of ${theirs.store}`],
+      ['fail', `127.0.0.1:${facts} is used by an Almanac other than that of ${theirs.artifacts}`],
+      ['fail', `127.0.0.1:${account} is used by an Almanac other than that of ${theirs.store}`],
     ]);
     const untold = (port: number) => `127.0.0.1:${port} is used by an Almanac whose set-up is unknown`;
     expect(await asked(place(join(data, 'none')))).toEqual([

@@ -36,7 +36,7 @@ const hostsLine =
   ({ stdout }: Server) =>
   () =>
     stdout.filter((line) => line.startsWith('hosts: '));
-const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part died and is being restarted');
+const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part exited and is being restarted');
 
 /** Settings that simulate a machine without a network: no server listens on this port. */
 const nowhere = {
@@ -109,14 +109,14 @@ describe('almanac up', { timeout: 240_000 }, () => {
       () =>
         expect(running.stdout).toContain(
           'network: cannot be reached: no connection to 127.0.0.1:1 (the host does not accept connections), ' +
-            'and no labeler answers; trying again',
+            'and no labeler responds; trying again',
         ),
       patient,
     );
     const hosts = hostsLine(running);
     await vi.waitFor(() => expect(hosts()).toHaveLength(1), patient);
     expect(hosts()).toEqual([
-      'hosts: tried 127.0.0.1:1 (jetstream), 127.0.0.1:1 (relay), 127.0.0.1:1 (directory): none of them answers; ' +
+      'hosts: tried 127.0.0.1:1 (jetstream), 127.0.0.1:1 (relay), 127.0.0.1:1 (directory): none of them responds; ' +
         '`almanac doctor` explains the causes and what to do',
     ]);
     const labels = await get(running, '/v1/labels/overview');
@@ -145,7 +145,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     await vi.waitFor(() => expect(hosts()).toHaveLength(1), patient);
     expect(hosts()).toEqual([
       `hosts: tried ${mute} (jetstream), localhost:${port} (jetstream), ${mute} (relay), ${mute} (directory): ` +
-        'none of them answers; `almanac doctor` explains the causes and what to do',
+        'none of them responds; `almanac doctor` explains the causes and what to do',
     ]);
     expect(observatory.stdout.join('\n')).toMatch(
       /^progress: conditions need 7 days of baseline: 0 of 7 days observed/m,

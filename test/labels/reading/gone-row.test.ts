@@ -27,7 +27,7 @@ class Labeler {
   rows: readonly Row[] = [1, 2, 3, 4].map((n) => ({ n, label: row(n, 4_000 - n) }));
   /** Number of served pages. */
   pages = 0;
-  /** Pending requests for pages wait for this promise; null while requests are served. */
+  /** Pending requests for pages wait for this promise, or null while requests are served. */
   #held: PromiseWithResolvers<void> | null = null;
   #stream: ScriptedStream | null = null;
 

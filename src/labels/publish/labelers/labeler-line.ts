@@ -2,9 +2,10 @@ import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../
 import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
+import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import type { DayCount } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
-import type { ListedLabeler } from './listed-labeler.ts';
+import { type ListedLabeler, publishedHandle } from './listed-labeler.ts';
 import { type ListedGaps, listedGaps, type UnreadGap } from './unread-time.ts';
 import { allEvents, eventsByValue, publishedCounts } from './value-counts.ts';
 
@@ -92,13 +93,12 @@ function composed(
     days.reduce((total, count) => total + (count === undefined ? 0 : of(count)), 0);
   return {
     did: labeler.did,
-    handle: labeler.handle,
-    ...(labeler.handle_withheld && { handle_withheld: labeler.handle_withheld }),
+    ...publishedHandle(labeler),
     enrolled: labeler.enrolled,
     state: labeler.state,
     state_since: timestamp(labeler.stateSince),
     problem: labeler.problem,
-    found_by: [...labeler.foundBy],
+    found_by: [...discoverySourcesOf(labeler)],
     read_by: labeler.readBy,
     first_answered: firstAnswered === null ? null : timestamp(firstAnswered),
     last_answered: lastAnswered === null ? null : timestamp(lastAnswered),

@@ -1,24 +1,25 @@
-import type { DiscoveryWay, LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
+import type { LabelerLine } from '../../../artifact/labelers.ts';
+import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
 import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import { type Interval, micros } from '../../../store/time.ts';
-import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
 import { unreachableAfter } from '../../state/priority.ts';
 import { trialPeriod } from '../../state/reading-state.ts';
 
-/** Properties of a labeler that the artifact publishes and the store does not count. */
+/** State of a labeler at the time of a reading. */
 export interface ListedLabeler {
   readonly did: string;
+  /** Handle that the labeler's document claims. */
   readonly handle: { readonly name: string; readonly confirmed: boolean } | null;
-  readonly handle_withheld?: 'privacy';
   readonly enrolled: boolean;
   readonly state: LabelerState;
   readonly stateSince: Micros;
   readonly problem: LabelerProblem | null;
-  readonly foundBy: readonly DiscoveryWay[];
+  /** Sources that named the labeler. */
+  readonly provenance: ReadonlySet<string>;
   readonly readBy: ReadingTransport | null;
   readonly firstAnswered: Micros | null;
   readonly lastAnswered: Micros | null;
@@ -49,11 +50,11 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
   const isRead = state === 'established' || state === 'undated_only';
   return {
     did,
-    ...publishedHandle(labeler),
+    handle: labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
     ...{ enrolled, state },
     stateSince: micros(Math.min(now, since ?? tracked.stateSince)),
     problem: problemOf(labeler, state, context.isPaused(did)),
-    foundBy: discoverySourcesOf(labeler),
+    provenance: labeler.provenance,
     readBy: isRead ? reading.readBy : null,
     firstAnswered: tracked.firstAnswered,
     lastAnswered: tracked.lastAnswered,
@@ -66,7 +67,14 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
 export function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
   return {
     ...{ did, handle: null, enrolled: false, state: 'departed', stateSince: lastRow, problem: 'unknown' },
-    ...{ foundBy: [], readBy: null, firstAnswered: null, lastAnswered: null, replacesRows: null, departure: null },
+    ...{
+      provenance: new Set<string>(),
+      readBy: null,
+      firstAnswered: null,
+      lastAnswered: null,
+      replacesRows: null,
+      departure: null,
+    },
   };
 }
 
@@ -87,12 +95,11 @@ function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | nu
 }
 
 /** Returns the handle that a labeler's document claims, unless it is not a handle, or another identity. */
-function publishedHandle({
+export function publishedHandle({
   handle,
-  handleConfirmed,
-}: KnownLabeler): Pick<ListedLabeler, 'handle' | 'handle_withheld'> {
+}: Pick<ListedLabeler, 'handle'>): Pick<LabelerLine, 'handle' | 'handle_withheld'> {
   if (handle === null) return { handle: null };
-  const name = labelerHandle(handle, handleConfirmed);
+  const name = labelerHandle(handle.name, handle.confirmed);
   const shape = name === null ? null : findIdentity(name.name);
   if (name !== null && (shape === null || shape === 'handle')) return { handle: name };
   return { handle: null, handle_withheld: 'privacy' };

@@ -5,7 +5,8 @@ import type { LabelersCounters } from '../../../store/labeler-counters.ts';
 import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader } from '../../../store/port.ts';
 import type { Purge } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
-import { type BurstsByLabeler, burstsByLabeler } from '../../repeats/counted.ts';
+import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
+import { type CountedParts, sumCounts } from './counted.ts';
 import { type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
 import { HourRuns, type Run } from './hour-runs.ts';
 import { LastRows } from './last-rows.ts';
@@ -25,9 +26,6 @@ export type WindowStore = Pick<
   | 'purges'
 >;
 
-/** Counts by labeler in the parts of an interval. */
-export type CountedParts = readonly { readonly day: number; readonly counts: DayCounts }[];
-
 /** One reading of the store: every part describes the same rows. */
 export interface WindowReading {
   readonly window: Interval;
@@ -37,10 +35,12 @@ export interface WindowReading {
   readonly gaps: readonly StoredGap[];
   readonly refusals: readonly RefusalCount[];
   readonly purges: readonly Purge[];
-  /** Counts of the window's days that are retained; of the last seven days; of the last 24 hours. */
-  readonly inWindow: CountedParts;
-  readonly inWeek: CountedParts;
-  readonly inDay: CountedParts;
+  /** Counts of the window's days that are retained. */
+  readonly days: CountedParts;
+  /** Sums of the window, of the last seven days, and of the last 24 hours. */
+  readonly inWindow: Counted;
+  readonly inWeek: Counted;
+  readonly inDay: Counted;
   readonly lastRows: ReadonlyMap<string, Micros>;
   /** Verdicts, values and delays; null if the store cannot count them. */
   readonly counters: LabelersCounters | null;
@@ -140,9 +140,10 @@ async function countersOf(store: WindowStore, interval: Interval): Promise<Label
 async function openMinutes(
   store: WindowStore,
   settledThrough: number,
-  { now, floor }: { readonly now: Micros; readonly floor: Micros },
+  { now, windowDays, floor }: PlanInputs,
 ): Promise<readonly BucketCount[]> {
-  const start = micros(Math.ceil(Math.max(settledThrough, floor) / minute) * minute);
+  const from = Math.max(settledThrough, floor, now - windowDays * day);
+  const start = micros(Math.ceil(from / minute) * minute);
   const end = micros(Math.min(Math.ceil(now / minute) * minute, start + maxMinutes));
   return start < end ? store.countsOverTime({ bucket: 'minute', start, end }) : [];
 }
@@ -197,7 +198,13 @@ class ReadingPlan {
     const of = (parts: readonly DayPart[]): CountedParts =>
       parts.map((part) => ({ day: part.day, counts: this.#counted.get(nameOf(part)) ?? new Map() }));
     const { inWindow, inWeek, inDay } = this.#intervals;
-    return { inWindow: of(inWindow), inWeek: of(inWeek), inDay: of(inDay) };
+    const days = of(inWindow);
+    return {
+      days,
+      inWindow: await sumCounts(days),
+      inWeek: await sumCounts(of(inWeek)),
+      inDay: await sumCounts(of(inDay)),
+    };
   }
 
   /** Returns the hours in which each labeler has rows in the window, newest first. */

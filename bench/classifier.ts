@@ -76,4 +76,4 @@ function measure(wire: Wire): void {
   );
 }
 
-for (const wire of wires.filter((w) => !process.argv[2] || w === process.argv[2])) measure(wire);
+for (const wire of wires) measure(wire);

@@ -19,8 +19,8 @@ import { micros } from '../../src/store/time.ts';
 import { weatherStoreVersion } from '../../src/weather/window/store-schema.ts';
 
 /**
- * Tests of the doctor as an operator runs it: the real program with a simulated network, for a set-up without errors
- * and for each error.
+ * Tests of the doctor as an operator runs it: the real program with a simulated network. The tests cover a set-up
+ * without errors and each error.
  */
 
 interface Found {
@@ -71,7 +71,7 @@ async function doctor(args: readonly string[] = flags()) {
     verdict,
     findings,
     of: (check: string) => findings.filter((finding) => finding.check === check),
-    /** All findings with a level other than ok. */
+    /** Findings with a level other than ok. */
     unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
   };
 }
@@ -125,13 +125,13 @@ describe('almanac doctor', () => {
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
-    // The first artifact may contain a collection without any accepted page.
+    // Wait for a page, because the first artifact may describe a time without any accepted page.
     await until('a first accepted page', async () => {
       said = await runProgram(['doctor', ...flags()]);
       return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
     });
     expect(said.stderr).toEqual([]);
-    // The comparison excludes the disk space of this machine.
+    // Exclude the disk space of this machine from the comparison.
     const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
@@ -151,7 +151,7 @@ describe('almanac doctor', () => {
       'ok    clock',
     ]);
     expect(lines.find((line) => line.includes('label writer'))).toMatch(
-      /one is running, active \d+ s ago; a second one would/,
+      /one is running, active \d+ s ago; a second writer would/,
     );
     expect(lines.find((line) => line.includes('facts port'))).toBe(
       `ok    facts port       127.0.0.1:${port} is used by the Almanac of ${join(data, 'artifacts')}`,
@@ -191,7 +191,7 @@ describe('almanac doctor', () => {
     expect(readdirSync(data)).toEqual([]);
   });
 
-  it('asks for a contact if none is set', async () => {
+  it('asks for a contact if no contact is set', async () => {
     const withoutContact = flags().filter((_, i, all) => all[i] !== '--contact' && all[i - 1] !== '--contact');
     expect((await doctor(withoutContact)).of('contact')).toEqual([
       {
@@ -215,7 +215,7 @@ describe('almanac doctor', () => {
 });
 
 describe('the check of the upstreams', () => {
-  it('fails if the upstreams refuse connections; a relay that refuses is only a warning if another relay responds', async () => {
+  it('fails if the upstreams refuse connections, but only warns if another relay responds', async () => {
     const closed = await freePort();
     const gone = `http://127.0.0.1:${closed}`;
     const said = await doctor([
@@ -324,7 +324,7 @@ describe('the check of the upstreams', () => {
 
 describe('the check of the data', () => {
   it('fails if its directory cannot be written or is a file', async () => {
-    // Not even root can write to a directory below /proc.
+    // Use a directory below /proc, because not even root can write there.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
       { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
@@ -439,7 +439,7 @@ describe('the check of a port', () => {
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
-  it('detects whether the listening Almanac uses these artifacts and this store, and reports when it cannot detect this', async () => {
+  it('detects whether the listening Almanac uses these artifacts and this store, or reports that it cannot detect this', async () => {
     await settle();
     const other = join(data, 'other');
     mkdirSync(join(other, 'artifacts'), { recursive: true });

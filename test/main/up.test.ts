@@ -38,7 +38,7 @@ const hostsLine =
     stdout.filter((line) => line.startsWith('hosts: '));
 const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part exited and is being restarted');
 
-/** Settings that simulate a machine without a network: no server listens on this port. */
+/** Settings that simulate a machine without a network, because no server listens on this port. */
 const nowhere = {
   ALMANAC_JETSTREAM: 'ws://127.0.0.1:1/subscribe',
   ALMANAC_ALLOW_LOOPBACK: 'true',
@@ -52,7 +52,7 @@ function up(port = '0', env: Record<string, string> = nowhere): Promise<Server> 
 }
 
 describe('almanac up', { timeout: 240_000 }, () => {
-  it('observes and publishes, restarts dead parts, and stops as a whole', async () => {
+  it('observes and publishes, restarts exited parts, and stops as a whole', async () => {
     sim = createSim({ seed: 7, rate: 200, historyHours: 1, labelers: 4, labelRate: 20 });
     const { jetstream, plc, relays, seeds } = await sim.start();
     observatory = await up('0', {
@@ -78,7 +78,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
 
     const before = partsOf(running);
     expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
-    // The heap for new objects is limited in these processes, whose start creates garbage.
+    // The heap for new objects is limited in these processes, because their start creates garbage.
     for (const name of ['labels', 'account'])
       expect(readFileSync(`/proc/${before.get(name)}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
     const weather = before.get('weather');
@@ -86,7 +86,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     process.kill(weather, 'SIGKILL');
     await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(weather), patient);
     await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);
-    // The log file is written asynchronously to the exits of the processes.
+    // Poll the log file, because it is written independently of the exits of the processes.
     await vi.waitFor(() => expect(deaths(running)).toMatchObject([{ part: 'weather', signal: 'SIGKILL' }]), patient);
     expect(partsOf(running).get('facts')).toBe(before.get('facts'));
     await vi.waitFor(() => expect(running.stdout.join('\n')).toMatch(/weather running, restarted 1 time/), patient);
@@ -132,7 +132,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     expect(deaths(running)).toEqual([]);
   });
 
-  it('names the hosts that accept connections and never answer', async () => {
+  it('names the hosts that accept connections and never respond', async () => {
     const { port } = await listenForTest(createServer());
     const mute = `127.0.0.1:${port}`;
     observatory = await up('0', {

@@ -91,7 +91,7 @@ describe('the oracle of the labelers artifact', () => {
 
   test('rejects each change of a number or word of a labeler', () => {
     const unnoticed: string[] = [];
-    const chosen = set.labelers.filter((_, index) => index % 7 === 0);
+    const chosen = set.labelers.filter((_, index) => index % 16 === 0);
     for (const line of chosen) {
       for (const pointer of leaves(line)) {
         if (bounded.test(pointer)) continue;
@@ -120,7 +120,7 @@ describe('the oracle of the labelers artifact', () => {
       index === 3 ? { ...line, days: line.days.map((one, at): typeof one => (at === 0 ? [0, 0, 0] : one)) } : line,
     );
     expect(problemsOf({ ...set, labelers })).toEqual([
-      expect.stringMatching(/: the counts of 2026-06-04 are 0 and 0, although nothing of it was read$/),
+      expect.stringMatching(/: the counts of 2026-06-04: \[0,0\], not \[null,null\]$/),
     ]);
   });
 
@@ -161,29 +161,32 @@ describe('the oracle of the labelers artifact', () => {
 });
 
 describe('the rule for small counts', () => {
-  const count = (name: string, events: number, published: number | 'fewer_than_5') => ({ name, events, published });
+  const count = (name: string, events: number, published: number | 'fewer_than_5' | null) => ({
+    name,
+    events,
+    published,
+  });
 
   test('permits one withheld large count if exactly one count is small', () => {
-    const hidden = [count('a', 9, 'fewer_than_5'), count('b', 20, 20), count('c', 1, 'fewer_than_5')];
+    const hidden = [count('a', 9, null), count('b', 20, 20), count('c', 1, 'fewer_than_5')];
     expect(countProblems(hidden)).toEqual([]);
     expect(countProblems([count('a', 9, 9), count('b', 20, 20), count('c', 1, 'fewer_than_5')])).toHaveLength(1);
-    expect(
-      countProblems([count('a', 9, 9), count('b', 20, 'fewer_than_5'), count('c', 1, 'fewer_than_5')]),
-    ).toHaveLength(1);
+    expect(countProblems([count('a', 9, 9), count('b', 20, null), count('c', 1, 'fewer_than_5')])).toHaveLength(1);
   });
 
   test('permits no withheld large count otherwise', () => {
     expect(countProblems([count('a', 9, 9), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')])).toEqual([]);
     expect(
-      countProblems([count('a', 9, 'fewer_than_5'), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')]),
+      countProblems([count('a', 9, null), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')]),
     ).toHaveLength(1);
     expect(countProblems([count('a', 9, 9), count('b', 7, 7)])).toEqual([]);
   });
 
   test('permits no small number and no wrong one', () => {
+    const zero = count('c', 0, 'fewer_than_5');
     expect(countProblems([count('a', 4, 4), count('b', 4, 'fewer_than_5')])).toHaveLength(1);
-    expect(
-      countProblems([count('a', 9, 8), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')]),
-    ).toHaveLength(1);
+    expect(countProblems([count('a', 9, 8), count('b', 4, 'fewer_than_5'), zero])).toHaveLength(1);
+    expect(countProblems([count('a', 9, 'fewer_than_5'), count('b', 4, 'fewer_than_5'), zero])).toHaveLength(1);
+    expect(countProblems([count('a', 9, 9), count('b', 4, null), zero])).toHaveLength(1);
   });
 });

@@ -101,15 +101,10 @@ function dayProblems({ line, expected, set: { header }, now }: Compared): string
     if (share < min - shareTolerance || share > max + shareTolerance || share > 1) {
       problems.push(`${share} of ${name} was read, not ${min} to ${max}`);
     }
-    if (share === 0 && (applied !== null || removed !== null)) {
-      problems.push(`the counts of ${name} are ${applied} and ${removed}, although nothing of it was read`);
-    }
-    if (share > 0 && (applied !== own.length - removals || removed !== removals)) {
-      problems.push(
-        `the counts of ${name} are ${applied} and ${removed}, not ${own.length - removals} and ${removals}`,
-      );
-    }
-    if (share === 0 && own.length > 0) problems.push(`nothing of ${name} was read, although rows are stored`);
+    // A day of which nothing was read has no counts, not zero.
+    const isKnown = share > 0 || own.length > 0;
+    const wanted = isKnown ? [own.length - removals, removals] : [null, null];
+    problems.push(...differ(`the counts of ${name}`, wanted, [applied, removed]));
     return problems;
   });
 }

@@ -8,7 +8,7 @@ import type {
 } from '../../../src/contract/labeler-vocabulary.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
 import type { GapReason } from '../../../src/contract/vocabulary.ts';
-import type { Interval } from '../../../src/store/time.ts';
+import { type Interval, micros, minute } from '../../../src/store/time.ts';
 import { type Moment, roleAt, stateOf } from '../cast.ts';
 import type { Role } from '../roles.ts';
 import { type Course, settledAfter, type Unread } from './course.ts';
@@ -94,7 +94,11 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     ...times,
     rows,
     repeats,
-    lastRow: last === null ? null : { start: last.acceptedUs, end: settledAfter(course, last.acceptedUs, now) },
+    // The instant of the last row is published to the minute.
+    lastRow:
+      last === null
+        ? null
+        : { start: micros(last.acceptedUs - minute), end: settledAfter(course, last.acceptedUs, now) },
     gaps: gapsOf(labeler, role, moment, state),
     signatures: {
       verified: all.filter(({ signature }) => signature === 'verified').length,

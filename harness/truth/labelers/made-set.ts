@@ -103,8 +103,8 @@ function madeValues(
 ): Pick<LabelerLine, 'values' | 'values_omitted' | 'undeclared'> {
   const counts = [...declared, ['', undeclared] as const].toSorted(([, a], [, b]) => a - b);
   const small = counts.filter(([, events]) => events < 5);
-  const withheld = new Set(counts.slice(0, small.length === 1 ? 2 : small.length).map(([name]) => name));
-  const published = (name: string, events: number) => (withheld.has(name) ? fewerThanFive : events);
+  const withheld = small.length === 1 ? counts[1]?.[0] : undefined;
+  const published = (name: string, events: number) => (events < 5 ? fewerThanFive : name === withheld ? null : events);
   return {
     values: [...declared].map(([value, events]) => ({
       value,

@@ -33,7 +33,7 @@ export function expectedValues(
   return { declared, omitted: values.length - named.length, undeclared };
 }
 
-/** A published count: a number, or the text that replaces a small one. */
+/** A published count: a number, the word for a small one, or null for one that would reveal another. */
 type Published = number | typeof fewerThanFive | null;
 
 /** A count with its true number. */
@@ -49,16 +49,15 @@ export interface PublishedCount {
  */
 export function countProblems(counts: readonly PublishedCount[]): string[] {
   const problems: string[] = [];
-  const small = counts.filter(({ events }) => events < minPublished);
   const large = counts.filter(({ events }) => events >= minPublished);
-  const withheld = large.filter(({ published }) => published === fewerThanFive);
+  const withheld = large.filter(({ published }) => published === null);
   for (const { name, published, events } of counts) {
-    if (published === fewerThanFive) continue;
-    if (published !== events) problems.push(`the count of ${name} is ${published}, not ${events}`);
-    else if (events < minPublished) problems.push(`the small count of ${name} is published`);
+    const wanted = events < minPublished ? fewerThanFive : events;
+    const isWithheld = events >= minPublished && published === null;
+    if (published !== wanted && !isWithheld) problems.push(`the count of ${name} is ${published}, not ${wanted}`);
   }
   // The sum of all counts is public, so one withheld number alone follows from the others.
-  const needed = small.length === 1 && large.length > 0 ? 1 : 0;
+  const needed = counts.length - large.length === 1 && large.length > 0 ? 1 : 0;
   if (withheld.length !== needed) problems.push(`${withheld.length} large counts are withheld, not ${needed}`);
   const smallest = Math.min(...large.map(({ events }) => events));
   for (const { name, events } of withheld) {

@@ -101,10 +101,7 @@ async function readFromTheStart(run: Run): Promise<void> {
   await heardOf(sim, station);
   await sourcesAre(sim, station, 'begun', problems);
   course.begun = { start: course.startedUs, end: clock.wall() };
-  // The numbers of an artifact can be compared only while no labels are on their way.
-  for (const { faults } of sim.labelers.list) faults.setRate(0);
   problems.push(...(await labelersMatch(sim, station, course, 'begun')));
-  for (const { faults, profile } of sim.labelers.list) faults.setRate(profile.rate);
   emit(sim, 6);
   for (const { labeler, role } of cast(sim)) if (role.earlier) labeler.faults.emit(role.earlier);
   await settled(run);

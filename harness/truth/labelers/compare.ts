@@ -1,23 +1,12 @@
 import type { LabelerLine } from '../../../src/artifact/labelers.ts';
 import { type Micros, parseTimestamp } from '../../../src/contract/timestamp.ts';
-import { day, dayName, dayOf, dayStart, type Interval, micros, minute, second } from '../../../src/store/time.ts';
-import { type Course, settledAfter, shareRange } from './course.ts';
+import { day, dayName, dayOf, micros } from '../../../src/store/time.ts';
+import type { Course } from './course.ts';
+import { differ, outside } from './differ.ts';
 import type { ExpectedLabeler } from './expected.ts';
+import { type Compared, numberProblems } from './numbers.ts';
 import type { LabelersSet } from './read-set.ts';
 import { sumProblems } from './sums.ts';
-import { countProblems } from './values.ts';
-
-/** Difference of a share that the instants of the course do not explain: the clocks are read at different times. */
-const shareTolerance = 0.001;
-
-/** A labeler's line with the facts of the run that its numbers depend on. */
-interface Compared {
-  readonly line: LabelerLine;
-  readonly expected: ExpectedLabeler;
-  readonly set: LabelersSet;
-  readonly course: Course;
-  readonly now: Micros;
-}
 
 /** Returns all differences between a labelers artifact and the network's record; empty if they agree. */
 export function labelersProblems(
@@ -27,14 +16,28 @@ export function labelersProblems(
 ): string[] {
   const now = parseTimestamp(set.header.generated_at) ?? micros(0);
   const problems = [...headerProblems(set, course, now), ...sumProblems(set)];
+  const compare = (line: LabelerLine, wanted: ExpectedLabeler): string[] =>
+    lineProblems({ line, expected: wanted, set, course, now });
+  return [...problems, ...allLines(set, expected, compare)];
+}
+
+/** Returns the differences of the labelers, their states and the sums, while the counts still change. */
+export function statesProblems(set: LabelersSet, expected: ReadonlyMap<string, ExpectedLabeler>): string[] {
+  return [...sumProblems(set), ...allLines(set, expected, stateProblems)];
+}
+
+/** Compares the lines with the expected labelers, each of which must have one. */
+function allLines(
+  set: LabelersSet,
+  expected: ReadonlyMap<string, ExpectedLabeler>,
+  compare: (line: LabelerLine, wanted: ExpectedLabeler) => string[],
+): string[] {
   const lines = new Map(set.labelers.map((line) => [line.did, line]));
-  for (const did of lines.keys()) {
-    if (!expected.has(did)) problems.push(`${did} has a line, although it was never enrolled`);
-  }
+  const strangers = [...lines.keys()].filter((did) => !expected.has(did));
+  const problems = strangers.map((did) => `${did} has a line, although it was never enrolled`);
   for (const [did, wanted] of expected) {
     const line = lines.get(did);
-    const found =
-      line === undefined ? ['there is no line'] : lineProblems({ line, expected: wanted, set, course, now });
+    const found = line === undefined ? ['there is no line'] : compare(line, wanted);
     problems.push(...found.map((problem) => `${did} (${wanted.name}): ${problem}`));
   }
   return problems;
@@ -56,169 +59,24 @@ function lineProblems(compared: Compared): string[] {
   const { line, expected, course, now } = compared;
   const { firstAnswered, lastAnswered, lastRow } = expected;
   return [
+    ...stateProblems(line, expected),
     ...differ('handle', expected.handle, line.handle),
     ...differ('handle_withheld', undefined, line.handle_withheld),
-    ...differ('enrolled', expected.enrolled, line.enrolled),
-    ...differ('state', expected.state, line.state),
-    ...(expected.problems.includes(line.problem) ? [] : [`the problem is ${line.problem}`]),
-    ...differ('found_by', [...expected.foundBy].sort(), [...line.found_by].sort()),
-    ...differ('read_by', expected.readBy, line.read_by),
     ...outside('state_since', line.state_since, { start: course.startedUs, end: now }),
     ...outside('first_answered', line.first_answered, firstAnswered),
     ...outside('last_answered', line.last_answered, lastAnswered),
     ...outside('last_row', line.last_row, lastRow),
     ...(line.replaces_rows === !expected.replaces ? [`replaces_rows is ${line.replaces_rows}`] : []),
-    ...eventProblems(compared),
-    ...dayProblems(compared),
-    ...gapProblems(compared),
-    ...signatureProblems(compared),
-    ...valueProblems(compared),
-    ...delayProblems(compared),
+    ...numberProblems(compared),
   ];
 }
 
-function eventProblems({ line, expected: { rows, repeats }, now }: Compared): string[] {
-  const since = (from: number): number => rows.filter(({ acceptedUs }) => acceptedUs >= from).length;
-  const events = { window: rows.length, week: since(now - 7 * day), day: since(now - day) };
-  return [...differ('events', events, line.events), ...differ('repeats', repeats, line.repeats)];
-}
-
-/** Compares the counts and the share of each day. The counts of a day of which nothing was read are null. */
-function dayProblems({ line, expected, set: { header }, now }: Compared): string[] {
-  const start = micros(now - 30 * day);
-  if (line.days.length !== header.days.length) return [`there are ${line.days.length} days`];
-  return line.days.flatMap(([applied, removed, share], index) => {
-    const number = dayOf(start) + index;
-    const part: Interval = {
-      start: micros(Math.max(start, dayStart(number))),
-      end: micros(Math.min(now, dayStart(number + 1))),
-    };
-    const { min, max } = shareRange(expected.unread, part);
-    const own = expected.rows.filter(({ acceptedUs }) => dayOf(acceptedUs) === number);
-    const removals = own.filter((row) => row.removed).length;
-    const name = header.days[index] ?? '';
-    const problems: string[] = [];
-    if (share < min - shareTolerance || share > max + shareTolerance || share > 1) {
-      problems.push(`${share} of ${name} was read, not ${min} to ${max}`);
-    }
-    // A day of which nothing was read has no counts, not zero.
-    const isKnown = share > 0 || own.length > 0;
-    const wanted = isKnown ? [own.length - removals, removals] : [null, null];
-    problems.push(...differ(`the counts of ${name}`, wanted, [applied, removed]));
-    return problems;
-  });
-}
-
-/**
- * Compares the reasons of the gaps after the first response, and checks that the gaps explain the shares. Before the
- * first response the whole time is unobserved.
- */
-function gapProblems({ line, expected, course }: Compared): string[] {
-  const problems: string[] = [];
-  const first = parseTimestamp(line.first_answered);
-  const gaps = line.gaps.map(({ start, end, reason }) => ({
-    reason,
-    start: parseTimestamp(start) ?? micros(0),
-    end: parseTimestamp(end) ?? micros(0),
-  }));
-  for (const [at, { start, end }] of gaps.entries()) {
-    if (start >= end) problems.push(`gap ${at} does not end after its start`);
-    if (start < (gaps[at - 1]?.start ?? start)) problems.push(`gap ${at} is not in order`);
-  }
-  const paused = course.paused;
-  const isPause = (gap: Interval): boolean =>
-    paused !== null && gap.start < paused.end + 10 * second && gap.end > paused.start - 10 * second;
-  if (line.gap_overflow) problems.push('the gaps overflow');
-  if (expected.firstAnswered === null) return problems;
-  const own = gaps.filter(
-    (gap) =>
-      !(gap.reason === 'ingest_paused' && isPause(gap)) &&
-      !(first !== null && gap.end <= first + minute && gap.reason !== 'cursor_reset'),
-  );
-  const reasons = own.map(({ reason }) => reason);
-  const wanted = expected.gaps.filter((reason) => reason !== 'not_observed' && !isEarly(expected, reason));
-  // A labeler that replaces rows may remove the last one that was read, which looks like a reset.
-  const isSame = expected.replaces
-    ? wanted.every((reason) => reasons.includes(reason)) &&
-      reasons.every((reason) => reason === 'cursor_reset' || wanted.includes(reason))
-    : reasons.join() === wanted.join();
-  if (!isSame) problems.push(`the gaps are [${reasons.join()}], not [${wanted.join()}]`);
-  return problems;
-}
-
-/** Returns true if a gap of this reason ends with the first response. */
-function isEarly({ name }: ExpectedLabeler, reason: string): boolean {
-  return name.endsWith('no_query') && reason === 'source_unavailable';
-}
-
-function signatureProblems({ line: { signatures }, expected }: Compared): string[] {
-  if (signatures === null) return ['there are no signatures'];
-  const { verified, verified_earlier_key: earlier, invalid, unsigned, unverified } = signatures;
-  return differ(
-    'signatures',
-    { ...expected.signatures, unverified: 0 },
-    { verified: verified + earlier, invalid, unsigned, unverified },
-  );
-}
-
-function valueProblems({ line, expected, course, now }: Compared): string[] {
-  const { values } = expected;
-  // A labeler that never responded may have no known definitions.
-  if (
-    expected.firstAnswered === null &&
-    line.values.length === 0 &&
-    line.undeclared === 'fewer_than_5' &&
-    values.undeclared === 0
-  ) {
-    const events = [...values.declared.values()].reduce((sum, count) => sum + count, 0);
-    if (events === 0) return [];
-  }
-  const listed = new Map(line.values.map((value) => [value.value, value]));
-  const problems = [
-    ...differ('values_omitted', values.omitted, line.values_omitted),
-    ...differ('the values', [...values.declared.keys()].sort(), [...listed.keys()].sort()),
-    ...countProblems([
-      ...[...values.declared].map(([name, events]) => ({ name, events, published: listed.get(name)?.events ?? null })),
-      { name: 'all undeclared values', events: values.undeclared, published: line.undeclared },
-    ]),
+function stateProblems(line: LabelerLine, expected: ExpectedLabeler): string[] {
+  return [
+    ...differ('enrolled', expected.enrolled, line.enrolled),
+    ...differ('state', expected.state, line.state),
+    ...(expected.problems.includes(line.problem) ? [] : [`the problem is ${line.problem}`]),
+    ...differ('found_by', [...expected.foundBy].sort(), [...line.found_by].sort()),
+    ...differ('read_by', expected.readBy, line.read_by),
   ];
-  for (const { value, first_defined: first, last_defined: last } of line.values) {
-    if (first < dayName(dayOf(course.startedUs)) || first > dayName(dayOf(now)))
-      problems.push(`${value} is defined since ${first}`);
-    if (last !== null) problems.push(`${value} is no longer defined since ${last}`);
-  }
-  return problems;
-}
-
-/** Checks that the delays are possible: a row was accepted between its emission and the time at which all were stored. */
-function delayProblems({ line: { delay_ms: delay }, expected, course, now }: Compared): string[] {
-  if (delay === null) return [];
-  const { p50, p90, labels } = delay;
-  const longest = Math.max(
-    0,
-    ...expected.rows.map(({ acceptedUs, authoredUs }) => settledAfter(course, acceptedUs, now) - authoredUs),
-  );
-  const problems: string[] = [];
-  if (labels < 1 || labels > expected.rows.length + expected.repeats) problems.push(`${labels} labels have a delay`);
-  // A percentile is the bound of a class of delays, at most twice the delay.
-  if (p50 > p90 || p90 > (2 * longest) / 1_000 + 10) problems.push(`the delays are ${p50} and ${p90} ms`);
-  return problems;
-}
-
-function differ(what: string, wanted: unknown, got: unknown): string[] {
-  const [one, other] = [JSON.stringify(wanted), JSON.stringify(got)];
-  return one === other ? [] : [`${what}: ${other}, not ${one}`];
-}
-
-/** Returns a problem if a timestamp is not within an interval; with null, the timestamp must be null. */
-function outside(what: string, text: string | null, interval: Interval | null): string[] {
-  if (text === null || interval === null) return (text === null) === (interval === null) ? [] : [`${what} is ${text}`];
-  const at = parseTimestamp(text);
-  // The clocks are read at different times.
-  if (at !== null && at >= interval.start - second && at <= interval.end + second) return [];
-  return [`${what} is ${text}, not from ${dateOf(interval.start)} to ${dateOf(interval.end)}`];
-}
-
-function dateOf(us: number): string {
-  return new Date(us / 1000).toISOString();
 }

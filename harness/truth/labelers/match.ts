@@ -6,7 +6,7 @@ import { micros } from '../../../src/store/time.ts';
 import type { LabelStation } from '../../labels/label-station.ts';
 import { until } from '../../process/until.ts';
 import type { Moment } from '../cast.ts';
-import { labelersProblems } from './compare.ts';
+import { labelersProblems, statesProblems } from './compare.ts';
 import type { Course } from './course.ts';
 import { definitionProblems } from './definitions.ts';
 import { expectedLabelers } from './expected.ts';
@@ -40,6 +40,8 @@ export async function labelersMatch(
 export function setProblems(set: LabelersSet, sim: Sim, course: Course, moment: Moment): string[] {
   const now = parseTimestamp(set.header.generated_at) ?? micros(0);
   const expected = expectedLabelers({ sim, course, moment, now, confirms: isConfirmed });
+  // The numbers of an artifact can be compared only while no labels are on their way.
+  if (moment === 'begun') return statesProblems(set, expected);
   return [...labelersProblems(set, expected, course), ...definitionProblems(set, sim, expected)];
 }
 

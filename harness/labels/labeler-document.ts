@@ -71,7 +71,7 @@ export function labelerDocument(did = `did:plc:${'labeler'.repeat(4).slice(0, 24
     caveats: ['Counts are observed events, and not labels that are active now.'],
     provenance: {
       ...{
-        instrument: 'almanac.labels',
+        instrument: 'labels',
         artifact_schema_version: 'labels.labelers.v1',
         method: 'label_stream_and_poll',
       },

@@ -10,6 +10,7 @@ import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { clientTypes } from './client-types.ts';
 import { documentPage, forLabelersPage, policyPage } from './document-pages.ts';
 import { inputLimitsDocument } from './input-limits-doc.ts';
+import { pythonTypes } from './packages/python-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 
 const document = openApiDocument(packageVersion());
@@ -17,6 +18,7 @@ const files = {
   'assets/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'assets/account-openapi.json': `${JSON.stringify(accountOpenApiDocument(packageVersion()), null, 2)}\n`,
   'src/client/schemas.ts': await clientTypes(document),
+  'clients/python/almanac_client/schemas.py': pythonTypes(document),
   'assets/policy.html': documentPage(policyPage),
   'assets/for-labelers.html': documentPage(forLabelersPage),
   'docs/settings.md': settingsDocument(),

@@ -63,12 +63,12 @@ export interface SimAddresses {
   readonly jetstream: string;
   /** Address of the same host without a path, for consumers of the method. */
   readonly jetstreamHost: string;
-  /** Origin of the identity directory; null without labelers. */
+  /** Origin of the identity directory, or null without labelers. */
   readonly plc: string | null;
   /** Origins of the relays. */
   readonly relays: readonly string[];
   readonly labelers: readonly { readonly did: string; readonly endpoint: string }[];
-  /** Path of a seeds file that `stop` removes; null without labelers. */
+  /** Path of a seeds file that `stop` removes, or null without labelers. */
   readonly seeds: string | null;
 }
 

@@ -45,7 +45,7 @@ export class Delivery {
   readonly connection: number;
   readonly filter: Filter;
   readonly openedAtUs: number;
-  /** Time of the connection's end, in microseconds; null while it is open. */
+  /** Time of the connection's end, in microseconds, or null while it is open. */
   closedAtUs: number | null = null;
   /** Number of sent frames, including repeated ones. */
   frames = 0;

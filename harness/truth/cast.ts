@@ -14,7 +14,7 @@ export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<
   return ({ index }) => roleAt(index, labelers)?.profile ?? {};
 }
 
-/** Returns a labeler's role; null for one without a role. */
+/** Returns a labeler's role, or null for one without a role. */
 export function roleAt(index: number, labelers: number): Role | null {
   return roles[index - (labelers - roles.length)] ?? null;
 }

@@ -15,7 +15,7 @@ export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as 
 
 const headerBytes = 12;
 
-/** Reads the first question of a query; null for an unsupported message. */
+/** Reads the first question of a query. Returns null for an unsupported message. */
 export function readQuestion(message: Buffer): Question | null {
   if (message.length < headerBytes || message.readUInt16BE(4) < 1) return null;
   const labels: string[] = [];

@@ -3,9 +3,9 @@ import { embedTypes, type MetricName, type Species, trackedCollections } from '.
 /** A completely parsed frame: its meaning and its time. */
 export interface ParsedFrame {
   readonly species: Species;
-  /** Time of the event, in microseconds; null for a frame that is not an event. */
+  /** Time of the event, in microseconds, or null for a frame that is not an event. */
   readonly timeUs: number | null;
-  /** The `cursor` of a frame of the second version; null for other frames. */
+  /** The `cursor` of a frame of the second version, or null for other frames. */
   readonly cursor: number | null;
 }
 

@@ -23,7 +23,7 @@ export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
 interface Entry {
   readonly labeler: Identified;
   state: DocumentState;
-  /** Endpoint in an outdated document; null for the current endpoint. */
+  /** Endpoint in an outdated document, or null for the current endpoint. */
   endpoint: string | null;
   key: string | null;
 }
@@ -133,7 +133,7 @@ export class Directory {
     entry.endpoint = null;
   }
 
-  /** Returns the current document of a DID; null if it does not exist. */
+  /** Returns the current document of a DID, or null if it does not exist. */
   async document(did: string): Promise<SimulatedDocument | null> {
     const entry = this.#entries.get(did);
     if (entry === undefined || entry.state === 'no_document' || entry.state === 'tombstone') return null;

@@ -26,7 +26,7 @@ export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
  * contains every operation.
  */
 export class ExportStream {
-  /** Cursors that consumers connected with, oldest first; null for none. */
+  /** Cursors that consumers connected with, oldest first, or null for none. */
   readonly cursors: (number | null)[] = [];
   /** Positions from which pages of the export were requested, oldest first. */
   readonly pages: number[] = [];

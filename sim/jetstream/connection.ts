@@ -33,15 +33,15 @@ export interface ConnectionOptions {
   readonly nowUs: () => number;
   /** Number of the first event to send. */
   readonly start: number;
-  /** Fault at the transition from replay to live traffic; null for none. */
+  /** Fault at the transition from replay to live traffic, or null for none. */
   readonly cutover: Cutover | null;
   /** Dictionary that compresses frames if the subscription requests it. */
   readonly zstdDictionary: Buffer | null;
-  /** Frame that is sent first, as text; null for none. */
+  /** Frame that is sent first, as text, or null for none. */
   readonly greeting: string | null;
   /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
   readonly compactedShare: number;
-  /** Returns the replacement for regular frames; null while the host is honest. */
+  /** Returns the replacement for regular frames, or null while the host is honest. */
   readonly lie: () => Lie | null;
 }
 
@@ -73,7 +73,7 @@ export class Connection {
   readonly webSocket: WebSocket;
   /** `flowing`; `silent`: answers pings but sends nothing; `half_open`: does not read either. */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
-  /** Maximum number of frames per second; null for no limit. */
+  /** Maximum number of frames per second, or null for no limit. */
   framesPerSecond: number | null = null;
   /** Number of the next event that has not been sent. */
   next: number;

@@ -41,7 +41,7 @@ export interface FaultRecord {
   readonly atUs: number;
   /** Numbers of the affected connections; empty if all future consumers are affected. */
   readonly connections: readonly number[];
-  /** Number of the first affected event; null if no event is affected. */
+  /** Number of the first affected event, or null if no event is affected. */
   readonly fromSeq: number | null;
   readonly toSeq: number | null;
 }
@@ -57,16 +57,16 @@ export interface HandshakeFaults {
   refusal(): number | null;
   /** Returns the number of a connection's first event; `honest` is the number that its cursor means without a fault. */
   start(connection: number, cursorUs: number | null, honest: number): number;
-  /** Returns the fault at the connection's transition from replay to live traffic; null for none. */
+  /** Returns the fault at the connection's transition from replay to live traffic, or null for none. */
   cutover(connection: number): Cutover | null;
-  /** Returns the replacement for regular frames on every connection; null while the host is honest. */
+  /** Returns the replacement for regular frames on every connection, or null while the host is honest. */
   lie(): Lie | null;
 }
 
 /** Parts of the simulated network that the faults change. */
 export interface FaultScope {
   readonly source: EventSource;
-  /** The source if it is generated; null for recorded frames, which are never altered. */
+  /** The source if it is generated, or null for recorded frames, which are never altered. */
   readonly generated: GeneratedSource | null;
   readonly style: FrameStyle;
   readonly seed: number;

@@ -26,7 +26,7 @@ export interface JetstreamOptions {
   readonly port: number;
   readonly source: EventSource;
   readonly seqCursors: boolean;
-  /** Dictionary with which compression is offered; null if compression is not offered. */
+  /** Dictionary with which compression is offered, or null if compression is not offered. */
   readonly zstdDictionary: Buffer | null;
   /** True if the method is served in addition to the legacy wire. */
   readonly hasMethod: boolean;

@@ -3,7 +3,7 @@ import type { Filter, Wire } from '../events/wire.ts';
 
 /** Parameters of a consumer. */
 export interface Subscription extends Filter {
-  /** Cursor as in the query; null for live. */
+  /** Cursor as in the query, or null for live. */
   readonly cursor: number | null;
   /** True if frames are sent as binary messages, each compressed with the host's dictionary. */
   readonly compressed: boolean;
@@ -29,7 +29,7 @@ const notOffered: Readonly<Record<Wire, readonly string[]>> = {
 export interface Request {
   readonly target: URL;
   readonly socketEncoding: string | undefined;
-  /** Id of the dictionary with which compression is offered; null if it is not offered. */
+  /** Id of the dictionary with which compression is offered, or null if it is not offered. */
   readonly dictionary: number | null;
 }
 

@@ -38,7 +38,7 @@ export interface LabelerFaultRecord {
   readonly fault: LabelerFault;
   /** Time on the simulated clock, in microseconds. */
   readonly atUs: number;
-  /** Numbers of the affected labels, end exclusive; null if it affects no label. */
+  /** Numbers of the affected labels, end exclusive, or null if it affects no label. */
   readonly fromN: number | null;
   readonly toN: number | null;
 }
@@ -60,7 +60,7 @@ export interface Switched {
 /** A prepared faulty response, with the number of times that it replaces the regular one. */
 interface Armed {
   readonly answer: FaultyAnswer;
-  /** Page size to which the fault is limited; null for any. */
+  /** Page size to which the fault is limited, or null for any. */
   readonly limit: number | null;
   times: number;
 }

@@ -102,7 +102,7 @@ function drip(response: ServerResponse, bytesPerSecond: number): void {
   response.once('close', () => clearInterval(timer));
 }
 
-/** Returns the bytes of a faulty response to a websocket handshake; null for silence, or 'reset'. */
+/** Returns the bytes of a faulty response to a websocket handshake, or null for silence, or 'reset'. */
 export function refusalBytes(fault: FaultyAnswer): string | 'reset' | null {
   switch (fault.kind) {
     case 'hang':

@@ -12,7 +12,7 @@ export interface LoggedLabel {
   readonly emittedUs: number;
   /** The label as served, without its signature. */
   readonly label: unknown;
-  /** Kind of the label's oddity; null for an ordinary label. */
+  /** Kind of the label's oddity, or null for an ordinary label. */
   readonly odd: OddKind | null;
   readonly flaw: Flaw | null;
   /** Number of the label that this one duplicates; for other labels, their own number. */
@@ -79,7 +79,7 @@ export class LabelLog {
     for (const [at, of] of earlier.entries()) this.#repeated.set(fromN + at, { of, fields });
   }
 
-  /** Returns the kind of a label's oddity; null for an ordinary label. */
+  /** Returns the kind of a label's oddity, or null for an ordinary label. */
   oddity(n: number): OddKind | null {
     const set = this.#odd.get(n);
     if (set) return set.kind === 'duplicate' && n === 1 ? null : set.kind;
@@ -128,7 +128,7 @@ export class LabelLog {
     return parent === null ? n : this.#root(parent);
   }
 
-  /** Returns the number of the earlier label that this one removes, renews or duplicates; null for none. */
+  /** Returns the number of the earlier label that this one removes, renews or duplicates, or null for none. */
   #parent(n: number): number | null {
     const odd = this.oddity(n);
     if (odd === 'duplicate') return n - 1;

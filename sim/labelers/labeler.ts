@@ -26,7 +26,7 @@ export interface LabelerOptions {
   /** 24 characters of did:plc for each account of the network, concatenated. */
   readonly accounts: string;
   readonly nowUs: () => number;
-  /** Returns the document that a did:web labeler serves itself; null before it exists. */
+  /** Returns the document that a did:web labeler serves itself, or null before it exists. */
   readonly ownDocument: (did: string) => Promise<unknown>;
 }
 

@@ -10,7 +10,7 @@ export interface QueryContext {
   readonly edge: number;
   /** Returns a label in the form in which it is served. */
   readonly serve: (n: number) => unknown;
-  /** Seed of the order of labels, different for every request; null for the regular order. */
+  /** Seed of the order of labels, different for every request, or null for the regular order. */
   readonly unordered: number | null;
   /** True if every page contains the newest labels, without a cursor. */
   readonly noCursor: boolean;

@@ -18,7 +18,7 @@ export type Refusal = (typeof refusals)[number];
 /** A label that a labeler emitted. */
 export interface EmittedLabel extends LoggedLabel {
   readonly labeler: string;
-  /** Current `seq` of the label in the database; null if the database no longer contains it. */
+  /** Current `seq` of the label in the database, or null if the database no longer contains it. */
   readonly seq: number | null;
   /** True if any consumer received the label. */
   readonly served: boolean;
@@ -115,7 +115,7 @@ export class LabelTruth {
 }
 
 /**
- * Returns the reason why a label is refused because of its form or dates; null if it can be accepted. Duplicates are
+ * Returns the reason why a label is refused because of its form or dates, or null if it can be accepted. Duplicates are
  * not considered.
  */
 export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedUs: number): Refusal | null {

@@ -1,22 +1,17 @@
 import { isDid } from '../contract/identifiers.ts';
+import { findIdentity, type IdentityShape } from '../contract/privacy/find-identity.ts';
 import { collectionNames } from '../contract/vocabulary.ts';
-import { namesHandle } from './handle-scan.ts';
-import { plainText } from './plain-text.ts';
 
 /**
  * The privacy scan is the last check that no subject is published in an aggregate. No instrument should ever write a
  * subject; if one does, the whole fact is refused, and the alarm names the location and never the content.
  */
 
-const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
-const atUri = /at:\/\//i;
-
 /** The location of an identity in a body that must not contain one. */
 export interface Leak {
   /** JSON pointer (RFC 6901) of the value, or of the object with the leaking key. */
   readonly pointer: string;
-  /** Kind of the identity. `encoded`: the text has more nested encodings than legitimate text. */
-  readonly shape: 'did' | 'at-uri' | 'handle' | 'encoded';
+  readonly shape: IdentityShape;
 }
 
 /** Returns a description of a leak for the operator, without the leaked content. */
@@ -57,12 +52,10 @@ function scan(value: unknown, pointer: string, allowed: Allowed): Leak | null {
 }
 
 function scanText(text: string, pointer: string, { hosts }: Allowed): Leak | null {
-  const plain = plainText(text);
-  if (plain === null) return { pointer, shape: 'encoded' };
-  if (atUri.test(plain)) return { pointer, shape: 'at-uri' };
-  if (labelerDid.test(pointer) && isDid(text)) return null;
-  if (did.test(plain)) return { pointer, shape: 'did' };
-  return !identifiers.test(pointer) && namesHandle(plain, hosts) ? { pointer, shape: 'handle' } : null;
+  const shape = findIdentity(text, hosts);
+  if (shape === null) return null;
+  if (shape === 'did' && labelerDid.test(pointer) && isDid(text)) return null;
+  return shape === 'handle' && identifiers.test(pointer) ? null : { pointer, shape };
 }
 
 /** Returns the host that an instrument observed: the only host name that the contract publishes. */

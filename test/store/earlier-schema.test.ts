@@ -167,7 +167,7 @@ describe('a store of schema 2', () => {
     { name: 'above 2^53 - 1', number: '9007199254740992', kept: null },
     { name: 'below 0', number: '-1', kept: null },
     { name: 'of 2^53 - 1', number: '9007199254740991', kept: 9_007_199_254_740_991 },
-  ])('is migrated with counts and a position $name; only safe integers are kept', async ({ number, kept }) => {
+  ])('is migrated with counts and a position $name, of which only safe integers are kept', async ({ number, kept }) => {
     setNote('day-bytes', `{"day":20005,"bytes":[["${mod}",5],["${other}",${number}]]}`);
     setNote('directory-position', `{"host":"plc.example","seq":${number}}`);
     const { bytes, directory } = await instrumentContentOf(place.open({ at: last }));
@@ -241,7 +241,7 @@ describe('a writer that is killed during the migration', () => {
     return signal;
   }
 
-  // The migration from schema 1 has two steps for the state file and two for the day's file.
+  // The migration from schema 1 has two steps for the state file and two steps for the day's file.
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
   const cases = points.flatMap((point) => [1, 2, 3, 4].map((count) => ({ fault: `${point}:${count}` })));
 

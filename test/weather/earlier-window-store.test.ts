@@ -12,8 +12,8 @@ const minute = 29_000_000 * windowUs;
 const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /**
- * The file was written by a released layout and is never written again. If this test fails after a metric or a collection
- * was added, the layout needs a new version with a migration, and a file of the version before.
+ * A released version wrote the file, which must never be written again. If this test fails after a metric or a
+ * collection was added, the layout needs a new version with a migration, and a test file of the previous version.
  */
 test('a window store of layout 3 keeps its counts, silences and positions, and takes further commits', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-earlier-windows-'));

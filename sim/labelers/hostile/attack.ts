@@ -25,7 +25,7 @@ export interface Exchange {
 
 /** An open `subscribeLabels` connection. */
 export interface HostileStream {
-  /** Cursor of the request; null for live labels. */
+  /** Cursor of the request, or null for live labels. */
   readonly cursor: number | null;
   readonly socket: Duplex;
   readonly open: boolean;

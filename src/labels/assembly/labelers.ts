@@ -17,7 +17,7 @@ export interface Labelers {
   readonly runner: SourceRunner;
   readonly denials: Denials;
   readonly metadata: LabelerMetadata;
-  /** Reader of the Jetstream; null if no Jetstream is configured. */
+  /** Reader of the Jetstream, or null if no Jetstream is configured. */
   readonly services: ServiceEvents | null;
   /** Reader of the directory's stream. */
   readonly operations: DirectoryOperations;

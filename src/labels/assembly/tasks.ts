@@ -27,7 +27,7 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Work that is repeated at intervals and done once more at the stop. */
+/** Work that is repeated at intervals, and one last time at the stop. */
 export interface Acts {
   /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
@@ -42,10 +42,10 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const clock = clocks.wall;
   return {
     async keep() {
-      // The position is taken before the roster is stored: after a crash, the stream delivers labelers that arrived
-      // during the write again.
+      // Take the position before the roster is stored, so that after a crash the stream repeats the labelers that
+      // arrived during the write.
       const { position } = operations;
-      // Gaps are stored before the roster, because the roster contains the time up to which a source is complete.
+      // Store gaps before the roster, because the roster contains the time up to which a source is complete.
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
@@ -66,11 +66,11 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
 
 /** Background tasks that run until the instrument stops. */
 export interface Tasks {
-  /** Resolves when all tasks have ended that stop with the signal. */
+  /** Resolves when every task that stops with the signal has ended. */
   readonly ended: Promise<unknown>;
   /**
-   * Resolves when upkeep and purges have ended, which happens when the store is closed: a stop does not wait for a day
-   * that is being rewritten.
+   * Resolves when upkeep and purges have ended. They end when the store is closed, so that a stop does not wait for a
+   * day that is being rewritten.
    */
   readonly endedByClosing: Promise<unknown>;
 }
@@ -118,11 +118,11 @@ export function startTasks(
     every(gapTickMs, () => shares.gaps.tick()),
   ];
   const upkeep = every(timings.upkeepMs, async () => {
-    // The clock is checked first: a clock step or an unconfirmed clock must not expire a day.
+    // Check the clock first, because a clock step or an unconfirmed clock must not expire a day.
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // On a full disk a purge does not wait for readers, because only the removal frees space.
+  // On a full disk, purge without waiting for readers, because only the removal frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = every(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),

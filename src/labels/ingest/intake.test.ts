@@ -56,7 +56,7 @@ test('a position moves in memory only after its rows are durable', async () => {
   expect(failing.source.position).toEqual(noPosition);
 });
 
-test('a position is computed from the preceding one, even if two pages arrive at once', async () => {
+test('a position is computed from the preceding one, even if two pages arrive in one turn', async () => {
   const { source, intake } = intakeWith();
   const last = { seq: 9, tail: 'f' };
   await Promise.all([

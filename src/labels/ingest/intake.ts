@@ -16,24 +16,27 @@ import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 export interface Intake {
   readonly rows: readonly unknown[];
   readonly transport: Transport;
-  /** True if the same transport may have delivered some of these rows immediately before. */
+  /** True if the same transport may have delivered some of these rows in its preceding delivery. */
   readonly again?: boolean;
   /** Change of the resume position that is committed with the rows. */
   readonly move: PositionMove;
 }
 
-/** Accepts pages of one source, one after the other. */
+/** Accepts the pages of one source in sequence. */
 export interface SourceIntake {
-  /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
+  /**
+   * Admits, verifies and commits the rows of a page. Resolves once the rows and the position are durable. Rejects with
+   * `CapReached`.
+   */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
-   * Commits sampled rows, which the labeler may replace before they are read in order. Does not move the position, and
-   * does not count refusals, which are counted when the rows are read in order. Rejects as `take` does.
+   * Commits sampled rows, which the labeler may replace before they are read in order. Does not move the position. Does
+   * not count refusals, because they are counted when the rows are read in order. Rejects like `take`.
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
   /**
-   * Applies an event after the pending pages are committed, since they move the position. The effect is durable with
-   * the next rows.
+   * Applies an event after the pending pages are committed, because those pages move the position. The effect is
+   * durable with the next rows.
    */
   applyInTurn(
     event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
@@ -101,7 +104,8 @@ async function withStableClock(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Evidence that a refused label gives of its source's dates; null for a label that is malformed or of another labeler.
+ * Evidence that a refused label gives of its source's dates, or null for a malformed label or a label of another
+ * labeler.
  */
 const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null>> = {
   foreign_src: null,
@@ -125,7 +129,7 @@ async function takeOne(
   const { clock } = ports.time;
   const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
-  // Without a position, the source may repeat rows that it has already sent.
+  // Assume that a source without a position repeats rows that it has already sent.
   const startsOver =
     (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
@@ -141,7 +145,7 @@ async function takeOne(
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
-  // The gap is recorded before the position: a crash between the two overstates the gap and never hides it.
+  // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const refusedRows = refused.changes;
@@ -170,7 +174,7 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
   const cost = costOf(observations);
   let stored = 0;
   try {
-    // Each part is committed with its own repeats: after a crash between two parts, the rows of the first part are
+    // Commit each part with its own repeats, so that after a crash between two parts the rows of the first part are
     // detected as repeats.
     for (const part of split(page)) {
       const repeats = await ports.acceptance.repeats.find(source, part.observations);
@@ -190,8 +194,8 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
 }
 
 /**
- * Selects the acceptable rows and checks their signatures; calls `refuse` for the others. Rejects with `CapReached`,
- * before any signature is checked, if the daily cap does not admit them.
+ * Selects the acceptable rows and checks their signatures. Calls `refuse` for each other row. Rejects with
+ * `CapReached`, before any signature is checked, if the daily cap does not admit them.
  */
 async function observe(
   { did }: Source,

@@ -44,7 +44,7 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   await record();
 }
 
-/** Reads by the stream while the stream works, otherwise by polls, and tries the stream again later. */
+/** Reads by the stream while the stream works, and by polls while it does not. Tries the stream again later. */
 async function readByTransports(
   source: Source,
   intake: SourceIntake,
@@ -70,13 +70,14 @@ async function readByTransports(
           continue;
         }
         if (session.progress) backoff.reset();
-        // A stream that opens and sends no message is not a response.
+        // A stream that opens and sends no message does not count as a response.
         else if (session.poll) await failed(source, ports, null, session.poll);
         await wait(minWaitMs + (session.progress ? 0 : backoff.next()), signal);
         continue;
       }
       streamFault = session;
-      // A limit of this instrument may allow a stream again soon, whereas a source rarely begins to support streams.
+      // Try the stream again soon after a limit of this instrument prevented it, because such a limit passes, whereas a
+      // source rarely begins to support streams.
       if (session.fault === null) streamDue = now + timings.pollMs;
       else if (session.fault !== 'failed') streamDue = now + timings.streamRetryMs;
     }
@@ -92,8 +93,8 @@ async function readByTransports(
 }
 
 /**
- * Creates the waits after resets: the source is read at once after the first reset, and at growing intervals after
- * repeated resets.
+ * Creates the waits after resets: the source is read immediately after the first reset, and after growing waits if
+ * resets repeat.
  */
 function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
@@ -138,8 +139,8 @@ function waitAfter(
   next: () => number,
 ): number {
   const { timings, clock, random } = ports.time;
-  // After a limit of this instrument the wait is short and constant; it is random, so that sources do not retry at the
-  // same time.
+  // Wait a short, constant time after a limit of this instrument. The wait is random, so that sources do not retry at
+  // the same time.
   if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
   if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;

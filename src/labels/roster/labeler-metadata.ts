@@ -64,7 +64,7 @@ export class LabelerMetadata {
   readonly #taken = new Map<string, number>();
   /** Handle and host of each labeler at its last fetch. */
   readonly #known = new Map<string, string>();
-  /** Labelers for which an error was logged, so that each has one line. */
+  /** Labelers for which an error was logged, so that only one line is logged for each. */
   readonly #logged = new Set<string>();
 
   constructor(options: LabelerMetadataOptions) {
@@ -76,7 +76,7 @@ export class LabelerMetadata {
     this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
   }
 
-  /** Schedules a fetch if the handle or the host changed. Must be called when a labeler's document was read. */
+  /** Schedules a fetch if the handle or the host changed. Must be called after a labeler's document was read. */
   resolved({ did, handle, pds }: KnownLabeler): void {
     const identity = `${handle} ${pds}`;
     if (this.#known.get(did) === identity) return;
@@ -91,7 +91,8 @@ export class LabelerMetadata {
   }
 
   /**
-   * Stores the definitions of a labeler. Must be called when a labeler wrote its record. Rejects if the store fails.
+   * Stores the definitions of a labeler. Must be called after a labeler has written its record. Rejects if the store
+   * fails.
    */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.labeler(did)) return;
@@ -131,7 +132,10 @@ export class LabelerMetadata {
     return this.#options.clock() / 1000;
   }
 
-  /** Fetches the metadata of one labeler. Counts an error that its data causes; other labelers are not affected. */
+  /**
+   * Fetches the metadata of one labeler. Counts an error that the labeler's data causes, so that other labelers are not
+   * affected.
+   */
   async #contained(did: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#ask(did, signal);

@@ -29,7 +29,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'asked':
       return asked(state, event.now);
     case 'not_asked':
-      // An attempt that a limit of this instrument prevented does not begin a trial.
+      // Do not begin a trial with an attempt that a limit of this instrument prevented.
       return state.beforeFirstAttempt === null ? state : { ...state, tracked: state.beforeFirstAttempt };
     case 'failed':
       return missing(failed(state, event), change);
@@ -57,7 +57,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'caught_up':
       return completed({ ...state, outageSince: null, whole: true }, event.now);
     case 'replay_started':
-      // If an outage was already being filled in, the accepted labels count for it.
+      // Count the accepted labels for an outage that was already being filled in.
       return {
         ...{ ...state, whole: false, outageSince: event.since },
         readAt: state.outageSince === null ? null : state.readAt,
@@ -67,7 +67,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
     case 'reset':
       return event.live && state.outageSince === null ? completed({ ...state, whole: true }, event.now) : state;
     default:
-      // All other events of the source only leave a gap or change the progress.
+      // All other events only cause a gap or change the progress.
       return state;
   }
 }

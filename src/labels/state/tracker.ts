@@ -40,7 +40,7 @@ export class Tracker {
     return this.#reading.failing !== null;
   }
 
-  /** Time since which the source is not known to be complete; null if it never responded. */
+  /** Time since which the source is not known to be complete, or null if it never responded. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }
@@ -56,7 +56,7 @@ export class Tracker {
   }
 
   /**
-   * Time at which labels missed in an outage were last accepted, or the source first responded again; null if no labels
+   * Time at which labels missed in an outage were last accepted, or the source first responded again. Null if no labels
    * are missed.
    */
   get readAt(): Micros | null {

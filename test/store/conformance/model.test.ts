@@ -26,7 +26,7 @@ describe.each(kinds)('a store over $name, compared with a model', (kind) => {
   });
 });
 
-/** Generates a step in a store's history: time passes, then labels arrive; sometimes maintenance runs. */
+/** Generates a step in a store's history, in which time passes, labels arrive, and maintenance may run. */
 const step = fc.record({
   wait: fc.oneof(
     fc.integer({ min: 0, max: 90 * second }),
@@ -48,7 +48,7 @@ const step = fc.record({
 const history = fc.array(step, { minLength: 1, maxLength: 10 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Generates a query: start and end as fractions of the history, and the way of reading. */
+/** Generates a query with start and end as fractions of the history, and with a kind of read. */
 const question = fc.record({
   from: fc.double({ min: 0, max: 1, noNaN: true }),
   to: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -73,7 +73,7 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 async function agree(store: StoreWriter, steps: readonly Step[], questions: readonly Question[]): Promise<void> {
   const model = new StoreModel();
   let now = noon;
-  // Labels from more than 48 h ago get other values, because admission would refuse their repetition.
+  // Give labels from more than 48 h ago other values, because admission would refuse their repetition.
   for (const [i, { wait, labels, refused, position, maintain }] of steps.entries()) {
     now = later(now, wait);
     const age = Math.floor((now - noon) / (2 * day));

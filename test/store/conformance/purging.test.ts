@@ -11,8 +11,8 @@ const now = later(noon, 4 * day);
 const all = { start: noon, end: later(noon, 6 * day) };
 
 /**
- * Returns the batch of one of five days, of which the first two can be sealed: rows of every labeler, some about hot
- * accounts.
+ * Returns the batch of one of five days, with rows of every labeler and some rows about hot accounts. The first two
+ * days can be sealed.
  */
 function dayBatch(d: number): Batch {
   const labels = [

@@ -124,7 +124,7 @@ test('a collection is not silent in windows from before it was counted', () => {
   const edges = () => ({ firstUs: null, lastUs: null });
   const input = { minutes, usual: usualOf(), edges, standing: [] };
   expect(findSilences(input)).toHaveLength(1);
-  expect(findSilences({ ...input, countedSince: new Map([['like.create', at(200)]]) })).toEqual([]);
+  expect(findSilences({ ...input, countedSince: new Map([['like.create', at(198)]]) })).toEqual([]);
   expect(findSilences({ ...input, countedSince: new Map([['like.create', at(150)]]) })).toEqual([
     { collection: 'like.create', from: at(150), to: at(200) },
   ]);

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
+import { runsPython } from '../../harness/packages/python.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { writeClientPackage } from '../../scripts/packages/client-package.ts';
@@ -12,7 +13,6 @@ import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 /** Runs the programs in the documentation of the clients against the real program. */
 
 const run = promisify(execFile);
-const hasPython = (process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, 'python3')));
 
 /** Returns the only program of a language in a page. */
 function programIn(page: string, language: string): string {
@@ -49,7 +49,7 @@ describe.each(['docs/client.md', 'clients/typescript/README.md'])('the TypeScrip
   });
 });
 
-describe.skipIf(!hasPython && process.env.CI === undefined)('the Python program', () => {
+describe.skipIf(!runsPython)('the Python program', () => {
   it.each(['docs/client.md', 'clients/python/README.md'])('in %s prints a fact, and a refusal', async (page) => {
     const { url, refuse } = await service();
     const file = join(directoryInTest(), 'example.py');

@@ -11,6 +11,7 @@ import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { clientTypes } from './client-types.ts';
 import { documentPage, forLabelersPage, policyPage } from './document-pages.ts';
 import { inputLimitsDocument } from './input-limits-doc.ts';
+import { pythonTypes, pythonVersion } from './packages/python-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 
 const document = openApiDocument(packageVersion());
@@ -19,6 +20,8 @@ const files = {
   'assets/account-openapi.json': `${JSON.stringify(accountOpenApiDocument(packageVersion()), null, 2)}\n`,
   'assets/labelers-openapi.json': `${JSON.stringify(labelersOpenApiDocument(packageVersion()), null, 2)}\n`,
   'src/client/schemas.ts': await clientTypes(document),
+  'clients/python/almanac_client/schemas.py': pythonTypes(document),
+  'clients/python/almanac_client/version.py': pythonVersion(packageVersion()),
   'assets/policy.html': documentPage(policyPage),
   'assets/for-labelers.html': documentPage(forLabelersPage),
   'docs/settings.md': settingsDocument(),

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
+const ownBin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
 /**
  * Maximum time from a start to an announced line, and from SIGTERM to the exit, in milliseconds: sufficient for a busy
@@ -45,10 +45,15 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Path of the runtime; default the pinned one, which runs this process. */
   readonly runtime?: string;
+  /** Path of the entry point; default that of this repository. */
+  readonly bin?: string;
 }
 
 /** Starts the built program with arguments. The caller ends it; in a test, use `startProgramInTest`. */
-export function startProgram(args: readonly string[], { env = {}, runtime }: ProgramOptions = {}): Program {
+export function startProgram(
+  args: readonly string[],
+  { env = {}, runtime, bin = ownBin }: ProgramOptions = {},
+): Program {
   const child = spawn(runtime ?? process.execPath, [bin, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH ?? '', ...env },

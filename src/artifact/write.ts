@@ -16,11 +16,16 @@ export const artifactNames = {
  * Rejects if any step fails (for example, on a full disk); the old artifact then stays in place.
  */
 export async function writeArtifact(path: string, artifact: object): Promise<void> {
+  await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`));
+}
+
+/** Replaces a file atomically with what `write` writes. */
+export async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await using(await open(temporary, 'wx', 0o644), async (file) => {
-      await file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`);
+      await write(file);
       await file.sync();
     });
     await rename(temporary, path);

@@ -119,7 +119,7 @@ function DefinitionText({ definition }: { readonly definition: Definition | unde
   );
 }
 
-/** Shows a label's value; for an empty value, a description. */
+/** Shows a label's value, or a description of an empty value. */
 export function ValueText({ value }: { readonly value: string }) {
   if (value === '') return <em>an empty value</em>;
   return (
@@ -129,7 +129,7 @@ export function ValueText({ value }: { readonly value: string }) {
   );
 }
 
-/** Shows a labeler: the handle in its DID document, if any, and its DID. */
+/** Shows a labeler: the handle that its DID document claims, if any, and its DID. */
 export function Labeler({ did, name }: { readonly did: string; readonly name: LabelerHandle | undefined }) {
   const shown =
     name === undefined ? (

@@ -29,11 +29,11 @@ export interface PagesOptions {
   readonly base: string;
   /** Style sheets by their name below `/assets/`. */
   readonly styles: ReadonlyMap<string, AssetFile>;
-  /** Resolves handles; null if handles are not resolved. */
+  /** Function that resolves handles. The value is null if handles are not resolved. */
   readonly findHandle: FindHandle | null;
-  /** Address of the facts API without a trailing slash, for links to labelers; no links if absent. */
+  /** Address of the facts API without a trailing slash, for links to labelers. There are no links if it is absent. */
   readonly factsUrl?: string | null;
-  /** Called with errors that clients are not shown. */
+  /** Called with errors that clients receive without details. */
   readonly alarm: (route: string, error: unknown) => void;
 }
 
@@ -167,8 +167,8 @@ function accountRoute(
   }
 
   /**
-   * Returns the refusal of a query that would be refused after the redirect to the DID, so that the form's input is not
-   * lost by the redirect; null for a valid query.
+   * Returns the refusal of a query that would be refused after the redirect to the DID, so that the redirect does not
+   * lose the form's input. Returns null for a valid query.
    */
   function refusedRest(request: AccountRequest, parameters: Parameters): Reply | null {
     const rest = parsePageQuery(searchWith(anyDid, parameters));
@@ -181,7 +181,7 @@ function accountRoute(
   }
 
   return async (request) => {
-    // An error page also shows the store's origin, and may be the first requested page.
+    // Learn the origin here too: an error page also shows the store's origin, and may be the first requested page.
     if (!mark.known) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
     try {
       return await answer(request);

@@ -59,6 +59,10 @@ describe('a query string', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
+  it.each(['07', '030', '7.0', '+7'])('spells its days as 7 or 30 and in no other way: days=%s', (days) => {
+    expect(asked(`did=${account}&days=${days}`)).toMatch(/^(?:un|in)/);
+  });
+
   it('normalizes the host of a did:web to lower case', () => {
     expect(asked('did=did:web:Labels.EXAMPLE.com&days=7&labeler=did:web:MOD.example.com')).toEqual({
       account: 'did:web:labels.example.com',
@@ -83,7 +87,7 @@ describe('a query string', () => {
     '2026-11-20T13:30:00%2B01:30',
     '2026-11-20T13:30:00+01:30',
     '2026-11-20T10:30:00-01:30',
-  ])('may contain an instant with a time zone: start=%s', (start) => {
+  ])('may contain an instant with a time zone, as in start=%s', (start) => {
     expect(asked(`did=${account}&start=${start}&end=2026-11-21T00:00:00Z`)).toMatchObject({
       asked: { start: 1_795_176_000_000_000, end: 1_795_219_200_000_000 },
     });
@@ -148,7 +152,7 @@ describe('an invalid query string', () => {
     ['unknown_parameter', `${did}&%ff=x`],
     ['unknown_parameter', `${did}&Days=7`],
     ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
-  ])('is refused with %s: %s', (code, search) => {
+  ])('is refused with the code %s: %s', (code, search) => {
     expect(asked(search)).toBe(code);
   });
 

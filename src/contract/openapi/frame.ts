@@ -58,7 +58,7 @@ function pathItem(resource: Resource, preflight: PreflightResponses) {
   };
 }
 
-/** The parts in which the documents of the two surfaces differ. */
+/** The parts of a document that differ between the two surfaces. */
 export interface DocumentParts {
   readonly title: string;
   /** Version of the package. */
@@ -107,7 +107,7 @@ export const commonHeaders = {
   ContentLength: textHeader('Length of the body; of HEAD, of the body that GET would have.', '2351'),
 } as const;
 
-/** Wire names of the common headers. */
+/** Names of the common headers in HTTP messages. */
 export const commonHeaderNames: Readonly<Record<keyof typeof commonHeaders | 'AccessControlExposeHeaders', string>> = {
   AccessControlAllowOrigin: 'Access-Control-Allow-Origin',
   AccessControlExposeHeaders: 'Access-Control-Expose-Headers',

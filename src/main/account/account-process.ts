@@ -34,7 +34,7 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Maximum share of the limit of unsent bytes that one client may hold, as a divisor. */
+/** Divisor of the limit of unsent bytes that gives the maximum for one client. */
 const clientShare = 8;
 
 /** Time after which a turn at the store counts as long, in milliseconds; the number of concurrent long turns is limited. */
@@ -69,7 +69,7 @@ export async function startAccount(
   const app = appOf(parts, reading, handles?.find ?? null);
   const server = serverOf(parts, app);
   const { host, port } = settings;
-  // Without the warm-up, an early client would wait longer than the queue allows.
+  // Warm up first, because an early client would wait longer than the queue allows.
   await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
   const listening = await (asked.aborted ? Promise.reject(asked.reason) : listenOn(server, { host, port })).catch(
     async (error: unknown) => {
@@ -171,8 +171,8 @@ function serverOf({ settings, log, metrics }: Parts, app: AccountApp): HttpServe
 }
 
 /**
- * Returns a function that counts requests through an untrusted proxy and logs the first: all such requests count as
- * one client.
+ * Returns a function that counts requests through an untrusted proxy and logs the first one, because all clients of the
+ * proxy count as one.
  */
 function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
   let logged = false;
@@ -181,7 +181,7 @@ function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
     if (logged) return;
     logged = true;
     log.warn(
-      'requests come through a proxy although --trust-proxy is 0: all its clients count as one; set --trust-proxy',
+      'requests come through a proxy although --trust-proxy is 0: all clients of the proxy count as one; set --trust-proxy',
     );
   };
 }

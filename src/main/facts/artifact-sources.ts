@@ -37,7 +37,7 @@ interface SourceContext {
   readonly observed?: (instrument: string, reading: Reading<unknown>) => void;
 }
 
-/** Creates the two sources of a facts process. Throws OperatorError if a directory or file cannot be used at all. */
+/** Creates the two sources of a facts process. Throws OperatorError if a directory or a file cannot be used. */
 export function artifactSources(
   settings: ArtifactSettings,
   { log, clock, observed }: SourceContext,
@@ -103,7 +103,10 @@ export function usableFolder({
   return artifacts;
 }
 
-/** Returns the path of an artifact; throws OperatorError if its directory does not exist. The artifact itself may not exist yet. */
+/**
+ * Returns the path. Throws OperatorError if the directory of the path does not exist; the artifact itself may not exist
+ * yet.
+ */
 export function usableFile(path: string): string {
   requireFolder(dirname(path));
   try {

@@ -121,7 +121,7 @@ function logsAccess({ accessLog, accessLogClients }: Values<typeof factsSettings
   return accessLog || accessLogClients;
 }
 
-/** Returns the prefix of links: the public URL, or else the base path. */
+/** Returns the prefix of links: the public URL if it is set, or the base path. */
 function linkBase({ publicUrl, basePath: path }: Values<typeof factsSettings>): string {
   if (publicUrl === null) return basePath(path);
   operatorUrl('public-url', publicUrl, { schemes: httpSchemes });

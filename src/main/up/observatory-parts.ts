@@ -101,7 +101,7 @@ function accountUrlArgs(line: string): string[] {
   return url === null ? [] : ['--account-url', url];
 }
 
-/** Returns the address in a server's first line; null for any other line. */
+/** Returns the address in a server's first line, or null for any other line. */
 export function listeningAt(line: string): string | null {
   return /listening on (\S+)$/.exec(line)?.[1] ?? null;
 }

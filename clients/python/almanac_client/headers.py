@@ -2,6 +2,7 @@
 
 import math
 import re
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Mapping, Optional
 
@@ -28,7 +29,9 @@ def retry_after_seconds(headers: Mapping[str, str], now: float) -> Optional[int]
     seconds = _whole_seconds(text)
     if seconds is None:
         try:
-            seconds = math.ceil(parsedate_to_datetime(text).timestamp() - now)
+            date = parsedate_to_datetime(text)
+            # A date without a zone is in UTC.
+            seconds = math.ceil((date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp() - now)
         except (TypeError, ValueError, OverflowError, IndexError):
             return None
     return min(max(seconds, 0), MAX_SECONDS)

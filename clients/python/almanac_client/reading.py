@@ -73,7 +73,7 @@ def _instant(value: Mapping[str, Any]) -> Optional[datetime]:
         whole = datetime.fromisoformat(found.group(1)).replace(tzinfo=timezone.utc)
     except ValueError:
         return None
-    return whole.replace(microsecond=int(((found.group(2) or "") + "000000")[:6]))
+    return whole.replace(microsecond=1000 * int(((found.group(2) or "") + "000")[:3]))
 
 
 def _series(value: Mapping[str, Any]) -> str:

@@ -52,8 +52,8 @@ interface Attack {
   open(client?: Client): Promise<Socket>;
   get(path: string, more?: string): string;
   /**
-   * Returns a client in a /64 network that was not used before, within one site; undefined if the way does not permit
-   * that.
+   * Returns a client in a /64 network that was not used before, within one site, or undefined if the way does not
+   * permit that.
    */
   stranger(): Client | undefined;
 }

@@ -17,8 +17,8 @@ export interface Operation {
   /** Classes of calls whose failure must be reported, even if the operation handles it. */
   readonly reports: readonly CallClass[];
   /**
-   * Returns the reason why an intermediate state is wrong; null if the operation may leave it. Absent if the operation
-   * has no intermediate states.
+   * Returns the reason why an intermediate state is wrong, or null if the operation may leave it. Absent if the
+   * operation has no intermediate states.
    */
   between?(state: unknown, first: unknown, last: unknown): string | null;
 }

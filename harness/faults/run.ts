@@ -9,9 +9,9 @@ export interface Outcome {
   readonly failure: string;
   readonly call: CallClass | null;
   readonly where: string;
-  /** The error that the operation reported; null if the operation completed. */
+  /** The error that the operation reported, or null if the operation completed. */
   readonly reported: string | null;
-  /** Description of the violated guarantee; null if every guarantee holds. */
+  /** Description of the violated guarantee, or null if every guarantee holds. */
   readonly broken: string | null;
 }
 

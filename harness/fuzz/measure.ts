@@ -60,7 +60,7 @@ export async function averageCost(name: InputName, input: FuzzInput): Promise<Co
   return { bytes: input.bytes.length, microseconds: total / runs, heap };
 }
 
-/** Returns the reason why a cost exceeds the budget of its entry point; null if it does not. */
+/** Returns the reason why a cost exceeds the budget of its entry point, or null if it does not. */
 export function excess(name: InputName, { bytes, microseconds, heap }: Cost): string | null {
   const { fixedMicroseconds, nanosecondsPerByte } = inputLimits[name].cpu;
   const cpu = slack * (fixedMicroseconds + (nanosecondsPerByte * bytes) / 1000);

@@ -3,7 +3,7 @@ import { startProgram } from '../process/program.ts';
 
 /** Output and exit code of a completed run of `almanac labels`. */
 export interface Ended {
-  /** Exit code; null if a signal ended the process. */
+  /** Exit code, or null if a signal ended the process. */
   readonly code: number | null;
   readonly stdout: readonly string[];
   /** Lines of stderr that are not log lines. */

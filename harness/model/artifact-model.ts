@@ -7,8 +7,8 @@ import { summaryReading, weatherwatchReading } from './weather-model.ts';
 const known = new WeakMap<Uint8Array, Reading | null>();
 
 /**
- * Returns the publishable values of an instrument's artifact; null if the artifact is missing, unreadable, malformed or
- * of an unknown schema.
+ * Returns the publishable values of an instrument's artifact, or null if the artifact is missing, unreadable, malformed
+ * or of an unknown schema.
  */
 export function readingOf(instrument: Instrument, bytes: Uint8Array | null): Reading | null {
   if (bytes === null) return null;

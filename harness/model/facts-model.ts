@@ -73,7 +73,7 @@ export function expectedOf(
 }
 
 /**
- * Returns the path below the base path; null for a path outside of it. Ignores the query; accepts absolute-form
+ * Returns the path below the base path, or null for a path outside of it. Ignores the query; accepts absolute-form
  * targets.
  */
 function pathOf(target: string, basePath: string): string | null {

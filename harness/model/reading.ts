@@ -16,7 +16,7 @@ export interface Reading {
 export interface LabelReading {
   readonly hold: boolean;
   readonly warming: boolean;
-  /** Time of the last accepted page; undefined if the schema has no such time. */
+  /** Time of the last accepted page, or undefined if the schema has no such time. */
   readonly observedThrough: Json | undefined;
 }
 

@@ -12,7 +12,7 @@ export const malformed = new Error('malformed');
 const second = 1_000_000_000n;
 export const day = 86_400n * second;
 
-/** Returns nanoseconds since 1970 of an RFC 3339 timestamp in UTC; null if the rules make it unusable. */
+/** Returns nanoseconds since 1970 of an RFC 3339 timestamp in UTC, or null if the rules make it unusable. */
 export function instant(text: unknown): bigint | null {
   if (typeof text !== 'string') return null;
   const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|\+00:00)$/.exec(text);
@@ -91,7 +91,7 @@ export function time(value: Json | undefined): string {
   return instant(value) === null ? refuse() : String(value);
 }
 
-/** Returns a timestamp; null if it is unusable. */
+/** Returns a timestamp, or null if it is unusable. */
 export function timeOrNull(value: Json | undefined): string | null {
   return instant(value) === null ? null : String(value);
 }

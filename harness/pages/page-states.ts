@@ -1,7 +1,7 @@
 import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
-/** Two current artifacts of a state that the page must be able to show; null for an absent artifact. */
+/** Two current artifacts of a state that the page must be able to show, or null for an absent artifact. */
 
 interface PageState {
   readonly labels: object | null;

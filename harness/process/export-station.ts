@@ -128,7 +128,7 @@ export async function startAccount(
 export interface Passing {
   /** Number of the request, from 1. */
   readonly nth: number;
-  /** True if the request creates an export; false for a page. */
+  /** True if the request creates an export, or false for a page. */
   readonly creates: boolean;
   status: number;
   headers: Record<string, string>;

@@ -63,12 +63,12 @@ export class Instrument {
     this.#resolvConf = resolvConf;
   }
 
-  /** Process id; null while the instrument does not run. */
+  /** Process id, or null while the instrument does not run. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** Time since which the instrument has been observing; null while it does not observe. */
+  /** Time since which the instrument has been observing, or null while it does not observe. */
   get observingSinceMs(): number | null {
     return this.#observingSinceMs;
   }

@@ -36,7 +36,7 @@ export class StateWatch {
   }
 
   /**
-   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing; null while it does
+   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing, or null while it does
    * not observe.
    */
   look(roster: readonly RosterRow[], nowMs: number, runningSinceMs: number | null): void {

@@ -24,9 +24,9 @@ export interface SiegeOptions {
   readonly floodMegabytesPerSecond: number;
   /** Maximum size of the store, in megabytes. */
   readonly diskBudgetMegabytes: number;
-  /** Path of the file for samples; null for none. */
+  /** Path of the file for samples, or null for none. */
   readonly csv: string | null;
-  /** Reads the observatory's page; null if the runtime cannot load the components of pages. */
+  /** Reads the observatory's page. Returns null if the runtime cannot load the components of pages. */
   readonly readPage: ReadPage | null;
   /** Called with progress messages. */
   readonly onProgress: (what: string) => void;
@@ -52,7 +52,7 @@ export interface SiegeReport {
   readonly diskMegabytes: number;
   readonly met: Readonly<Record<string, Met>>;
   readonly floodMegabytes: number;
-  /** Time until the recovery, in seconds; null if it took too long. */
+  /** Time until the recovery, in seconds, or null if it took too long. */
   readonly recoveredAfterSeconds: number | null;
   /** Responses of the facts process for the overview, by status. */
   readonly factsStatuses: Readonly<Record<string, number>>;

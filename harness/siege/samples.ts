@@ -10,7 +10,7 @@ export interface Sample {
   readonly peakMegabytes: number;
   /** Processor time so far, in seconds. */
   readonly cpuSeconds: number;
-  /** Longest stall of the event loop since the previous sample, in seconds; null if the process did not respond. */
+  /** Longest stall of the event loop since the previous sample, in seconds, or null if the process did not respond. */
   readonly stallSeconds: number | null;
   readonly diskMegabytes: number;
   readonly openFiles: number;
@@ -105,7 +105,7 @@ export class Samples {
   }
 }
 
-/** Reads memory, processor time and open files of a process from /proc; null if it has exited. */
+/** Reads memory, processor time and open files of a process from /proc. Returns null if it has exited. */
 function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes' | 'cpuSeconds' | 'openFiles'> | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -14,7 +14,7 @@ export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<
   return ({ index }) => roleAt(index, labelers)?.profile ?? {};
 }
 
-/** Returns a labeler's role; null for one without a role. */
+/** Returns a labeler's role, or null for one without a role. */
 export function roleAt(index: number, labelers: number): Role | null {
   return roles[index - (labelers - roles.length)] ?? null;
 }
@@ -38,6 +38,7 @@ export function stateOf(
 ): SourceState | null {
   const late = moment === 'after two days';
   if (role?.act === 'found') return late ? 'established' : null;
+  if (role?.act === 'leaves' && late) return null;
   if (role?.act === 'outage' && moment === 'away') return 'probing';
   if (role?.act === 'outage' && moment === 'after 20 minutes') return 'unavailable';
   const never = (state: SourceState): SourceState | null => (late ? null : state);

@@ -79,7 +79,7 @@ export function makeWorkspace(root: string): Workspace {
   };
 }
 
-/** Returns the response of the process; null if it exits or hangs. */
+/** Returns the response of the process, or null if it exits or hangs. */
 function answerOf(process: ChildProcess): Promise<unknown> {
   return new Promise((resolve) => {
     const settle = (answer: unknown): void => {

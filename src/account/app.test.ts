@@ -7,7 +7,7 @@ import { createCursors } from './cursor/cursor.ts';
 import type { AccountReads } from './reading/protocol.ts';
 import type { ReadingPool } from './reading/reading-pool.ts';
 
-it('the account application reserves memory for a response in the turn that reads it, and reads nothing without the memory', async () => {
+it('the account application reserves memory for a response before it reads the store, and does not read without the memory', async () => {
   const events: string[] = [];
   const reads = new Proxy({} as AccountReads, {
     get: (_reads, method) => () => {

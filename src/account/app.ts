@@ -31,7 +31,7 @@ export interface AccountAppOptions {
   readonly openapi: AssetFile;
   /** The routes of the pages for people, by path. */
   readonly pages: (services: AccountServices) => ReadonlyMap<string, AccountRoute>;
-  /** Called with errors whose details clients do not receive. The arguments never contain an account. */
+  /** Called with errors that clients receive without details. The arguments never contain an account. */
   readonly alarm: (route: string, error: unknown) => void;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
@@ -44,7 +44,7 @@ const reservedBytes = 2 * 1024 * 1024;
 
 const robots = Buffer.from('User-agent: *\nDisallow: /\n');
 
-/** `Retry-After` in seconds if the store does not exist yet or another process holds it. */
+/** `Retry-After` in seconds if the store does not exist yet or another process has locked it. */
 const storeRetrySeconds = 5;
 
 /** `Retry-After` in seconds if unsent responses use the memory limit. */
@@ -55,8 +55,8 @@ export interface AccountApp {
   /** Returns the response to a request at `now`, in milliseconds since 1970. `gone` aborts when the client disconnects. */
   answer(request: ReadRequest, now: number, gone: AbortSignal): Promise<AccountReply>;
   /**
-   * Opens the store's files and runs the code of pages once, so that the first client does not wait for either. Resolves
-   * when `enough` aborts at the latest. Never rejects: if the store does not exist yet, a later turn opens it.
+   * Opens the store's files and runs the code of pages once, so that the first client waits for neither. Resolves at
+   * the latest when `enough` aborts. Never rejects: if the store does not exist yet, a later turn opens it.
    */
   warm(now: number, enough: AbortSignal): Promise<void>;
 }
@@ -72,11 +72,12 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
       const found = await reading.run(turn, (store) => {
-        // In the turn, before anything is read: requests that wait for a turn hold no memory that others need.
+        // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
+        // memory.
         if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
         return work(store);
       });
-      // Rendering a page costs more than reading its data, so no page is rendered for a client that has disconnected.
+      // Rendering a page costs more than reading its data, so render no page for a client that has disconnected.
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
     },
@@ -167,13 +168,13 @@ export function isFatal(error: unknown): boolean {
 /** Cost factor of an HTML page: rendering it takes about ten times the processor time of a JSON response. */
 const drawnWeight = 10;
 
-/** Returns the cost of a response in bytes; an HTML page counts `drawnWeight` times. */
+/** Returns the cost of a response in bytes; the bytes of an HTML page are multiplied by `drawnWeight`. */
 function costBytes({ headers, body }: Reply): number {
   const isDrawn = headers.some((value) => value.startsWith('text/html'));
   return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
-/** Maps an error from a read to an error response; null if the error is a bug in this program. */
+/** Maps an error from a read to an error response. Returns null if the error is a bug in this program. */
 export function refusalOf(
   error: unknown,
 ): { readonly code: AccountErrorCode; readonly retryAfterSeconds?: number } | null {
@@ -189,7 +190,7 @@ export function refusalOf(
     case 'busy':
     case 'closed':
     case 'not_a_store':
-    // No data of a damaged day is returned; the operator has to restore the day.
+    // No data of a damaged day is returned; the operator must restore the day.
     case 'damaged':
     case 'io_failed':
     case 'unexpected':

@@ -15,11 +15,11 @@ export interface AccountRequest {
   readonly client: string;
   /** Aborted when the client disconnects. */
   readonly gone: AbortSignal;
-  /** Reserves memory for the response before it is built; false if unsent responses already use too much. */
+  /** Reserves memory for the response before it is built. Returns false if unsent responses already use too much. */
   readonly reserve: (bytes: number) => boolean;
 }
 
-/** A complete response, or one that is produced while it is sent. */
+/** A complete response, or a response whose body is produced while it is sent. */
 export type AccountReply = Reply | StreamedReply;
 
 /**
@@ -30,8 +30,8 @@ export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<A
 /** Dependencies that the routes share. */
 export interface AccountServices {
   /**
-   * Runs one turn of reads about an account, or about none (null). Rejects with `StoreBusy` if no turn becomes free in
-   * time, and with `BudgetSpent` if the client has used its allowance.
+   * Runs one turn of reads about an account, or about no account (null). Rejects with `StoreBusy` if no turn becomes
+   * free in time, and with `BudgetSpent` if the client has used its allowance.
    */
   read<T>(
     request: Pick<AccountRequest, 'client' | 'gone' | 'reserve'>,
@@ -41,7 +41,8 @@ export interface AccountServices {
   /** Charges bytes of a streamed response; other responses are charged when they are sent. */
   sent(request: Pick<AccountRequest, 'client'>, bytes: number): void;
   /**
-   * Returns the seconds until the client may request the account. Null if the client may now; the request is then counted.
+   * Returns the seconds until the client may request the account. If the client may request it now, counts the request
+   * and returns null.
    */
   waitFor(request: Pick<AccountRequest, 'client' | 'now'>, account: string): number | null;
   readonly cursors: Cursors;

@@ -1,4 +1,4 @@
-/** Reads the body of a response. Resolves with null, and cancels the body, if it has more than `maxBytes` bytes. */
+/** Reads the body of a response. Cancels the body and resolves with null if the body has more than `maxBytes` bytes. */
 export async function readBody(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = response.body?.getReader();
   const chunks: Uint8Array[] = [];

@@ -10,7 +10,7 @@ export interface FactsClientOptions {
   readonly timeoutMs?: number;
   /** Maximum size of a response, in bytes; default 4 MiB. */
   readonly maxBytes?: number;
-  /** Returns milliseconds since 1970; default `Date.now`. */
+  /** Clock in milliseconds since 1970; default `Date.now`. */
   readonly now?: () => number;
 }
 

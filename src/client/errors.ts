@@ -4,8 +4,8 @@ import type { Error as ErrorBody, LabelFreshness } from './schemas.ts';
 export type FactsErrorCode = ErrorBody['error']['code'] | (string & {});
 
 /**
- * An error response of the service: a refused fact (503), or a request that the service cannot serve. The error is the
- * current response; neither a zero nor an earlier reading replaces it.
+ * An error response of the service: a refused fact (503), or a request that the service cannot serve. The caller must
+ * not replace the error by a zero or by an earlier reading.
  */
 export class FactsError extends Error {
   readonly kind = 'refused';
@@ -14,8 +14,8 @@ export class FactsError extends Error {
   readonly status: number;
   readonly code: FactsErrorCode;
   /**
-   * Freshness with the reason why a label artifact was refused; null if the service could not read an artifact, and for
-   * any other error.
+   * Freshness with the reason why a label artifact was refused, or null if the service could not read an artifact, and
+   * for any other error.
    */
   readonly freshness: LabelFreshness | null;
   /** Seconds to wait before a retry, if the service states them. */
@@ -32,8 +32,8 @@ export class FactsError extends Error {
 }
 
 /**
- * Error for a missing response: the state of the fact is unknown, and so is whether the service refused it. `cause` is
- * the platform's error.
+ * Error for a missing response. The client knows neither the state of the fact nor whether the service refused it.
+ * `cause` is the platform's error.
  */
 export class NetworkError extends Error {
   readonly kind = 'network';
@@ -51,7 +51,10 @@ export class NetworkError extends Error {
   }
 }
 
-/** Error for a response outside this contract: a proxy's error page, too large, not JSON, or another contract. */
+/**
+ * Error for a response outside this contract: a proxy's error page, a response that is too large or not JSON, or a
+ * response of another contract.
+ */
 export class AnswerError extends Error {
   readonly kind = 'answer';
   override readonly name = 'AnswerError';

@@ -1,4 +1,4 @@
-/** Maximum lifetime of a response in seconds, regardless of its headers: one hour. */
+/** Maximum lifetime of a response in seconds, regardless of its headers. */
 const maxSeconds = 3600;
 
 /**
@@ -18,7 +18,7 @@ export function maxAgeMs(headers: Headers): number {
 }
 
 /**
- * Returns the delay of `Retry-After` in seconds, for both of its formats; null if absent. `now` is in milliseconds
+ * Returns the delay of `Retry-After` in seconds, for both of its formats, or null if absent. `now` is in milliseconds
  * since 1970.
  */
 export function retryAfterSeconds(headers: Headers, now: number): number | null {

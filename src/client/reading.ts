@@ -2,7 +2,7 @@ import type { LabelsOverview, WeatherMetricsEnvelope } from './schemas.ts';
 
 /** A fact as the service sent it, with its currency. */
 export interface Reading<E> {
-  /** The body exactly as it arrived, with its own times: `retrieved_at` and `age_seconds` refer to that moment. */
+  /** The body exactly as it arrived. Its `retrieved_at` and `age_seconds` refer to the time of arrival. */
   readonly value: E;
   /**
    * Origin of the reading. `fetched`: this call's response contained the body. `revalidated`: the body arrived earlier,
@@ -29,7 +29,7 @@ export interface Kept<E> {
   readonly etag: string | null;
   readonly receivedAt: number;
   readonly confirmedAt: number;
-  /** Time after `confirmedAt` during which no request is sent, in milliseconds. */
+  /** Time in milliseconds after `confirmedAt` during which the client sends no request. */
   readonly maxAgeMs: number;
 }
 
@@ -40,7 +40,7 @@ export interface Kept<E> {
  */
 export const supersedeMs = 15 * 60_000;
 
-/** Returns true if less than `spanMs` milliseconds have passed since an instant; false if the clock was set back. */
+/** Returns true if less than `spanMs` milliseconds have passed since an instant, or false if the clock was set back. */
 export function within(since: number, spanMs: number, now: number): boolean {
   return now >= since && now - since < spanMs;
 }

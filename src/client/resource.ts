@@ -46,7 +46,7 @@ export function createResource<E extends Identified>(options: ResourceOptions) {
     const error = body
       ? new FactsError(path, { ...body, status: answer.status }, wait)
       : new AnswerError(path, answer.status, 'the response is not from this service', wait);
-    // Drop the cached reading: the service has refused the fact, so the earlier reading is no longer valid.
+    // Drop the cached reading: after the service has refused the fact, the earlier reading is no longer valid.
     if (error instanceof FactsError) kept = null;
     if (wait !== null) pause = { error, since: at, spanMs: wait * 1000 };
     return error;
@@ -70,8 +70,8 @@ function readingOf<E>({ value, receivedAt, confirmedAt }: Kept<E>, via: Reading<
 }
 
 /**
- * Parses the body of a response and checks the properties that identify it; the service guarantees the rest of the
- * shape.
+ * Parses the body of a response and checks the properties that identify it; the client relies on the service for the
+ * rest of the shape.
  */
 function parsed<E extends Identified>({ text, status }: Answer, path: string, contract: string): E {
   const value = objectIn(text);

@@ -434,7 +434,7 @@ export interface components {
                 /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
-                 * @description The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.
+                 * @description The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one protocol. Absent if the artifact does not name the protocol.
                  * @enum {string}
                  */
                 readonly wire?: "jetstream.legacy" | "jetstream.subscribeEvents";
@@ -491,7 +491,7 @@ export interface components {
                 /** @description The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address. */
                 readonly source_endpoint?: string;
                 /**
-                 * @description The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.
+                 * @description The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one protocol. Absent if the artifact does not name the protocol.
                  * @enum {string}
                  */
                 readonly wire?: "jetstream.legacy" | "jetstream.subscribeEvents";

@@ -21,7 +21,7 @@ export const accountPaths = {
   openapi: '/openapi.json',
 } as const;
 
-/** Maximum number of gaps listed per labeler; above the maximum, the closest gaps are merged. */
+/** Maximum number of gaps that are listed for each labeler. Above the maximum, the closest gaps are merged. */
 export const maxGapsPerLabeler = 16;
 
 /** Maximum length of a `value` filter in bytes: the label lexicon's limit for a value. */

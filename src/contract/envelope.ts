@@ -33,7 +33,7 @@ export const WeatherProvenance = closed(
     wire: Type.Optional(
       word(
         wires,
-        "The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.",
+        "The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one protocol. Absent if the artifact does not name the protocol.",
       ),
     ),
     measures: Type.String({ description: 'What is counted, in one sentence.' }),

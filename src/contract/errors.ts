@@ -50,7 +50,9 @@ export type ErrorCode = keyof typeof errorTable;
 /** All error codes, in the order of the table. */
 export const errorCodes = Object.keys(errorTable) as ErrorCode[];
 
-/** The Error object (contract, "Error object"); `freshness` only if a label artifact was read and refused. */
+/**
+ * The Error object (contract, "Error object"); `freshness` is present only if a label artifact was read and refused.
+ */
 export const ErrorBody = closed(
   {
     error: closed({

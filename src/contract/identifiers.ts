@@ -1,4 +1,4 @@
-/** Names that clients depend on, and the syntax of identifiers on the wire. */
+/** Names that clients depend on, and the syntax of identifiers in requests and responses. */
 
 /** Contract ids: each carries its major version (contract, section "Versioning"). */
 export const contractIds = {
@@ -25,12 +25,12 @@ export const paths = {
 export const didPlcPattern = '^did:plc:[a-z2-7]{24}$';
 
 /**
- * Pattern of a did:web as AT Protocol allows it: a host name without a path; only `localhost` may have a port (`%3A`).
+ * Pattern of a did:web as AT Protocol allows it: a host name without a path. Only `localhost` may have a port (`%3A`).
  */
 export const didWebPattern =
   '^did:web:(?:localhost(?:%3[Aa][0-9]{1,5})?|(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\\.)+[a-zA-Z](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)$';
 
-/** Description of a DID's syntax, for a person who entered something else. */
+/** Description of a DID's syntax, for a user who entered text of another form. */
 export const didInWords = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
 
 /** Maximum length of a DID, in characters. */

@@ -11,7 +11,7 @@ export function closed<P extends Type.TProperties>(properties: P, options: Type.
   return Type.Object(properties, { additionalProperties: false, ...options });
 }
 
-/** Returns a schema that also accepts JSON null, which means "not known". */
+/** Returns a schema that also accepts JSON null, which means that the value is unknown. */
 export function orNull<S extends Type.TSchema>(schema: S, description: string) {
   return Type.Union([schema, Type.Null()], { description });
 }

@@ -1,6 +1,6 @@
 /**
- * Parsing and formatting of timestamps on the wire: RFC 3339 in UTC, with `Z` or `+00:00`. Instruments' timestamps pass
- * through verbatim: they are parsed for validation and never reformatted.
+ * Parsing and formatting of timestamps in responses: RFC 3339 in UTC, with `Z` or `+00:00`. The service copies the
+ * timestamps of instruments verbatim; it parses them only to validate them.
  */
 
 const spelling = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:Z|\+00:00)$/;
@@ -12,8 +12,8 @@ export type Micros = number & { readonly __unit: 'microseconds' };
 
 /**
  * Parses a timestamp of the contract (RFC 3339; section "Timestamps in artifacts" of the decisions). Returns null if
- * the text is not a timestamp, contains a day that does not exist, or has an offset other than UTC: such a time is
- * unusable and is not corrected.
+ * the text is not a timestamp, contains a day that does not exist, or has an offset other than UTC: the function never
+ * corrects such a time.
  */
 export function parseTimestamp(text: unknown): Micros | null {
   if (typeof text !== 'string' || text.length > maxLength) return null;
@@ -42,10 +42,10 @@ const offset = /([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 const finerThanMicros = /\.\d{6}0*[1-9]/;
 
 /**
- * Parses an instant that a client gives as the bound of an interval: like `parseTimestamp`, but with any RFC 3339
+ * Parses an instant that a client gives as the bound of an interval. Unlike `parseTimestamp`, accepts any RFC 3339
  * offset. An instant between two microseconds is rounded up, so that the bound includes and excludes the same rows as
  * the exact instant. Before 1684 and after 2255 the result is the nearest number of microseconds that a double
- * represents, off by less than 50. Returns null if the text is not such an instant.
+ * represents, which differs by less than 50. Returns null if the text is not such an instant.
  */
 export function parseInstant(text: string): Micros | null {
   const zone = offset.exec(text);
@@ -64,7 +64,10 @@ export function formatMicros(instant: Micros): string {
   return `${new Date(milliseconds).toISOString().slice(0, -1)}${rest}Z`;
 }
 
-/** Returns the timestamp verbatim, or null if it is absent, a dash, or otherwise unusable; never corrects it. */
+/**
+ * Returns the timestamp verbatim, or null if it is absent, a dash, or not a usable timestamp. Never corrects a
+ * timestamp.
+ */
 export function usableTimestamp(value: unknown): string | null {
   return typeof value === 'string' && parseTimestamp(value) !== null ? value : null;
 }
@@ -74,7 +77,10 @@ export function formatTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Returns the seconds from `earlier` to `later`, exact to the microsecond; negative if `earlier` is after `later`. */
+/**
+ * Returns the seconds from `earlier` to `later`, exact to the microsecond. The result is negative if `earlier` is after
+ * `later`.
+ */
 export function secondsBetween(earlier: Micros, later: Micros): number {
   return (later - earlier) / 1_000_000;
 }

@@ -30,7 +30,7 @@ export type GapReason = (typeof gapReasons)[number];
 /** Clocks on which the start of a label epoch is based. */
 export const acquisitionBases = ['local_acceptance_clock'] as const;
 
-/** Adequacy states of the legacy observation: whether the window supports a negative claim. */
+/** Adequacy states of the legacy observation: whether the window supports the claim that something did not happen. */
 export const adequacies = ['adequate', 'partial', 'unobserved'] as const;
 
 /** Signals that the legacy label producer can publish. */
@@ -54,13 +54,13 @@ export const censusKeys = {
 } as const;
 export type CensusMap = keyof typeof censusKeys;
 
-/** Origins of an artifact's observations; a fixed first caveat names any origin except `live`. */
+/** Origins of an artifact's observations; a fixed first caveat names every origin except `live`. */
 export const origins = ['live', 'simulated', 'sample'] as const;
 export type Origin = (typeof origins)[number];
 
 /**
  * Jetstream's protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. The protocols
- * deliver different events, so a series belongs to one host and one wire.
+ * deliver different events, so a series belongs to one host and one protocol.
  */
 export const wires = ['jetstream.legacy', 'jetstream.subscribeEvents'] as const;
 export type Wire = (typeof wires)[number];
@@ -68,7 +68,10 @@ export type Wire = (typeof wires)[number];
 /** Methods by which a fact was obtained. */
 export const methods = ['label_stream_and_poll', 'legacy_label_poll', 'jetstream_windows'] as const;
 
-/** Published weather collections, by name. Append further ones: the window store refers to them by their index. */
+/**
+ * Names of the published weather collections. Append new names at the end, because the window store refers to a
+ * collection by its index.
+ */
 export const collectionNames = [
   'post.create',
   'post.create.reply',

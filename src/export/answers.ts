@@ -68,7 +68,7 @@ export function parsePage(text: string): Page {
   };
 }
 
-/** Parses an error response; null if the body is not from the service but, for example, from a proxy. */
+/** Parses an error response. Returns null if the body is not from the service but, for example, from a proxy. */
 export function parseRefusal(status: number, text: string): Refusal | null {
   let error: unknown;
   try {
@@ -124,7 +124,7 @@ function objectOf(text: string): Record<string, unknown> {
     const object = recordOf(JSON.parse(text));
     if (object) return object;
   } catch {
-    // Invalid JSON is reported below, like any other text that is not an object.
+    // The check below reports invalid JSON like any other text that is not an object.
   }
   throw damaged('a response that is not one JSON object');
 }

@@ -24,7 +24,7 @@ const maxParts = 10_000;
 
 /**
  * Writes the requested export into the target, part by part. Each part is verified before the next one is requested.
- * Rejects with ExportFailure; the target's content is then unusable.
+ * Rejects with ExportFailure; the content of the target is then incomplete.
  */
 export function runExport(
   order: ExportOrder,
@@ -72,7 +72,7 @@ class ExportRun {
     return this.#parts;
   }
 
-  /** Reads one part into the file; returns smaller parts instead if the part is too large. */
+  /** Reads one part into the file. Returns smaller parts, without reading, if the part is too large. */
   async #readPart(interval: AskedInterval): Promise<PartSummary | AskedInterval[]> {
     const { account, filters } = this.#order;
     const mark = this.#target.mark();

@@ -48,7 +48,7 @@ export async function saveExport(
 async function isFolder(path: string): Promise<boolean> {
   return stat(path).then(
     (stats) => stats.isDirectory(),
-    // A missing file is normal, and opening an inaccessible file reports the error.
+    // Ignore the error: a missing file is normal, and the later attempt to open an inaccessible file reports its error.
     () => false,
   );
 }

@@ -28,18 +28,18 @@ export interface ServiceOptions {
   readonly signal: AbortSignal;
 }
 
-/** A usable response: a body, or an error of the service that a retry will not change. */
+/** A usable response: a body, or an error of the service that persists after a retry. */
 export type ServiceReply =
   | { readonly kind: 'body'; readonly text: string }
   | { readonly kind: 'refusal'; readonly refusal: Refusal };
 
-/** Maximum size of a response in bytes; a page of 500 rows with its manifest is far smaller. */
+/** Maximum size of a response in bytes; far above the size of a page of 500 rows with its manifest. */
 const maxBytes = 32 * 1024 * 1024;
 const transient = [429, 502, 503, 504];
 
 /**
- * Requests `/exports`. Retries without a response or while the service is busy, at the earliest after the delay in
- * `Retry-After`. Rejects with ExportFailure `unreachable` after the time limit, and `damaged` for a response that no
+ * Requests `/exports`. Retries if the service does not respond or is busy, after the delay in `Retry-After` at the
+ * earliest. Rejects with ExportFailure `unreachable` after the time limit, and `damaged` for a response that no
  * account-view service sends.
  */
 export async function askExports(
@@ -79,7 +79,7 @@ async function once(
   }
   const { status, headers, text } = answer;
   if (status === 200) return { kind: 'body', text };
-  // Every account-view service has this path, so the server is of another kind or the base path is wrong.
+  // Report a server of another kind or a wrong base path, because every account-view service has this path.
   if (status === 404) throw noService(`responds with status ${status}`);
   const refusal = parseRefusal(status, text);
   if (transient.includes(status)) {

@@ -34,7 +34,7 @@ export async function openTarget(path: string): Promise<Target> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   const done = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => Promise.reject(unwritable(path, error)));
-  // Only the user who exports an account may read its labels.
+  // Only the user who exports an account may read the labels in the file.
   const file: FileHandle = await done(open(temporary, 'wx', 0o600));
   let bytes = 0;
   let hash = createHash('sha256');
@@ -42,7 +42,8 @@ export async function openTarget(path: string): Promise<Target> {
   return {
     async write(text) {
       const chunk = Buffer.from(text);
-      // Each write has an explicit position, because after a rewind the position of the handle is beyond the end.
+      // Pass an explicit position to each write, because after a rewind the position of the handle is beyond the end of
+      // the file.
       for (let at = 0; at < chunk.length; ) {
         at += (await done(file.write(chunk, at, chunk.length - at, bytes + at))).bytesWritten;
       }
@@ -68,7 +69,7 @@ export async function openTarget(path: string): Promise<Target> {
     },
     async discard() {
       if (state === 'over') return;
-      // Errors of the clean-up are ignored: the first error was reported, and the files may not exist.
+      // Ignore errors of the clean-up: the first error was reported, and the files may not exist.
       if (state === 'open') await file.close().catch(() => undefined);
       state = 'over';
       await unlink(temporary).catch(() => undefined);

@@ -8,7 +8,10 @@ export const maxPipelined = 64;
 interface Exchange {
   outstanding: number;
   latest: IncomingMessage;
-  /** True if the current response is the last one, by the `Connection` header of the client or of the server. */
+  /**
+   * True if the connection closes after the current response, as the `Connection` header of the client or the server
+   * states.
+   */
   closing: boolean;
   /** Called when no response is pending any more. */
   afterwards: (() => void) | null;
@@ -16,7 +19,10 @@ interface Exchange {
   tail: Promise<void>;
 }
 
-/** Decision on a request: answer it, ignore it because the connection closes, or reject it as above the limit. */
+/**
+ * Decision on a request: respond to it, ignore it because the connection closes, or reject it because too many requests
+ * are pending.
+ */
 export type Admission =
   | { readonly kind: 'answer'; readonly turn: Promise<void> }
   | { readonly kind: 'ignore' }
@@ -28,8 +34,8 @@ export class Exchanges {
 
   /**
    * Admits a request. A request that follows one that closes the connection gets no response (RFC 9112, section 9.6).
-   * `turn` resolves when all earlier responses on the connection are complete, so that pipelined requests are answered one
-   * after the other.
+   * `turn` resolves when all earlier responses on the connection are complete, so that the server processes pipelined
+   * requests in sequence.
    */
   begin(message: IncomingMessage, response: ServerResponse): Admission {
     const { socket } = message;

@@ -9,10 +9,10 @@ const heavyEveryMs = 1_000;
 const lastsMs = 240_000;
 const oldestEvery = 8;
 
-/** The part of a queue that the simulation needs. */
+/** Interface of a queue in the simulation. */
 type Turns = Pick<FairQueue, 'add' | 'remove' | 'take' | 'spend'>;
 
-/** Turns in the order of arrival: the reference. */
+/** Reference queue that grants turns in the order of arrival. */
 function plainRound(): Turns {
   const waiting: Waiting[] = [];
   return {
@@ -23,7 +23,7 @@ function plainRound(): Turns {
   };
 }
 
-/** Requests of one kind, and how many of them had a turn. */
+/** Number of requests of one kind, and number of those that had a turn. */
 interface Served {
   asked: number;
   served: number;
@@ -50,7 +50,7 @@ function virtualTime() {
   };
 }
 
-/** Readers that have turns of virtual time. */
+/** Simulates readers that each serve one request at a time, in virtual time. */
 function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
   let free = readers;
   function begin(kind: Served, client: string, costMs: number, waiting?: Waiting): void {
@@ -62,7 +62,7 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
       turns.take()?.admit();
     });
   }
-  /** Asks as a client that asks for the first time. */
+  /** Adds a request of a client that the queue has not seen before. */
   return (kind: Served, costMs: number, expectedCost: number): void => {
     const client = `${costMs} ${kind.asked++}`;
     if (free > 0) {
@@ -85,7 +85,10 @@ function readersOf(turns: Turns, after: (ms: number, act: () => void) => void) {
   };
 }
 
-/** Simulates cheap requests, and on average one a second about an account that costs `heavyMs`; `load` includes both. */
+/**
+ * Simulates cheap requests of new clients, and on average one request a second about an account that costs `heavyMs`.
+ * `load` is the load of both kinds together.
+ */
 function simulate(load: number, heavyMs: number, turnsAt: (monotonic: () => number) => Turns) {
   const { now, after, run } = virtualTime();
   const random = randomOf(7);
@@ -110,7 +113,7 @@ describe('a reader of a costly account, among new clients with cheap requests', 
     [60, 0.9],
     [350, 0.5],
   ])(
-    'of %i ms has at least %f of the turns of a plain round at a load of 0.95, and the others have theirs',
+    'of %i ms has at least %f of the turns of a first-come, first-served queue at a load of 0.95, and the other clients have theirs',
     (heavyMs, part) => {
       const plain = simulate(0.95, heavyMs, plainRound);
       const { cheap, heavy } = simulate(0.95, heavyMs, fair);

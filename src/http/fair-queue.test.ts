@@ -29,13 +29,13 @@ function queueOf(maxWaiting: number) {
 }
 
 describe('turns', () => {
-  it('alternate between clients, and keep the order of entries of each client', () => {
+  it('alternate between clients, and preserve the order of entries of each client', () => {
     const { add, drain } = queueOf(10);
     for (const name of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) add(name.charAt(0), name);
     expect(drain()).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
   });
 
-  it('are not given to a removed entry', () => {
+  it('are not granted to a removed entry', () => {
     const { add, remove, drain, queue } = queueOf(10);
     for (const name of ['a1', 'a2', 'b1']) add(name.charAt(0), name);
     remove('a', 'a1');
@@ -55,7 +55,7 @@ describe('the recent use of clients', () => {
     expect(drain()).toEqual(['new 1', 'a 1', 'b 1', 'heavy 1', 'a 2', 'heavy 2']);
   });
 
-  it('includes the expected cost of their next turns', () => {
+  it('includes the expected cost of the next turns of a client', () => {
     const { queue, drain, add } = queueOf(20);
     const costly = { admit: () => order.push('costly'), refuse: () => undefined, expectedCost: 10 };
     const order: string[] = [];
@@ -67,7 +67,7 @@ describe('the recent use of clients', () => {
     expect([order, drain(), order]).toEqual([['costly'], ['a'], ['costly']]);
   });
 
-  it('includes charges during the wait immediately', () => {
+  it('immediately includes charges made while a client waits', () => {
     const { queue, add, drain } = queueOf(20);
     for (const name of ['a', 'b', 'c']) add(name, name);
     queue.charge('a', 10);
@@ -75,7 +75,7 @@ describe('the recent use of clients', () => {
     expect(drain()).toEqual(['c', 'a', 'b']);
   });
 
-  it('blocks no client forever: the client that has waited longest gets every fourth turn', () => {
+  it('delays no client forever: the client that has waited longest gets every fourth turn', () => {
     const { queue, add } = queueOf(100);
     queue.charge('heavy', 1_000);
     add('heavy', 'heavy');
@@ -101,7 +101,7 @@ describe('the recent use of clients', () => {
     expect(turns).toBe(16);
   });
 
-  it('keeps one with a very costly turn from delaying the others that have waited long', () => {
+  it('does not let one client with a very costly turn delay the other clients that have waited long', () => {
     const { queue, add } = queueOf(100);
     const left = (client: string): boolean => queue.waitingOf(client) === 0;
     for (const [client, expectedCost] of [['huge', 8_000] as const, ['costly', 10] as const])
@@ -119,7 +119,7 @@ describe('the recent use of clients', () => {
     expect(turns).toEqual({ huge: 16, costly: 32 });
   });
 
-  it('decides who gives way in a full queue', () => {
+  it('determines the client whose entry leaves a full queue', () => {
     const { queue, add, refused, drain } = queueOf(3);
     queue.charge('heavy', 100);
     queue.charge('heaviest', 1_000);
@@ -131,7 +131,7 @@ describe('the recent use of clients', () => {
 });
 
 describe('a full queue', () => {
-  it('refuses an entry of the client with the most entries for a client with fewer, and no other entry', () => {
+  it('refuses an entry of the client with the most entries in favour of a client with fewer, and no other entry', () => {
     const { add, refused, drain } = queueOf(3);
     for (const name of ['a1', 'a2', 'a3']) expect(add('a', name)).toBe(true);
     expect(add('a', 'a4')).toBe(false);
@@ -142,7 +142,7 @@ describe('a full queue', () => {
   });
 });
 
-it('every added entry is admitted or refused exactly once, and the number of waiting entries never exceeds the limit', () => {
+it('the queue admits or refuses every added entry exactly once, and never holds more waiting entries than the limit', () => {
   const names = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.boolean()), { maxLength: 60 });
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), names, (most, steps) => {

@@ -18,9 +18,12 @@ export interface FairQueueOptions {
   readonly maxWaiting: number;
   /** Monotonic clock, in milliseconds. */
   readonly monotonic: () => number;
-  /** Reciprocal of the share of use for the client that has waited longest, regardless of its recent use. */
+  /** Reciprocal of the share of use that the client with the longest wait receives, regardless of its recent use. */
   readonly oldestEvery: number;
-  /** Maximum cost for which the client that has waited longest must wait: one whose turn costs more has it as soon as one that costs this. */
+  /**
+   * Maximum cost that delays the turn of the client with the longest wait. A turn with a higher cost is due after the
+   * same wait as a turn with this cost.
+   */
   readonly maxOldestCost: number;
 }
 
@@ -59,8 +62,8 @@ export class FairQueue {
   readonly #bands: readonly Map<string, WaitingClient>[] = Array.from({ length: bands }, () => new Map());
   #size = 0;
   /**
-   * Use of other turns, each with one added, that is not yet followed by a turn of the client that has waited longest. Its
-   * bound is the use after which the most costly turn of such a client is due.
+   * Use of all turns since the last turn of the client with the longest wait. Each entry of the debt is limited to the
+   * use after which the most costly turn of such a client is due.
    */
   #spent = 0;
   /** Entries that had their turn because their client had waited longest. */
@@ -98,7 +101,7 @@ export class FairQueue {
 
   /** Adds what a turn of a client used; `waiting` is the entry that had the turn, if it had to wait. */
   spend(client: string, amount: number, waiting?: Waiting): void {
-    // What was used before others waited delayed none of them.
+    // Use recorded before other clients waited has delayed no client, so it is discarded.
     if (this.#size > 0 && !(waiting && this.#byAge.has(waiting))) this.#count(amount);
     this.charge(client, amount);
   }
@@ -115,7 +118,7 @@ export class FairQueue {
     this.#bands[band]?.set(client, own);
   }
 
-  /** Removes and returns the entry that has the next turn; null if no entry may have a turn now. */
+  /** Removes and returns the entry that has the next turn, or null if no entry may have a turn now. */
   take(): Waiting | null {
     const oldest = firstRunnable(this.#clients.values());
     if (!oldest) return null;
@@ -123,7 +126,8 @@ export class FairQueue {
     const next = firstRunnable(this.#byUse()) ?? oldest;
     const due = this.#dueFor(oldest.waiting.expectedCost ?? 0);
     if (next.own !== oldest.own && this.#spent >= due) {
-      // What is left is due to the next: a cheap turn of the oldest takes no time from a costly one.
+      // The remaining use counts for the next such client, so a cheap turn of the oldest client does not postpone a
+      // costly turn.
       this.#spent -= due;
       this.#byAge.add(oldest.waiting);
       return this.#taken(oldest);
@@ -142,7 +146,7 @@ export class FairQueue {
     if (own.entries.length === 0) this.#part(own);
   }
 
-  /** Use of others after which the client that has waited longest has a turn. */
+  /** Returns the use of other clients after which the client with the longest wait has a turn. */
   #dueFor(cost: number): number {
     return (this.#oldestEvery - 1) * Math.max(1, Math.min(cost, this.#maxOldestCost));
   }
@@ -178,7 +182,10 @@ export class FairQueue {
     this.#bands[band]?.delete(client);
   }
 
-  /** Refuses an entry of a client with more than `waiting` entries, or of one in a higher band; returns false without one. */
+  /**
+   * Refuses an entry of a client with more than `waiting` entries, or of a client in a higher band. Returns false if no
+   * client qualifies.
+   */
   #makeRoom(waiting: number, band: number): boolean {
     const victim = this.#withMoreWaiting(waiting) ?? this.#withMoreUse(band);
     const last = victim?.entries.pop();
@@ -196,7 +203,7 @@ export class FairQueue {
     return longest;
   }
 
-  /** Returns the last client in the highest band of use above the band `than`; null if no client is above it. */
+  /** Returns the last client in the highest band of use above the band `than`, or null if no client is above it. */
   #withMoreUse(than: number): WaitingClient | null {
     for (let band = bands - 1; band > than; band--) {
       const last = [...(this.#bands[band]?.values() ?? [])].at(-1);

@@ -54,7 +54,7 @@ describe('a turn of the event loop', () => {
     expect([turn(), turn()]).toEqual([['a1', 'b1'], ['c1']]);
   });
 
-  it('begins no work after it accepted a connection, unless many preceding turns began no work', () => {
+  it('begins no work after it accepted a connection, unless many preceding turns also began no work', () => {
     const { enter, turn, turns } = turnsOf();
     enter('a', 'a1');
     const began = Array.from({ length: 5 }, () => {
@@ -73,13 +73,13 @@ describe('a turn of the event loop', () => {
   });
 });
 
-it('work is refused if the maximum number of pieces waits', () => {
+it('refuses work if the maximum number of pieces waits', () => {
   const { enter, refused } = turnsOf(0, 2);
   for (const name of ['a1', 'b1', 'c1']) enter(name.charAt(0), name);
   expect(refused).toEqual(['c1']);
 });
 
-it('a client with several pieces of work counts as crowding only if much work waits', () => {
+it('treats a client with several pieces of work as crowding only if much work waits', () => {
   const { enter, turns } = turnsOf();
   for (let n = 0; n < 8; n++) enter('a', `a${n}`);
   const alone = turns.isCrowdedBy({ network: 'a', share: 1 });

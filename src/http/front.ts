@@ -8,12 +8,12 @@ import type { FairTurns } from './fair-turns.ts';
 import { httpLimits } from './limits.ts';
 import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
 
-/** Dependencies of the admission front. */
+/** Dependencies of admission control. */
 export interface FrontOptions {
   /** Table that admits a connection before any of its bytes is read. */
   readonly table: ConnectionTable;
   readonly turns: FairTurns;
-  /** Number of trusted proxies; with any, turns are shared between the clients that the proxies name. */
+  /** Number of trusted proxies. If it is not 0, the clients that the proxies name share the turns. */
   readonly proxies: number;
   /** Calls back in the next turn of the event loop. */
   readonly nextTurn: (act: () => void) => void;
@@ -23,9 +23,9 @@ export interface FrontOptions {
   readonly refuseSilent: (socket: Socket) => void;
 }
 
-/** The admission front of a server, which controls when the requests of a connection are parsed. */
+/** Admission control of a server, which decides when the requests of a connection are parsed. */
 export interface Front {
-  /** Returns true if a new connection of a peer must be closed at once, and counts it as refused. */
+  /** Returns true if a new connection of a peer must be closed immediately, and counts the connection as refused. */
   refuses(address: string): boolean;
   /** Allows the next request of a connection to be parsed, after the response to the previous one is complete. */
   next(socket: object): void;
@@ -46,7 +46,7 @@ const uselessCharge = 16;
 /** Maximum number of pieces of one connection that a turn passes to the parser without a complete request. */
 const maxPieces = 16;
 
-/** State of all connections of a front. */
+/** State of all connections under admission control. */
 interface Shared extends FrontOptions {
   /** Passes a connection to the HTTP parser. */
   readonly parse: (socket: Socket) => void;
@@ -61,10 +61,10 @@ interface Shared extends FrontOptions {
 }
 
 /**
- * Installs an admission front before the parser of an HTTP server. A limited number of received bytes waits for the turn
- * of the client. The parser then receives one request, and the next one after the response. Therefore a connection costs
- * little before its turn, a connection that the peer has closed never reaches the parser, and pipelining gives a client no
- * additional turns.
+ * Installs admission control before the parser of an HTTP server. A limited number of received bytes waits for the turn
+ * of the client. The parser then receives one request, and the next one after the response. Therefore a connection
+ * costs little before its turn, a connection that the peer has closed never reaches the parser, and pipelining gives a
+ * client no additional turns.
  */
 export function openFront(server: Server, options: FrontOptions): Front {
   const { table, turns, proxies, monotonic } = options;
@@ -81,7 +81,10 @@ export function openFront(server: Server, options: FrontOptions): Front {
     closing: false,
   };
 
-  /** Returns true if a client has too many waiting connections; false with trusted proxies, whose peers are many clients. */
+  /**
+   * Returns true if a client has too many waiting connections. Always returns false with trusted proxies, because one
+   * proxy represents many clients.
+   */
   function refuses(client: NetworkTier): boolean {
     if (proxies > 0 || !turns.isCrowdedBy(client)) return false;
     turns.charge(client, 1);
@@ -124,7 +127,7 @@ export function openFront(server: Server, options: FrontOptions): Front {
   };
 }
 
-/** State of one connection in the front, from its first byte to its last response. */
+/** State of one connection under admission control, from its first byte to its last response. */
 class FrontConnection {
   readonly #shared: Shared;
   readonly #socket: Socket;
@@ -134,7 +137,7 @@ class FrontConnection {
   #feed: ((bytes: Buffer) => void) | null = null;
   #withdraw: (() => void) | null = null;
   #discards = false;
-  /** True if the client had its turn before any bytes arrived, so that they need no second turn. */
+  /** True if the client had its turn before any bytes arrived, so that the bytes need no second turn. */
   #granted = false;
   readonly #onData = (bytes: Buffer): void => this.#arrived(bytes);
 
@@ -151,7 +154,7 @@ class FrontConnection {
     socket.once('close', () => this.#release());
   }
 
-  /** Starts reading the connection; if the client is known, only in the turn of the client. */
+  /** Starts to read the connection. If the client is known, reading starts in the turn of the client. */
   begin(client: NetworkTier | null): void {
     if (client === null) {
       this.#read();
@@ -206,7 +209,7 @@ class FrontConnection {
   }
 
   #release(): void {
-    // The client is charged if it disconnected while it waited for its turn or its response.
+    // Charge the client even if it disconnected while it waited for its turn or its response.
     if (!this.#discards && (this.#withdraw !== null || this.#tracked.outstanding > 0)) this.#charge();
     this.#withdraw?.();
     this.#hold(null);
@@ -291,13 +294,17 @@ class FrontConnection {
     this.next();
   }
 
-  /** Passes the connection to the server, except that the front still receives its bytes. Returns the parser's listener. */
+  /**
+   * Passes the connection to the server, but keeps the bytes of the connection for admission control. Returns the
+   * parser's listener.
+   */
   #attach(): (bytes: Buffer) => void {
     const socket = this.#socket;
     socket.off('data', this.#onData).off('error', destroyed);
     this.#shared.parse(socket);
     const feed = onlyListener(socket, 'data');
-    // The parser bypasses listeners if it is the only one, so the front adds its listener after the parser's.
+    // The parser bypasses the listeners of a socket if its own is the only one, so add a second listener after the
+    // parser's.
     socket.on('data', this.#onData);
     return feed;
   }
@@ -317,7 +324,7 @@ function onlyListener(
   event: string,
 ): (...args: unknown[]) => void {
   const [listener, ...others] = emitter.listeners(event);
-  if (!listener || others.length > 0) throw new Error(`the front expects one ${event} listener of node:http`);
+  if (!listener || others.length > 0) throw new Error(`admission control expects one ${event} listener of node:http`);
   emitter.removeAllListeners(event);
   return listener as (...args: unknown[]) => void;
 }

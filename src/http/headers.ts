@@ -1,6 +1,6 @@
 /** Headers that every response of the public servers contains, as flat lists of names and values. */
 
-/** Value of `Allow` for a read-only service. */
+/** Value of the `Allow` header of a read-only service. */
 export const allowedMethods = 'GET, HEAD, OPTIONS';
 
 /** A flat list of header names and values, in the format of `ServerResponse.writeHead`. */

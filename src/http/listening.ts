@@ -8,7 +8,10 @@ export interface ListenAt {
   readonly port: number;
 }
 
-/** Maximum number of connections that wait in the kernel; ten thousand clients may reconnect at once after a restart. */
+/**
+ * Maximum number of connections that wait in the kernel; ten thousand clients may reconnect simultaneously after a
+ * restart.
+ */
 const maxBacklog = 16_384;
 /** Maximum backlog of one socket that most kernels allow. */
 const maxSocketBacklog = 4_096;
@@ -26,15 +29,15 @@ export async function listen(server: Server, at: ListenAt): Promise<Listening> {
 }
 
 /**
- * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use or not
- * permitted.
+ * Makes a server listen on several sockets of one port, if the platform supports that. Rejects if the port is in use or
+ * not permitted.
  *
  * The event loop accepts one connection per listening socket in each turn, so under load a server with a single socket
- * accepts too few connections. Clients would then wait in the kernel's queue after abandoned connections, and that queue is
- * not fair between clients.
+ * accepts too few connections. Clients would then wait in the kernel's queue after abandoned connections, and the queue
+ * is not fair between clients.
  *
- * `refuses` is called with the address of each peer that connects to one of the additional sockets. Closing a connection
- * that `refuses` rejects takes half the time of closing one in the server.
+ * `refuses` is called with the address of each peer that connects to one of the additional sockets. Closing a
+ * connection that `refuses` rejects takes half the time of closing one in the server.
  */
 export async function listenWidely(
   server: Server,
@@ -76,7 +79,7 @@ export async function listenWidely(
   };
 }
 
-/** Block list that refuses peers by calling `refuses`; the runtime checks it before it creates a socket. */
+/** Block list that calls `refuses` for each peer. The runtime checks the list before it creates a socket. */
 class RefusedPeers extends BlockList {
   readonly #refuses: (address: string) => boolean;
 

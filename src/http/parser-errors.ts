@@ -19,7 +19,10 @@ export function codeOfParserError(error: Error): ErrorCode | null {
   return 'bad_request';
 }
 
-/** Returns true if the request target, and not a header, exceeded the parser's limit, which applies to both together. */
+/**
+ * Returns true if the request target alone exceeded the parser's limit. The limit applies to the target and the headers
+ * together.
+ */
 function overflowedInTarget(error: Error): boolean {
   if (!('rawPacket' in error) || !Buffer.isBuffer(error.rawPacket)) return false;
   const start = error.rawPacket.subarray(0, 32 * 1024).toString('latin1');

@@ -25,9 +25,9 @@ export interface PlainLane {
 }
 
 /**
- * Installs a fast path before an HTTP server's parser. A connection stays in the fast path while each received piece is one
- * plain GET; at the first other piece, the connection is permanently passed to the server. The fast path sends the same
- * responses in two thirds of the processor time.
+ * Installs a fast path before an HTTP server's parser. A connection stays in the fast path while each received piece is
+ * one plain GET; at the first other piece, the connection is permanently passed to the server. The fast path sends the
+ * same responses as the server in two thirds of the processor time.
  */
 export function openPlainLane(server: Server, { answer, clock, idleMs, table }: PlainLaneOptions): PlainLane {
   const connections = new Set<Socket>();
@@ -44,7 +44,7 @@ export function openPlainLane(server: Server, { answer, clock, idleMs, table }: 
     socket.setTimeout(idleMs);
 
     function arrived(bytes: Buffer): void {
-      // A closing connection sends its written responses and ignores further requests.
+      // A connection that closes sends its written responses and ignores further requests.
       if (socket.writableEnded) return;
       const request = parsePlainRequest(bytes);
       if (!request) {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** The parts of a request that a read-only service uses; no other part can change a response. */
+/** The parts of a request that a read-only service uses. No other part of a request can change the response. */
 export interface ReadRequest {
   readonly method: string;
   /** The unmodified request target, in origin form or absolute form. */

@@ -24,7 +24,7 @@ it('a client without use is removed after some time', () => {
   expect(use.size).toBe(1);
 });
 
-it('the number of remembered clients is limited to those that were charged last', () => {
+it('the record remembers only the most recently charged clients, up to its maximum', () => {
   const use = new RecentUse(() => 0);
   for (let n = 0; n < 20_000; n++) {
     use.charge(`client ${n}`, 1);

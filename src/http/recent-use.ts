@@ -4,7 +4,10 @@ const halfLifeMs = 10_000;
 const forgottenMs = 10 * halfLifeMs;
 /** Maximum number of remembered clients; above this limit the least recently charged clients are removed. */
 const maxRemembered = 16_384;
-/** Number of clients that remain after a removal; removing many clients at once costs less than single removals. */
+/**
+ * Number of clients that remain after a removal. The removal of many clients at one time costs less than many single
+ * removals.
+ */
 const kept = 12_288;
 
 interface Use {
@@ -12,7 +15,7 @@ interface Use {
   atMs: number;
 }
 
-/** Recent use of a shared resource by each client, which halves every ten seconds and exists only in memory. */
+/** Recent use of a shared resource by each client. Recorded use halves every ten seconds and exists only in memory. */
 export class RecentUse {
   readonly #monotonic: () => number;
   /** Use by client, in the order of the last charge. */

@@ -10,7 +10,7 @@ export interface Reply {
   readonly status: number;
   /** All headers except `Date`. */
   readonly headers: HeaderList;
-  /** Body of the response; null for the statuses 204 and 304. */
+  /** Body of the response, or null for the statuses 204 and 304. */
   readonly body: Buffer | null;
 }
 

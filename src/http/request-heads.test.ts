@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { endOfHead, forwardedForOf, holdsMoreHeads } from './request-heads.ts';
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
-/** Arbitrary texts with many line ends of every kind. */
+/** Generates arbitrary texts with many line ends of every kind. */
 const anyText = fc
   .array(fc.constantFrom('\r\n', '\n', '\r', 'GET / HTTP/1.1', 'a: b', '\0', ' '), { maxLength: 40 })
   .map((parts) => parts.join(''));
@@ -19,7 +19,7 @@ describe('the end of a head', () => {
     expect(endOfHead(bytesOf(text))).toBe(end);
   });
 
-  it('is after the first blank line, and no byte is lost between one head and the next', () => {
+  it('follows the first blank line, and no byte is lost between one head and the next', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const pieces: string[] = [];

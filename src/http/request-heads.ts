@@ -1,6 +1,6 @@
 /**
  * Returns the index after the blank line of the first request head in received bytes, or -1. The result only determines
- * how many bytes the parser receives at once, so a body that looks like a head is still parsed correctly.
+ * how many bytes the parser receives in one piece, so a body that looks like a head is still parsed correctly.
  */
 export function endOfHead(bytes: Buffer): number {
   const strict = bytes.indexOf('\n\r\n');
@@ -22,7 +22,7 @@ export function holdsMoreHeads(bytes: Buffer, max: number): boolean {
 /** Matches `X-Forwarded-For` headers. The surrounding spaces are part of the value: matching them could take quadratic time. */
 const forwardedFor = /^x-forwarded-for:(.*)$/gim;
 
-/** Returns the value of `X-Forwarded-For` in the first head of received bytes; undefined without such a header. */
+/** Returns the value of `X-Forwarded-For` in the first head of received bytes, or undefined without such a header. */
 export function forwardedForOf(bytes: Buffer): string | undefined {
   const end = endOfHead(bytes);
   if (end < 0) return undefined;

@@ -18,11 +18,14 @@ import { openPlainLane, type PlainLane } from './plain-lane.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
-/** Function that answers well-formed requests, at once or later. If it throws or rejects, the client gets 500. */
+/**
+ * Function that responds to well-formed requests, immediately or later. The client gets 500 if the function throws or
+ * rejects.
+ */
 export type Answering =
   | { readonly answer: (request: ReadRequest, now: number) => Reply }
   | {
-      /** Returns the response to a request; `gone` is aborted if the client disconnects before the response. */
+      /** Returns the response to a request; `gone` aborts if the client disconnects before the response. */
       readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
       /** Limits on the memory for responses that clients have not read yet. */
       readonly unsent: UnsentBounds;
@@ -36,7 +39,7 @@ export type HttpServerOptions = Answering & {
   readonly common: HeaderList;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
-  /** Called with errors whose details clients do not receive. */
+  /** Called with errors that clients receive without details. */
   readonly failed: (error: unknown) => void;
   /** Returns the client's address for each request; without this function, requests contain no address. */
   readonly clientOf?: ClientOf;
@@ -71,7 +74,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     requestTimeout: httpLimits.requestTimeoutMs,
     keepAliveTimeout: httpLimits.keepAliveTimeoutMs,
     connectionsCheckingInterval: httpLimits.checkEveryMs,
-    // The default response to a missing Host is not an Error object, so `wellFormed` refuses the request instead.
+    // The default response to a missing Host is not an Error object, so `wellFormed` refuses such a request instead.
     requireHostHeader: false,
     noDelay: true,
   });
@@ -144,7 +147,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       failed(error);
       return internalError;
     });
-    // The client has disconnected and its claim is released, so no response is sent.
+    // Send no response: the client has disconnected, and its claim is released.
     if (response.destroyed) return;
     await sendLater(message, response, claimed(message, reply, claim, options.overloaded), now);
   }
@@ -160,7 +163,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       return;
     }
     await sendStreamed(message, response, reply, now).catch((error: unknown) => {
-      // An error because the client disconnected is not reported.
+      // Do not report an error that the disconnected client caused.
       if (!disconnectCodes.has(systemCode(error) ?? '')) failed(error);
       response.destroy();
     });
@@ -177,7 +180,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
 
   const malformed = errorReply('bad_request', common, ['Connection', 'close']);
   server.on('request', onRequest);
-  // A request with an unknown `Expect` header is answered like any other.
+  // A request with an unknown `Expect` header gets the same response as any other request.
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => {
     front?.discard(socket);
@@ -205,7 +208,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
   const nextTurn = (act: () => void): void => void setImmediate(act);
   const turns = new FairTurns({ maxWaiting: bounds.total, nextTurn, monotonic });
-  // Immediate responses need no turns, so a server that answers at once has no admission front.
+  // Immediate responses need no turns, so a server that responds immediately has no admission control.
   const front = answerNow ? null : openFront(server, { table, turns, proxies, nextTurn, monotonic, refuseSilent });
   if (!lane && !front) admitFirst(server, table);
   let sweep: NodeJS.Timeout | undefined;
@@ -238,10 +241,13 @@ function admitFirst(server: Server, table: ConnectionTable): void {
   });
 }
 
-/** Number of listening sockets of a server with an admission front; each accepts one connection per event loop turn. */
+/**
+ * Number of listening sockets of a server with admission control; each socket accepts one connection per event loop
+ * turn.
+ */
 const acceptors = 16;
 
-/** Returns the response if the memory limits allow it, otherwise the response `overloaded`. */
+/** Returns the response if the memory limits allow it. Returns the response `overloaded` if they do not. */
 function claimed(
   { method }: IncomingMessage,
   reply: Reply | StreamedReply,
@@ -257,7 +263,10 @@ function claimed(
   return overloaded;
 }
 
-/** Abort reason of abandoned responses; a shared instance, because creating an error with its stack is costly. */
+/**
+ * Abort reason of abandoned responses. All responses share one instance, because it is costly to create an error with
+ * its stack.
+ */
 const left = new Error('the client left');
 
 /** Error codes that indicate that a client disconnected before its response was complete. */

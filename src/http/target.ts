@@ -13,7 +13,7 @@ export function pathOf(target: string): string {
   return path.slice(absolute[0].length) || '/';
 }
 
-/** Returns the part of a path after a base path; null if the path is not below the base path. */
+/** Returns the part of a path after a base path, or null if the path is not below the base path. */
 export function below(base: string, path: string): string | null {
   if (base === '') return path;
   return path.startsWith(base) && path[base.length] === '/' ? path.slice(base.length) : null;

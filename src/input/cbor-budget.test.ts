@@ -69,7 +69,7 @@ describe('scanCbor', () => {
     );
   });
 
-  test('refuses items exactly when they exceed a limit', () => {
+  test('refuses items if and only if they exceed a limit', () => {
     fc.assert(
       fc.property(items, (given) => {
         const { elements, depth, fields } = both(given);

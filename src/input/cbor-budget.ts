@@ -12,24 +12,25 @@ export interface CborLimits {
 
 /** Result of scanning DAG-CBOR items. */
 export interface CborShape {
-  /** Null if the items are complete and within the limits; `malformed` if no DAG-CBOR decoder accepts the bytes. */
+  /** Null if the items are complete and within the limits. `malformed` if no DAG-CBOR decoder accepts the bytes. */
   readonly fault: ShapeFault | 'malformed' | null;
-  /** Number of data items up to the fault. */
+  /** Number of data items up to the end or the first error. */
   readonly elements: number;
 }
 
 const maxDepth = 256;
 
 /**
- * Number of items that a key such as "1023" counts as. JavaScript engines store such a field in an array of 1.5 times that
- * length; one key of seven bytes was measured to use 15 kB.
+ * Number of items for which a key such as "1023" counts. JavaScript engines store such a field in an array of 1.5 times
+ * that length. One key of seven bytes was measured to use 15 kB.
  */
 export const indexKeyElements = 160;
 
 /**
- * Counts the nesting depth and the data items of the first `items` DAG-CBOR items in one pass, and stops at the first
- * exceeded limit. The scan precedes decoding, so that a frame cannot become millions of objects. The order of keys, UTF-8
- * and canonical form are not checked. For all bytes that the decoder accepts, the count is never too low.
+ * Determines the nesting depth and counts the data items of the first `items` DAG-CBOR items in one pass, and stops at
+ * the first exceeded limit. The scan precedes decoding, so that a frame cannot become millions of objects. The scan
+ * checks neither the order of keys nor UTF-8 nor canonical form. The count is never too low for bytes that the decoder
+ * accepts.
  */
 export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): CborShape {
   const { length } = bytes;
@@ -88,7 +89,7 @@ export function scanCbor(bytes: Uint8Array, limits: CborLimits, items = 1): Cbor
 
 const emptyText = 0x60;
 
-/** Returns true if a text begins with a digit, as every key that is stored like an array index does. */
+/** Returns true if a text begins with a digit, as every key does that is stored like an array index. */
 function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean {
   const text = at + Math.max(0, argumentBytes(first & 0x1f));
   const byte = bytes[text] ?? 0;
@@ -96,8 +97,8 @@ function startsWithDigit(bytes: Uint8Array, at: number, first: number): boolean 
 }
 
 /**
- * Returns the number of argument bytes after the first byte of an item; -1 for indefinite and reserved lengths, which
- * DAG-CBOR does not allow.
+ * Returns the number of argument bytes after the first byte of an item, or -1 for indefinite and reserved lengths,
+ * which DAG-CBOR does not allow.
  */
 function argumentBytes(info: number): number {
   if (info < 24) return 0;

@@ -36,7 +36,7 @@ describe('createDecodedBytes', () => {
     expect(order).toEqual(['hostile 0 taken', 'honest taken']);
   });
 
-  test('serves small requests before large ones, but large ones after a bounded number of small ones', async () => {
+  test('serves small requests before large ones, and a large request after a bounded number of small ones', async () => {
     const memory = createDecodedBytes(limits);
     const holder = memory.open();
     holder.hold(1_000);
@@ -70,7 +70,7 @@ describe('createDecodedBytes', () => {
     expect(served).toBeGreaterThan(200);
   });
 
-  test('never makes an account wait that already holds memory, because two such accounts would deadlock', async () => {
+  test('never makes an account wait if it already holds memory, because two such accounts would deadlock', async () => {
     const memory = createDecodedBytes(limits);
     const [a, b] = [memory.open(), memory.open()];
     expect(await a.take(500, never)).toBe('taken');
@@ -163,6 +163,6 @@ test('an account that holds memory is limited to its part of the total, even if 
   expect([account.tryTake(20), account.tryTake(5), account.tryTake(1)]).toEqual([true, true, false]);
   expect(bytes.open().tryTake(25)).toBe(true);
   account.release();
-  // An account that holds no memory may take more than its part.
+  // An account without memory may take more than its part.
   expect(account.tryTake(60)).toBe(true);
 });

@@ -1,10 +1,10 @@
-/** Limits of the memory for decoded input, over all sources. */
+/** Limits of the memory that all sources use for decoded input. */
 export interface DecodedBytesLimits {
   /** Maximum bytes held by all accounts together, beyond their reserves. */
   readonly total: number;
   /** Bytes that each account may hold regardless of the other accounts. */
   readonly reserve: number;
-  /** Maximum total bytes of input that waits for memory; beyond it the largest such input is rejected. */
+  /** Maximum total bytes of input that waits for memory; above the maximum, the largest such input is rejected. */
   readonly buffered: number;
 }
 
@@ -21,11 +21,14 @@ export interface ByteAccount {
   readonly isOver: boolean;
   /** Takes memory without a limit, for input that has already arrived. */
   hold(bytes: number): void;
-  /** Takes memory within the reserve, or if memory is free and no other account waits; returns false otherwise. */
+  /**
+   * Takes memory within the reserve, or if memory is free and no other account waits. Returns false if neither is
+   * possible.
+   */
   tryTake(bytes: number): boolean;
   /**
-   * Takes memory; waits for free memory if the account holds none. `buffered` is the size of the waiting input, in bytes.
-   * Never rejects.
+   * Takes memory. Waits for free memory if the account holds no memory. `buffered` is the size of the waiting input, in
+   * bytes. Never rejects.
    */
   take(bytes: number, signal: AbortSignal, buffered?: number): Promise<TakeOutcome>;
   /** Releases `bytes` of memory; by default, all memory of the account. */
@@ -38,7 +41,7 @@ export interface DecodedBytes {
   readonly held: number;
   /** Number of accounts that wait for memory. */
   readonly waiting: number;
-  /** Opens an account, which needs no clean-up while it holds no memory. */
+  /** Opens an account. An account without memory needs no clean-up. */
   open(): ByteAccount;
 }
 
@@ -92,11 +95,11 @@ class SharedBytes implements DecodedBytes {
     const after = account.held + bytes;
     if (after <= reserve) return true;
     if (account.held > 0 && after > total / accountPart) return false;
-    // A request larger than the total is granted alone.
+    // Grant a request larger than the total only while no other memory is held.
     return this.#held + bytes <= total || this.#held === 0;
   }
 
-  /** Adds the change in an account's memory, in bytes; negative for a release. */
+  /** Records a change of an account's memory, in bytes. A release is negative. */
   add(bytes: number): void {
     this.#held += bytes;
   }
@@ -127,7 +130,7 @@ class SharedBytes implements DecodedBytes {
     });
   }
 
-  /** Returns the smallest waiting request, or the first one that `maxPassedOver` later requests have overtaken. */
+  /** Returns the smallest waiting request, or the first request that `maxPassedOver` later requests have overtaken. */
   #next(): Waiting | null {
     let chosen: Waiting | null = null;
     for (const one of this.#queue) {
@@ -172,7 +175,7 @@ class Account implements ByteAccount {
 
   tryTake(bytes: number): boolean {
     const { limits, waiting } = this.#shared;
-    // If other accounts wait, `serve` selects the next request.
+    // Let `serve` select the next request, because other accounts may be waiting.
     if (this.#held + bytes > limits.reserve && (waiting > 0 || !this.#shared.fits(this, bytes))) return false;
     this.hold(bytes);
     return true;

@@ -1,6 +1,6 @@
 /**
- * Returns true if arrays and objects are nested deeper than `limit`. The recursion is limited too, so that no value
- * overflows the stack.
+ * Returns true if arrays and objects are nested deeper than `limit`. The function limits its own recursion, so that no
+ * value overflows the stack.
  */
 export function isNestedDeeper(value: unknown, limit: number): boolean {
   if (typeof value !== 'object' || value === null) return false;

@@ -24,7 +24,7 @@ function count(value: unknown): Count {
   };
 }
 
-/** Documents with their values, in one of the encodings that a parser accepts. */
+/** Generates documents with their values, in one of the encodings that a parser accepts. */
 const documents = fc
   .tuple(fc.jsonValue({ maxDepth: 8 }), fc.constantFrom(undefined, 1, '\t', '  \n'))
   .map(([value, space]) => JSON.stringify(value, null, space));
@@ -40,7 +40,7 @@ describe('scanJson', () => {
     );
   });
 
-  test('refuses a document exactly when it exceeds a limit', () => {
+  test('refuses a document if and only if it exceeds a limit', () => {
     fc.assert(
       fc.property(documents, (text) => {
         const { elements, depth, fields } = count(JSON.parse(text));
@@ -100,7 +100,7 @@ describe('scanJson', () => {
     expect(scan(text, limits).fault).toBe(fault);
   });
 
-  test('stops at the limit, for any following bytes', () => {
+  test('stops at the limit, whatever bytes follow', () => {
     expect(scan(`[${'[],'.repeat(1_000_000)}`, { elements: 1_000 })).toEqual({
       fault: 'too_many_elements',
       elements: 1_001,

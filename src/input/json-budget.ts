@@ -15,9 +15,9 @@ export type ShapeFault = 'too_deep' | 'too_many_elements' | 'too_many_fields' | 
 
 /** Result of scanning a JSON document. */
 export interface Shape {
-  /** First exceeded limit; null if the document is within the limits, even if it is invalid. */
+  /** First exceeded limit, or null if the document is within the limits, even if it is invalid. */
   readonly fault: ShapeFault | null;
-  /** Number of values and keys up to the fault. */
+  /** Number of values and keys up to the end or the first exceeded limit. */
   readonly elements: number;
 }
 
@@ -37,10 +37,10 @@ const openObject = 0x7b;
 const closeObject = 0x7d;
 
 /**
- * Counts the nesting depth and the elements of a JSON document in one pass over its bytes, and stops at the first exceeded
- * limit. The scan precedes `JSON.parse`, so that a small document cannot become millions of objects, and does not validate
- * the syntax. For every document that `JSON.parse` accepts, and for every prefix that it parses, the count is never too
- * low.
+ * Determines the nesting depth and counts the elements of a JSON document in one pass over its bytes, and stops at the
+ * first exceeded limit. The scan precedes `JSON.parse`, so that a small document cannot become millions of objects. The
+ * scan does not validate the syntax. The count is never too low for a document that `JSON.parse` accepts, or for a
+ * prefix that it parses.
  */
 export function scanJson(bytes: Uint8Array, limits: JsonLimits): Shape {
   const { length } = bytes;

@@ -9,14 +9,14 @@ export interface CpuBudget {
   readonly nanosecondsPerByte: number;
 }
 
-/** Limits of one entry point for foreign bytes. A limit is null if it does not apply to the kind of input. */
+/** Limits of one entry point for foreign bytes. A limit that does not apply to the kind of input is null. */
 export interface InputLimit {
   readonly input: string;
   /** The party that controls the bytes. */
   readonly author: string;
   /** Maximum bytes as received. */
   readonly bytes: number;
-  /** Maximum bytes after content decoding; never more than 64 times the received bytes, or 1 MiB. */
+  /** Maximum bytes after content decoding; `maxDecodedBytes` of this module limits the ratio, too. */
   readonly decodedBytes: number | null;
   readonly depth: number | null;
   readonly elements: number | null;
@@ -208,9 +208,21 @@ export const inputLimits = {
     cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 200 },
     code: 'src/artifact/decode.ts',
   }),
+  labelerLine: shaped({
+    input: 'line of the labelers artifact, as a file or by URL',
+    author: 'the label instrument, and labelers through it',
+    bytes: 64 * kib,
+    decodedBytes: 64 * kib,
+    depth: 8,
+    // A line of 64 KiB with the shortest definitions has fewer than 10,000 elements.
+    elements: 16_384,
+    fields: 64,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/artifact/labeler-set.ts',
+  }),
   otherJson: shaped({
-    input: 'any other JSON answer',
-    author: 'a host that is asked',
+    input: 'any other JSON response',
+    author: 'a host that is contacted',
     bytes: mib,
     decodedBytes: mib,
     depth: 32,
@@ -221,7 +233,7 @@ export const inputLimits = {
   }),
   errorBody: shaped({
     input: 'body of an HTTP error',
-    author: 'a host that is asked',
+    author: 'a host that is contacted',
     bytes: 16 * kib,
     decodedBytes: 16 * kib,
     depth: 16,
@@ -231,7 +243,7 @@ export const inputLimits = {
     code: 'src/network/http/http-answer.ts',
   }),
   handleAnswer: flat({
-    input: 'handle answer (`/.well-known/atproto-did`)',
+    input: 'handle response (`/.well-known/atproto-did`)',
     author: 'the host of a handle',
     bytes: 2 * kib,
     decodedBytes: 2 * kib,
@@ -242,7 +254,7 @@ export const inputLimits = {
     code: 'src/network/identity/resolve-handle.ts',
   }),
   dnsText: flat({
-    input: 'DNS TXT answer of a handle',
+    input: 'DNS TXT response of a handle',
     author: 'the DNS server of a handle',
     // Maximum length of a DNS message over TCP; records beyond the 64th are not read.
     bytes: 64 * kib,
@@ -293,7 +305,7 @@ export function maxDecodedBytes(encodedBytes: number, limit: number): number {
 /** Maximum heap size of one decoded element in bytes, as an average over an input of objects with unique fields. */
 const bytesPerElement = 128;
 
-/** Returns an upper estimate of a decoded input's memory in bytes; a character of text may use two bytes. */
+/** Returns an upper estimate of a decoded input's memory in bytes, because a character of text may use two bytes. */
 export function decodedCost(bytes: number, elements: number): number {
   return 2 * bytes + bytesPerElement * elements;
 }

@@ -21,7 +21,7 @@ export interface RefusedUrl {
   readonly rule: UrlRule;
   /** Reason, without any part of the text except its scheme: other parts may contain a secret. */
   readonly why: string;
-  /** Parsed URL; null if the text is not a URL. */
+  /** Parsed URL, or null if the text is not a URL. */
   readonly url: URL | null;
 }
 

@@ -35,7 +35,7 @@ const lateMs = 2_000;
 /** Creates the instrument. Observation begins with `start`. */
 export function createLabels(options: LabelsOptions): Labels {
   const failing = Promise.withResolvers<never>();
-  // The owner of the instrument awaits this promise; an earlier rejection is not lost.
+  // Handle an early rejection, which the owner of the instrument receives when it awaits this promise.
   failing.promise.catch(() => undefined);
   const stopping = new AbortController();
   let running: Promise<Running> | null = null;
@@ -44,7 +44,7 @@ export function createLabels(options: LabelsOptions): Labels {
     async start() {
       const started = new AbortController();
       running = observe(options, failing.reject, stopping);
-      // The correction of a wrong clock may take days; `start` does not wait for it, so that a stop is possible.
+      // `start` does not wait until a wrong clock is corrected, which may take days, so that a stop is possible.
       running.then(() => started.abort()).catch(failing.reject);
       await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
     },
@@ -96,8 +96,8 @@ async function observe(
   await acts.publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // If more sources are enrolled than are read at once, the reading slots are assigned by priority and not by the order
-  // of DIDs.
+  // Assign the reading slots by priority and not by the order of DIDs, because more sources may be enrolled than are
+  // read concurrently.
   const now = clock();
   const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
     comparePriority(priorityInput(a), priorityInput(b), now);
@@ -121,14 +121,14 @@ async function closeUnused({ outbound, store }: Foundation): Promise<void> {
   await store.close();
 }
 
-/** Ends readers and the writer, within a time limit: no labeler can delay a stop. */
+/** Ends readers and the writer within a time limit, so that no labeler can delay a stop. */
 async function endReading(
   { base, labelers }: Assembled,
   acceptanceEnds: AbortController,
   tasks: Promise<unknown>,
 ): Promise<void> {
   const { runner } = labelers;
-  // Queued pages are committed. Pages that a pause delays are read again after the next start.
+  // Commit queued pages. Pages that a pause delays are read again after the next start.
   await Promise.race([runner.ended(), wait(graceMs, acceptanceEnds.signal)]);
   acceptanceEnds.abort();
   const ended = Promise.all([runner.ended(), tasks, base.verifier.stop(), base.outbound.close()]);

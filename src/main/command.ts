@@ -15,7 +15,7 @@ export interface CommandContext {
 /** A command: its table of settings and its function, which resolves with the exit code. */
 export interface Command {
   readonly summary: string;
-  /** Operands after the command's name, without flags. */
+  /** Operands after the command's name, as the help shows them. */
   readonly operands: string;
   readonly settings: Settings;
   /** Meanings of the exit codes, for a command with more codes than 0 (success) and 1 (error). */

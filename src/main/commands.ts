@@ -5,6 +5,7 @@ import { demoCommand } from './demo/demo.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export/export.ts';
 import { factsCommand } from './facts/facts.ts';
+import { labelerCommand } from './labeler/labeler.ts';
 import { labelsCommand } from './labels/labels.ts';
 import { simCommand } from './sim/sim.ts';
 import { upCommand } from './up/up.ts';
@@ -18,6 +19,7 @@ export const commands = {
   account: accountCommand,
   weather: weatherCommand,
   labels: labelsCommand,
+  labeler: labelerCommand,
   export: exportCommand,
   check: checkCommand,
   doctor: doctorCommand,
@@ -30,7 +32,7 @@ export type CommandName = keyof typeof commands;
 /** Names of all commands. */
 export const commandNames = Object.keys(commands) as CommandName[];
 
-/** Flags of all commands; a variable or a config file may contain any of them, whichever command runs. */
+/** Flags of all commands. Variables and the config file may set any of them, whichever command runs. */
 export const knownFlags: readonly string[] = [
   ...new Set(Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag))),
 ];

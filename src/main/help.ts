@@ -10,7 +10,7 @@ export function overview(): string {
     '',
     ...names,
     '',
-    'almanac COMMAND --help lists the settings of a command. Flags override ALMANAC_* variables, and these override',
+    'almanac COMMAND --help lists the settings of a command. Flags override ALMANAC_* variables, and variables override',
     'the file given with --config (one JSON object, keyed by flag names).',
   ].join('\n');
 }
@@ -24,7 +24,7 @@ export function commandHelp(name: string, { summary, operands, settings, exitCod
     const usage = placeholder === null ? `--${flag}` : `--${flag} ${placeholder}`;
     const given = String(fallback ?? '');
     const description = given === '' || given === 'false' ? help : `${help} (${given})`;
-    // A usage that is wider than its column is followed by a line break.
+    // Break the line after a usage that is wider than its column.
     const head = usage.length < width ? usage.padEnd(width) : `${usage}\n  ${''.padEnd(width)}`;
     return `  ${head}${description}\n  ${''.padEnd(width)}${variableOf(flag)}`;
   });

@@ -29,8 +29,8 @@ function listenFault(error: unknown): string {
 }
 
 /**
- * Throws OperatorError, with the flag of the port, if a port is in use. A command calls it before long work that
- * precedes the start of its server; a port that is taken later is reported by the server.
+ * Throws OperatorError, with the flag of the port, if a port is in use. A command calls this function before long work
+ * that precedes the start of its server. The server itself reports a port that is taken later.
  */
 export async function assertFree(host: string, ports: Readonly<Record<string, number>>): Promise<void> {
   for (const [flag, port] of Object.entries(ports)) {
@@ -46,7 +46,7 @@ export async function assertFree(host: string, ports: Readonly<Record<string, nu
   }
 }
 
-/** Returns a path prefix without its trailing slash; an empty prefix serves at the root. */
+/** Returns a path prefix without its trailing slash. With an empty prefix, the server serves at the root. */
 export function basePath(text: string): string {
   const trimmed = text.replace(/\/+$/, '');
   if (trimmed === '' || /^(?:\/[A-Za-z0-9._~-]+)+$/.test(trimmed)) return trimmed;

@@ -7,10 +7,10 @@ export const plcSetting = list(
   'plc',
   'URL',
   ['https://plc.directory'],
-  'did:plc directory; repeatable: the first is the primary, the others answer when it does not',
+  'did:plc directory; repeatable: the first is the primary, the others are used while it does not respond',
 );
 
-/** Directories of did:plc: the primary one, and the replicas that are used when the primary one does not respond. */
+/** Directories of did:plc: the primary one, and the replicas, which are used while the primary one does not respond. */
 export interface Directories {
   readonly plc: string;
   readonly plcReplicas: readonly string[];

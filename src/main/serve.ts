@@ -7,15 +7,15 @@ import { registryText, serveMetrics } from '../ops/metrics.ts';
 /** A started component that can be stopped. */
 export interface Running {
   stop(): Promise<void>;
-  /** Rejects if the component fails; absent if only a signal ends it. */
+  /** Rejects if the component fails. Absent if only a signal ends the component. */
   readonly failed?: Promise<never>;
 }
 
 /** Options of a server command. */
 export interface ServeOptions {
-  /** Loopback port of the metrics listener; null for none. */
+  /** Loopback port of the metrics listener, or null for none. */
   readonly metricsPort: number | null;
-  /** True if the process collects metrics; a worker collects metrics for the process that aggregates them. */
+  /** True if the process collects metrics. A worker collects metrics for the primary process, which aggregates them. */
   readonly collectMetrics: boolean;
   readonly log: Log;
   /**
@@ -26,7 +26,7 @@ export interface ServeOptions {
 
 /** Starts a server, serves until SIGTERM or SIGINT, stops it, and resolves with exit code 0. */
 export async function serveUntilStopped({ metricsPort, collectMetrics, log, start }: ServeOptions): Promise<number> {
-  // A signal during the start takes effect once the start has completed.
+  // Handle a signal that arrives during the start once the start has completed.
   const asked = firstSignal();
   const registry = collectMetrics ? await defaultRegistry() : null;
   const metrics = registry && metricsPort !== null ? await serveMetrics(metricsPort, registryText(registry)) : null;
@@ -42,7 +42,7 @@ export async function serveUntilStopped({ metricsPort, collectMetrics, log, star
   return 0;
 }
 
-/** Returns the started server; null if a signal arrived first. */
+/** Returns the started server, or null if a signal arrived first. */
 async function started(
   start: ServeOptions['start'],
   registry: Registry | null,
@@ -64,16 +64,16 @@ async function stopAfter(failed: Promise<never>, running: Running): Promise<neve
     return await failed;
   } catch (error) {
     await running.stop().catch(() => {
-      // The first error is reported; an error of the stop is ignored.
+      // Report the first error and ignore an error of the stop.
     });
     throw error;
   }
 }
 
-/** Returns the default registry. The module is loaded on demand, because a server without metrics does not need it. */
+/** Returns the default registry. Loads its module on demand, because a server without metrics does not need it. */
 async function defaultRegistry(): Promise<Registry> {
   const { AggregatorRegistry, collectDefaultMetrics, register } = await import('prom-client');
-  // The registry of a worker answers the requests of the primary process.
+  // The registry of a worker responds to the requests of the primary process.
   if (cluster.isWorker) new AggregatorRegistry();
   collectDefaultMetrics({ register, prefix: 'almanac_process_' });
   return register;

@@ -16,23 +16,26 @@ it('a system error is described with its code', () => {
 });
 
 it.each([
-  ['with an own description', 'EACCES', 'permission denied (EACCES)'],
+  ['with its own description', 'EACCES', 'permission denied (EACCES)'],
   ['that the system describes', 'EXDEV', 'cross-device link not permitted (EXDEV)'],
   ['without a description', 'EPECULIAR', 'EPECULIAR'],
   ['with the name of a property of objects', 'constructor', 'constructor'],
-])('a code %s is described', (_what, code, words) => {
+])('describeCode returns the expected text for a code %s', (_what, code, words) => {
   expect(describeCode(code)).toBe(words);
 });
 
-it.each(['Unknown system error -122', 'UNKNOWN'])('an exceeded quota, for which Node has %s, is described', (code) => {
-  const error = Object.assign(new Error('write'), { code, errno: -122 });
-  expect(systemCode(error)).toBe('EDQUOT');
-  expect(systemWords(error)).toBe('the quota is used up (EDQUOT)');
-});
+it.each(['Unknown system error -122', 'UNKNOWN'])(
+  'an exceeded quota is described, although Node has only %s',
+  (code) => {
+    const error = Object.assign(new Error('write'), { code, errno: -122 });
+    expect(systemCode(error)).toBe('EDQUOT');
+    expect(systemWords(error)).toBe('the quota is used up (EDQUOT)');
+  },
+);
 
 it.each([
   ['an error without a code', new Error('x')],
   ['no error at all', 'x'],
-])('%s gets the text for unknown errors', (_what, error) => {
+])('the description of %s is the text for unknown errors', (_what, error) => {
   expect(systemWords(error)).toBe('unknown error');
 });

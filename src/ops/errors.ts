@@ -9,7 +9,7 @@ export class OperatorError extends Error {
   }
 }
 
-/** Returns the system's code of an error (`EADDRINUSE`, `EACCES`), or null. */
+/** Returns the system's code of an error, such as `EADDRINUSE`, or null if the error has no code. */
 export function systemCode(error: unknown): string | null {
   if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return null;
   const isUnnamed = error.code === 'UNKNOWN' || error.code.startsWith('Unknown system error');
@@ -21,12 +21,12 @@ function nameOfNumber(number: unknown): string | undefined {
   return Object.entries(constants.errno).find(([, value]) => value === -Number(number))?.[0];
 }
 
-/** Descriptions of codes that an operator may meet and for which the system's text is missing or unclear. */
+/** Descriptions of codes that operators encounter and whose system text is missing or unclear. */
 const meanings: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EADDRINUSE: 'the port is in use',
   EADDRNOTAVAIL: 'this machine has no such address',
-  EAI_AGAIN: 'the resolver does not answer',
+  EAI_AGAIN: 'the resolver does not respond',
   ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was reset',
   EDQUOT: 'the quota is used up',
@@ -43,7 +43,7 @@ const meanings: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a directory',
   ENOTFOUND: 'no such host name',
   EPERM: 'not permitted',
-  EREFUSED: 'the DNS server refuses to answer',
+  EREFUSED: 'the DNS server refuses the query',
   EROFS: 'its file system is read-only',
   ESERVFAIL: 'the DNS server has no answer',
   ETIMEDOUT: 'no response in time',
@@ -58,15 +58,17 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the description of a system error code, such as `permission denied (EACCES)`; a code without a description
- * is returned alone.
+ * Returns the description of a system error code, such as `permission denied (EACCES)`; A code without a description is
+ * returned unchanged.
  */
 export function describeCode(code: string): string {
   const words = Object.hasOwn(meanings, code) ? meanings[code] : systemDescription(code);
   return words === undefined ? code : `${words} (${code})`;
 }
 
-/** Returns the description of a system error like `describeCode`; `unknown error` for an error without a code. */
+/**
+ * Returns the description of a system error like `describeCode`; Returns `unknown error` for an error without a code.
+ */
 export function systemWords(error: unknown): string {
   const code = systemCode(error);
   return code === null ? 'unknown error' : describeCode(code);

@@ -35,7 +35,7 @@ it.each<[string, (path: string) => string, (path: string) => string]>([
   ['lies below a file', (path) => join(path, 'file', 'a', 'b'), (path) => `${join(path, 'file')} is not a directory`],
   ['has a name too long', (path) => join(path, 'x'.repeat(300)), () => 'its name is too long (ENAMETOOLONG)'],
   ['is a link to nowhere', (path) => join(path, 'loose'), () => 'a file of that name already exists (EEXIST)'],
-])('makeFolder reports in one line which directory cannot be created and why: it %s', (_what, place, why) => {
+])('makeFolder reports in one line the directory that cannot be created, and that it %s', (_what, place, why) => {
   writeFileSync(join(folder, 'file'), '');
   symlinkSync(join(folder, 'none'), join(folder, 'loose'));
   const path = place(folder);

@@ -7,7 +7,7 @@ export interface Signals {
   off(event: 'SIGTERM' | 'SIGINT', listener: () => void): unknown;
 }
 
-/** Resolves at the first SIGTERM or SIGINT after the call; until then, neither signal ends the process. */
+/** Resolves at the first SIGTERM or SIGINT after the call. Neither signal ends the process before that. */
 export function firstSignal(signals: Signals = process): Promise<void> {
   return new Promise((resolve) => {
     const asked = (): void => {

@@ -5,7 +5,7 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 /** Name of a log level. */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Fields of one log line; never a client address, a DID of an account, or a record's content. */
+/** Fields of one log line. No field may contain a client address, the DID of an account, or the content of a record. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
 /** The operator's log: JSON lines on stderr. */
@@ -27,7 +27,7 @@ export function createLog(name: string, level: LogLevel, fd = 2): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    // Writes are synchronous, so that the last line before a crash is written.
+    // Write synchronously, so that the last line before a crash is written.
     pino.destination({ fd, sync: true }),
   );
   return wrap(logger);

@@ -5,13 +5,13 @@
 export interface Setting<T> {
   /** Name without dashes, in kebab case: `max-age-seconds`. */
   readonly flag: string;
-  /** Placeholder of the value in the help text; null for a switch, which takes no value. */
+  /** Placeholder of the value in the help text, or null for a switch, which takes no value. */
   readonly placeholder: string | null;
   readonly help: string;
   readonly fallback: T;
   /** True if the flag may be given more than once; the values form a list. */
   readonly repeatable: boolean;
-  /** Parses the given texts; a thrown message completes "--flag VALUE: …". */
+  /** Parses the given texts. The message of a thrown error completes the text "--flag VALUE: …". */
   readonly parse: (texts: readonly string[]) => T;
 }
 
@@ -123,7 +123,7 @@ export function toggle(flag: string, help: string): Setting<boolean> {
   };
 }
 
-/** Creates a list setting: the flag may be given several times; the variable separates items by commas. */
+/** Creates a list setting: the flag may be given several times, and the variable separates items by commas. */
 export function list(
   flag: string,
   placeholder: string,

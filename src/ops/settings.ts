@@ -99,7 +99,7 @@ function parseConfig(path: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // The check below reports this file, like any other that is not a JSON object.
+    // The check below reports invalid JSON like any other file that is not a JSON object.
   }
   throw new OperatorError(`the config file ${path} is not one JSON object`);
 }
@@ -137,7 +137,7 @@ export function unknown(
   known: readonly string[],
   spell: (known: string) => string,
 ): OperatorError {
-  // For a prefix of a known name, that name is suggested, however short the prefix is.
+  // Suggest a known name for each of its prefixes, even for a short one.
   const begun = known.find((one) => name.length > 2 && one.startsWith(name));
   const meant = begun ?? known.find((one) => isSwap(name, one));
   const nearest = meant ?? closest(name, known);
@@ -152,7 +152,7 @@ function isSwap(name: string, one: string): boolean {
   return at >= 0 && one === name.slice(0, at) + second + first + name.slice(at + 2);
 }
 
-/** Returns true for a difference of one or two letters; a suggestion for a larger difference would mislead. */
+/** Returns true for a difference of one or two letters; because a suggestion for a larger difference would mislead. */
 function isSlip(edits: number, name: string): boolean {
   return edits <= 2 && edits < name.length / 2;
 }

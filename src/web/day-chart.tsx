@@ -3,10 +3,12 @@ import { Hatch } from './hatch.tsx';
 
 /** One bar of a chart: a part of the interval with its counts. */
 export interface ChartBar {
-  /** Start of the bar, as a fraction of the interval. */
+  /** Start of the bar as a fraction of the interval. */
   readonly from: number;
   readonly to: number;
-  /** Counts drawn upwards and downwards; null if not counted, which is drawn as such and never as zero. */
+  /**
+   * Counts drawn upwards and downwards. Null if they are unknown; the chart then shows an uncounted bar, never a zero.
+   */
   readonly counts: { readonly up: number; readonly down: number } | null;
   /** Tooltip of the bar. */
   readonly title: string;

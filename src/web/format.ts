@@ -42,7 +42,7 @@ export function rateText(perSecond: number): string {
 export function percentText(share: number): string {
   if (share > 0 && share < 0.0001) return `<${space}0.01${space}%`;
   if (share >= 1e6) return `${(share * 100).toExponential(2)}${space}%`;
-  // `toFixed` corrects the binary rounding error of the product before the digits are truncated.
+  // Call `toFixed` to remove the binary rounding error of the product before the digits are truncated.
   const cut = Math.floor(Number((share * 10_000).toFixed(6))) / 100;
   const shown = share < 1 ? Math.min(cut, 99.99) : cut;
   return `${withDigits(2).format(shown)}${space}%`;
@@ -69,7 +69,9 @@ export function spanText(seconds: number): string {
   return small && rest > 0 ? `${head}${space}${rest}${space}${small.name}` : head;
 }
 
-/** Formats a duration of missed time in seconds, rounded up, because a smaller value would overstate what was observed. */
+/**
+ * Formats a duration of missed time in seconds. Rounds up, because a smaller value would overstate what was observed.
+ */
 export function missedText(seconds: number): string {
   const { large, small } = unitsOf(seconds);
   const finest = (small ?? large)?.seconds;
@@ -77,7 +79,7 @@ export function missedText(seconds: number): string {
   return spanText(finest === undefined ? seconds : Math.ceil(seconds / finest) * finest);
 }
 
-/** Returns the units in which a duration is shown; empty below a second. */
+/** Returns the units in which a duration is shown; the list is empty for less than a second. */
 function unitsOf(seconds: number) {
   const known = units.filter(({ name }) => name !== 'd' || seconds >= daysFrom);
   const first = known.findIndex((unit) => seconds >= unit.seconds);
@@ -94,7 +96,7 @@ export function instantText(timestamp: string, precision: 'minute' | 'second' = 
   return `${dateText(timestamp)}, ${two(date.getUTCHours())}:${two(date.getUTCMinutes())}${seconds} UTC`;
 }
 
-/** Returns the word that agrees with a number: `one` for 1, otherwise `several`. */
+/** Returns the word that agrees with a number: `one` for 1, and `several` for any other number. */
 export function agreeing(n: number, one: string, several: string): string {
   return n === 1 ? one : several;
 }

@@ -6,7 +6,7 @@ const day = 86_400_000;
 const window = { start: 0, end: 30 * day };
 
 describe('layTimeline', () => {
-  it('draws a single piece for a window without interruptions', () => {
+  it('draws a single piece for a window without gaps', () => {
     expect(layTimeline(window, [])).toEqual({ parts: [], rest: [{ kind: 'rest', from: 0, to: timelineWidth }] });
   });
 

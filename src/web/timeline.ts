@@ -18,9 +18,9 @@ export const timelineWidth = 1000;
 const minWidth = 6;
 
 /**
- * Arranges a window and its parts for drawing. Time that no part covers is drawn as `rest`, never over a part: a narrow
- * part is widened into the rest, so that a gap may be overstated but is never hidden. Parts without length are omitted;
- * parts may overlap.
+ * Arranges a window and its parts for drawing. Time without a part is drawn as `rest`, never over a part. A narrow part
+ * is widened into the rest, so the drawing may overstate a gap but never hides one. Parts without length are omitted,
+ * and parts may overlap.
  */
 export function layTimeline<K extends string>(
   window: Stretch,

@@ -7,7 +7,7 @@ import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 
 /** Renders the page of labels with this text in every foreign field. */
 async function pageOf(text: string): Promise<string> {
-  // A slash in the URI would change the kind of the subject, so it is replaced.
+  // Replace slashes, because a slash in the URI would change the kind of the subject.
   const part = `r${text.replaceAll('/', '∕')}`;
   const label = { val: `v${text}`, cts: text, exp: text, cid: text };
   const view = await viewOf({
@@ -24,8 +24,8 @@ async function pageOf(text: string): Promise<string> {
 }
 
 /**
- * Returns the elements of a page with the names of their attributes, as the browser's parser sees them; foreign ones
- * separately.
+ * Returns the elements of a page with the names of their attributes, as the browser's parser reads them. Returns the
+ * elements with foreign text separately.
  */
 function shape(page: Page, html: string): Promise<{ elements: string; taken: number; proposed: string[] }> {
   const script = (source: string) => {

@@ -269,7 +269,7 @@ describe('an export of many rows', () => {
 });
 
 describe('a download', () => {
-  /** Returns the snapshot cursor that an account page at the same instant as an export would contain. */
+  /** Returns the snapshot cursor of an account page that was created at the same instant as an export. */
   function snapshotOf(folder: string, { cursor }: ExportCreated): string {
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const opened = cursors.open(cursor);
@@ -352,7 +352,7 @@ describe('a download', () => {
   it.each([
     ['nothing', '', 'invalid_cursor'],
     ['an account', `did=${account}`, 'unknown_parameter'],
-  ])('with %s is refused with an explanation of what the path accepts', async (_what, search, code) => {
+  ])('with %s is refused, and the error states what the path accepts', async (_what, search, code) => {
     const { url } = await observed(1);
     expect((await ask(`${url}/download`, search)).body.error).toEqual({
       status: 409,
@@ -369,11 +369,11 @@ describe('a cursor', () => {
       'that is altered',
       (cursor: string) => `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`,
     ],
-    ['that is truncated', (cursor: string) => cursor.slice(0, -4)],
+    ['truncated', (cursor: string) => cursor.slice(0, -4)],
     ['with foreign text', () => 'bm90IGEgY3Vyc29y'],
     ['that is too long', (cursor: string) => cursor.repeat(8)],
-    ['that is given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
-  ])('%s is refused', async (_what, change) => {
+    ['given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
+  ])('of the kind "%s" is refused', async (_what, change) => {
     const { url } = await observed(1);
     const { cursor } = await create(url);
     const { status, body } = await ask(`${url}/exports`, `cursor=${change(cursor)}`);
@@ -401,7 +401,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('answers 410 after its expiry, or if the store has another generation', async () => {
+  it('causes a 410 response after its expiry, or if the store has another generation', async () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);
@@ -416,7 +416,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('answers 410 if its day is no longer retained', async () => {
+  it('causes a 410 response if its day is no longer retained', async () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);

@@ -12,7 +12,7 @@ import { accountPages } from '../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../src/account/reading/reading-pool.ts';
 import type { ExportCreated } from '../../src/contract/account.ts';
 
-/** Number of fuzzed requests: for JSON in `runs`, and for pages in `pageRuns`. */
+/** Number of fuzzed requests for JSON (`runs`) and for pages (`pageRuns`). */
 const runs = 50_000;
 const pageRuns = 5_000;
 
@@ -106,10 +106,10 @@ function insidesOf(folder: string): readonly string[] {
   return [folder, 'sqlite', 'SQLITE', 'better-', 'node_modules', '.ts:', '.js:', 'observation(', 'SELECT', '    at '];
 }
 
-it('the account application answers any query string and any cursor with a documented response without internals', async () => {
+it('the account application sends a documented response without internal details for every query string and cursor', async () => {
   const { folder, cursors, alarms, get } = await surface();
   const made = await get(`/exports?did=${account}&value=spam&days=7&end=`);
-  // This account has more rows than an export may have, so the cursors come from another account.
+  // Take the cursors from another account, because this account has more rows than an export may have.
   expect(made.status).toBe(409);
   const { cursor } = JSON.parse((await get('/exports?did=did:web:nobody.example.com')).text) as ExportCreated;
   const paths = fc.constantFrom('/exports', '/exports', '/download');
@@ -144,7 +144,7 @@ it('the account application answers any query string and any cursor with a docum
   ]);
 }, 240_000);
 
-it('the account application answers any query string of a page with a documented page or redirect without internals', async () => {
+it('the account application sends a documented page or redirect without internal details for every query string of a page', async () => {
   const { folder, cursors, alarms, get } = await surface();
   const pasted = fc.constantFrom(` ${account} `, `at://${account}/x/y`, account.toUpperCase(), 'alice.example', '@');
   const named = fc

@@ -84,7 +84,7 @@ describe('a handle in place of a DID', () => {
     ['days=7&days=30', 'invalid_interval'],
     ['days=9', 'unsupported_interval'],
     ['days=7&color=red', 'unknown_parameter'],
-  ])('is not resolved if another parameter is invalid: %s', async (rest, code) => {
+  ])('is not resolved if another parameter is invalid (%s)', async (rest, code) => {
     const { status, lines } = await ask(`did=alice.example.com&${rest}`, () => Promise.reject(new Error('looked up')));
     expect(status).toBe(409);
     expect(lines).toContain(code);
@@ -135,13 +135,13 @@ describe('a DID in a pasted form', () => {
     ['days=9', 'unsupported_interval'],
     ['color=red', 'unknown_parameter'],
     [`did=${did}`, 'invalid_account'],
-  ])('is refused if another parameter is invalid: %s', async (rest, code) => {
+  ])('is refused if another parameter is invalid (%s)', async (rest, code) => {
     const { status, lines } = await ask(`did=%20${did}&${rest}`, never);
     expect(status).toBe(409);
     expect(lines).toContain(code);
   });
 
-  it('causes no redirect in canonical form', async () => {
+  it('causes no redirect if it is already canonical', async () => {
     const { status, lines } = await ask(`did=${did}`, never);
     expect(status).toBe(503);
     expect(lines).toContain('store_busy');
@@ -163,7 +163,7 @@ describe('an invalid interval', () => {
   }
 
   it.each(['2026-11-10', '2026-11-10T00:00Z', '10.11.2026 <b'])(
-    'is repeated in the form as it was typed: %s',
+    'is repeated in the form as it was typed (%s)',
     async (start) => {
       const { status, html, lines } = await ask(query({ start, ...filters }), null);
       expect(status).toBe(409);
@@ -216,7 +216,7 @@ describe('a busy store', () => {
     );
   });
 
-  it("whose oldest day expires during the request causes the page's error message, not the export's", async () => {
+  it("causes the page's error message and not the export's, if the oldest day expires during the request", async () => {
     const { status, lines } = await ask(`did=${did}`, null, 10, new StoreError('out_of_window', 'of the store'));
     expect(status).toBe(410);
     expect(lines.join(' ')).toContain('left the window while the page was rendered');

@@ -23,7 +23,8 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
   const { startedAt } = await started.store.epoch();
   const truth = () => made.labelers.truth.expected({ epochUs: startedAt, which: 'served' });
   await until('all labelers to be read', async () => (await started.overview()).coverage.sources.established === 6);
-  // All labelers publish their definitions again, because the Jetstream was not followed at the first publication.
+  // Publish the definitions of all labelers again, because the instrument did not follow the Jetstream at the first
+  // publication.
   for (const { did } of made.labelers.list) made.labelers.declare(did, 'update');
   for (const { faults } of made.labelers.list) faults.emit(70);
   await until('some labels', () => truth().accepted > 400 && allGiven(made));
@@ -56,6 +57,6 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
     /^(\d+) applied and (\d+) removed$/.exec(lines.find((line) => / applied and /.test(line)) ?? '') ?? [];
   expect(Number(applied) + Number(removed)).toBe(rows);
   expect(lines.some((line) => /^Marked as .* by this labeler\.$/.test(line))).toBe(true);
-  // Observation has just begun, so nearly all of the 30 days are shown as unobserved.
+  // Nearly all of the 30 days are unobserved, because observation has just begun.
   expect(lines.join(' ')).toMatch(/Observation began on .*: nothing was observed in the 30 d before\./);
 });

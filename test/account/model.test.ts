@@ -12,7 +12,7 @@ import { enoughCases, modelRun } from '../../harness/model/run.ts';
 /** Compares the account view on real stores with a model on plain arrays: intervals, filters, pages, digests, coverage. */
 
 const minute = 60_000_000;
-/** Stores of different ages, with different times between the last accepted page and the requests. */
+/** Generates stores of different ages, with different times between the last accepted page and the requests. */
 const histories = [
   { days: 33.4, silentFor: 2 * minute },
   { days: 6.3, silentFor: 360 * minute },
@@ -39,13 +39,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it('the account view answers as the contract specifies, for any stored data and any request', async () => {
+it('the account view responds as the contract specifies, for any stored data and any request', async () => {
   const { check, counts } = accountChecker(places);
   await fc.assert(fc.asyncProperty(queryOf, check), run);
   expect(places.flatMap(({ alarms }) => alarms)).toEqual([]);
   expect(counts.get('requests')).toBeGreaterThan(1.5 * run.numRuns);
   if (run.numRuns < enoughCases) return;
-  // Every kind of response must occur, because a run without one would not test it.
+  // Every kind of response must occur, because the run does not test a kind that is missing.
   const kinds = [
     ...[
       '/exports 200 ',

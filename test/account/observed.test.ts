@@ -133,7 +133,7 @@ describe.skipIf(!hasBrowser)('pages of accounts that the instrument observed', (
       ['an account without observations', account('none')],
       ['hostile texts', account('hostile')],
       ['an account whose observation has just begun', `young ${account('plain')}`],
-    ])('the page of %s fits the width, and axe finds no violation', async (_name, path) => {
+    ])('the page of %s fits the width and has no accessibility violation', async (_name, path) => {
       const program = path.startsWith('young ') ? young : old;
       const scripts = { ...options, javaScriptEnabled: true, bypassCSP: true };
       const { page } = await open(path.replace('young ', ''), scripts, program);

@@ -49,7 +49,7 @@ describe('pages over a store', () => {
 
   it('of a simulated network have a banner at the top of every page, including the form and error pages', async () => {
     const simulated = 'These observations come from a simulated network. They say nothing about the real one.';
-    // The form is requested first, because it must also read the store's origin.
+    // Request the form first, because the form must also read the store's origin.
     expect(bannerOf(await (await fetch(running.get('simulated')?.url ?? '')).text())).toBe(simulated);
     expect(await banners('simulated')).toEqual([simulated, simulated, simulated]);
   });

@@ -19,7 +19,7 @@ const hotRows = 165_000;
 describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pages-'));
   let browser: Browser;
-  /** Servers with a store of 33 days with gaps, and with a store of three days. */
+  /** Servers with two stores: one of 33 days with gaps, and one of three days. */
   let old: Server;
   let young: Server;
 
@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     ['a refusal', '/account?did=alice'],
     ['an error page for an interval', account('plain', '&start=2026-11-10&end=2026-11-11&value=rude')],
     ['an account whose observation has just begun', `young ${account('plain')}`],
-  ])('fit a phone and a dark desktop without an accessibility violation: %s', async (_name, path) => {
+  ])('fit a phone and a dark desktop without an accessibility violation (%s)', async (_name, path) => {
     const program = path.startsWith('young ') ? young : old;
     const phone = { viewport: { width: 320, height: 700 }, javaScriptEnabled: true, bypassCSP: true };
     const { page } = await open(path.replace('young ', ''), phone, program);

@@ -40,8 +40,8 @@ function downloadOf(html: string): string {
 
 const today = () => new Date().toISOString().slice(0, 10);
 
-describe('after a labeler’s rows were purged', () => {
-  it('earlier cursors answer 410, both of started exports and of downloads on a page', async () => {
+describe('the account surface after a purge', () => {
+  it('responds with 410 to earlier cursors, both of started exports and of downloads on a page', async () => {
     const { url, purge } = await observed(1_234);
     const created = await create(url, { days: '7' });
     const page = await fetch(`${url}/exports?cursor=${created.cursor}`);
@@ -61,7 +61,7 @@ describe('after a labeler’s rows were purged', () => {
     }
   });
 
-  it('later exports contain no purged row, have a valid digest, and state when rows were removed', async () => {
+  it('returns later exports without a purged row, with a valid digest and the time of the removal', async () => {
     const { url, purge } = await observed(60);
     expect((await create(url, { days: '7' })).manifest.caveats).toBeUndefined();
     expect(await pageOf(url)).not.toContain('removed on the operator');
@@ -76,11 +76,11 @@ describe('after a labeler’s rows were purged', () => {
     expect(manifest.caveats).toEqual([sentence]);
     expect(manifest.count_bound).toBe(30);
     expect(digest).toBe(digestOf(manifest, rows));
-    // The page caches information about labelers for seconds.
+    // Request another account, because the page caches information about labelers for some seconds.
     await expect.poll(() => pageOf(url), { timeout: 20_000 }).toContain(sentence);
   });
 
-  it('the purged time is recorded as a gap of the labeler', async () => {
+  it('shows the purged time as a gap of the labeler', async () => {
     const { url, store, purge } = await observed(60);
     const { startedAt } = await store.epoch();
     await purge(labelers[0]);

@@ -27,7 +27,7 @@ async function proxied(proxy: 'nginx' | 'caddy', account: number) {
     await gone;
   });
   const url = `${tls ? 'https' : 'http'}://127.0.0.1:${listen}/`;
-  // Any error other than a refused connection comes from a listening proxy.
+  // An error other than a refused connection proves that the proxy is listening.
   await until(`${proxy} to listen`, async () => {
     const failed = await fetch(url).then(
       () => null,
@@ -40,7 +40,7 @@ async function proxied(proxy: 'nginx' | 'caddy', account: number) {
 
 describe.each(['nginx', 'caddy'] as const)('with the proxy %s', (proxy) => {
   it.skipIf(lacks(proxy))(
-    'the service answers all honest readers among hostile clients as documented, with bounded memory',
+    'the service sends all honest readers among hostile clients the documented responses, with bounded memory',
     async () => {
       const folder = folderInTest();
       await writeSiegeStore(folder, 20_000);

@@ -81,7 +81,7 @@ describe('a refused request', () => {
     }
   });
 
-  it('is not the result of an interval that overlaps the window, which is clipped and marked as clipped', async () => {
+  it('does not occur for an interval that overlaps the window, which is clipped and marked as clipped', async () => {
     const { url, store } = await observed();
     const { startedAt } = await store.epoch();
     const { manifest } = await create(url, { start: '1999-01-01T00:00:00Z', end: instant(-60_000) });
@@ -96,7 +96,7 @@ describe('a refused request', () => {
 });
 
 describe('the routes', () => {
-  it('answer each method like the facts API, with headers that forbid storage', async () => {
+  it('respond to each method like the facts API, with headers that forbid storage', async () => {
     const { url } = await observed(['--base-path', '/people']);
     const cases = [
       ['GET', `${url}/health`, 200],
@@ -121,13 +121,13 @@ describe('the routes', () => {
     }
   });
 
-  it('answer HEAD with the headers of GET, without a body', async () => {
+  it('respond to HEAD with the headers of GET, without a body', async () => {
     const { url } = await observed();
     for (const query of ['/health', '/openapi.json', '/exports?did=x', '/nowhere', '/download']) {
       const [get, head] = [await fetch(url + query), await fetch(url + query, { method: 'HEAD' })];
       const bytes = (await get.arrayBuffer()).byteLength;
       expect((await head.arrayBuffer()).byteLength).toBe(0);
-      // The connection headers depend on the client.
+      // Ignore the connection headers, because they depend on the client.
       const { date: _, connection: __, 'keep-alive': ___, ...headers } = Object.fromEntries(head.headers);
       const { date: ____, connection: _____, 'keep-alive': ______, ...expected } = Object.fromEntries(get.headers);
       expect({ status: head.status, ...headers }).toEqual({ status: get.status, ...expected });
@@ -176,7 +176,7 @@ describe('the routes', () => {
     }
   });
 
-  it('answer HEAD of a download and of an export with the headers of GET', async () => {
+  it('respond to HEAD of a download and of an export with the headers of GET', async () => {
     const { url } = await observed();
     const { cursor } = await create(url);
     const page = await (await fetch(`${url}/account?did=${account}`)).text();
@@ -199,8 +199,8 @@ describe('the routes', () => {
   });
 });
 
-describe('before the first client', () => {
-  it('every reading process has already opened the days that it will read', async () => {
+describe('the account surface at its start', () => {
+  it('opens the days that it will read in every reading process before it accepts a client', async () => {
     const { program } = await observed(['--readers', '2']);
     const readers = childrenOf(program.child.pid ?? 0);
     expect(readers).toHaveLength(2);
@@ -220,7 +220,7 @@ function targetOf(link: string): string[] {
 }
 
 describe('the account surface with a busy store', () => {
-  it('answers 503 with Retry-After if the queue is full or a deadline passed, and frees the slot when the process has exited', async () => {
+  it('responds with 503 and Retry-After if the queue is full or a deadline has passed, and frees the slot when the process has exited', async () => {
     const tight = ['--readers', '1', '--queue', '1', '--queue-ms', '30000'];
     const { url, program } = await observed([...tight, '--metrics-port', '0']);
     await create(url);
@@ -241,7 +241,7 @@ describe('the account surface with a busy store', () => {
     const metrics = await metricsOf(program);
     expect(metrics).toContain('almanac_account_busy_total{reason="full"} 1');
     expect(metrics).toContain('almanac_account_busy_total{reason="deadline"} 1');
-    // The waiting request was served by a new process: the old one had exited.
+    // A new process served the waiting request, because the old one had exited.
     const now = childrenOf(program.child.pid ?? 0);
     expect(now).not.toContain(reader);
     expect(now).toHaveLength(1);
@@ -286,7 +286,7 @@ describe('the account surface with a busy store', () => {
     two[1 - first.i]?.abort();
     await expect(asked[1 - first.i]).rejects.toThrow('aborted');
     process.kill(reader, 'SIGCONT');
-    // The read in which the reader was stopped may still be in progress, so the request is repeated.
+    // Repeat the request, because the read in which the reader was stopped may still be in progress.
     let whole = await fetch(url + href);
     await until('its place', async () => {
       if (whole.status !== 200) whole = await fetch(url + href);
@@ -338,8 +338,8 @@ function isAlive(pid: number): boolean {
   }
 }
 
-describe('privacy of requests', () => {
-  it('a client may request a limited number of accounts per day, each any number of times', async () => {
+describe('privacy', () => {
+  it('permits a client a limited number of accounts per day, each any number of times', async () => {
     const { url } = await observed(['--client-accounts', '2', '--trust-proxy', '1']);
     const from = async (client: string, did: string) => {
       const answer = await fetch(`${url}/exports?did=${did}`, { headers: { 'X-Forwarded-For': client } });
@@ -355,12 +355,12 @@ describe('privacy of requests', () => {
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await from('192.0.2.1', account)).status).toBe(200);
     expect((await from('192.0.2.2', 'did:web:b.example.com')).status).toBe(200);
-    // Another address of the same IPv6 /64 is the same client.
+    // Another address of the same IPv6 /64 network counts as the same client.
     expect((await from('2001:db8::2', 'did:web:b.example.com')).status).toBe(503);
     expect((await from('2001:db8:0:1::1', 'did:web:b.example.com')).status).toBe(200);
   });
 
-  it('no account, client or cursor appears in a log or a metric', async () => {
+  it('keeps accounts, clients and cursors out of logs and metrics', async () => {
     const { url, program } = await observed(['--access-log', '--metrics-port', '0', '--log-level', 'debug']);
     const created = await create(url);
     await follow(url, created);

@@ -5,7 +5,7 @@ import { HomeBody } from '../../src/account/page/home.tsx';
 import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 
-/** Returns the lines of a view's page from one line to another, the last one inclusive. */
+/** Returns the lines of a view's page from one line to another, both inclusive. */
 async function lines(options: Parameters<typeof viewOf>[0], from: string, to: string): Promise<string[]> {
   const all = linesOf(bodyOf(await viewOf(options)));
   const start = all.lastIndexOf(from);
@@ -112,7 +112,7 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('describes how labelers are read; after ten minutes without a page, in the past tense', async () => {
+  it('describes how labelers are read, in the past tense after ten minutes without a page', async () => {
     const byState = new Map([
       ['established', 2],
       ['unavailable', 1],

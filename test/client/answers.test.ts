@@ -7,7 +7,7 @@ import { createFactsClient, type FactsClientOptions } from '../../src/client/ind
 const noon = Date.UTC(2026, 10, 20, 12);
 
 /**
- * Starts a client of a server that sends responses not from a facts service: those of a proxy, a cache or a hanging
+ * Starts a client of a server whose responses do not come from a facts service but from a proxy, a cache or a hanging
  * server.
  */
 async function against(
@@ -41,7 +41,7 @@ describe('Retry-After', () => {
   it.each([
     ['in seconds', () => '30'],
     ['as a date', () => new Date(noon + 30_000).toUTCString()],
-  ])('%s is respected: the fact stays refused, and no request is sent before that time', async (_how, header) => {
+  ])('with the value %s keeps the fact refused, and prevents requests before that time', async (_how, header) => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 503, refusal, { 'Retry-After': header() }) : give(response, 200, index),
     );
@@ -63,7 +63,7 @@ describe('Retry-After', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("is respected in a proxy's response too, for at most one hour", async () => {
+  it("is respected in a proxy's response, too, for at most one hour", async () => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 429, '<h1>slow down</h1>', { 'Retry-After': '999999' }) : give(response, 200, index),
     );
@@ -91,7 +91,7 @@ describe('max-age', () => {
     ['max-age=-5', undefined, 0],
     ['max-age=soon', undefined, 0],
     [undefined, undefined, 0],
-  ])('of %s with Age %s results in %s seconds', async (control, age, seconds) => {
+  ])('of %s with Age %s results in a lifetime of %s seconds', async (control, age, seconds) => {
     const { client, asked, pass } = await against((response) =>
       give(response, 200, index, { ...(control ? { 'Cache-Control': control } : {}), ...(age ? { Age: age } : {}) }),
     );
@@ -120,7 +120,7 @@ describe('a response outside the contract', () => {
       'the response does not conform to atproto.facts.instruments/v1 (status 200)',
     ],
     ['304 to a request without a validator', 304, '', 'the response is not from this service (status 304)'],
-  ])('is an AnswerError: %s', async (_what, status, body, why) => {
+  ])('is an AnswerError (%s)', async (_what, status, body, why) => {
     const { client } = await against((response) => give(response, status, body));
     await expect(client.instruments()).rejects.toMatchObject({
       name: 'AnswerError',
@@ -152,7 +152,7 @@ describe('a response outside the contract', () => {
     await closed;
   });
 
-  it('does not discard the cached reading: the next request is conditional again', async () => {
+  it('does not discard the cached reading, so the next request is conditional', async () => {
     const { client, asked } = await against((response, request, nth) => {
       if (nth === 1) give(response, 200, index, { ETag: 'W/"a"' });
       else if (nth === 2) give(response, 502, '');
@@ -169,7 +169,7 @@ describe('a missing response', () => {
   it.each([
     ['the response has no byte', () => undefined],
     ['the response has no end', (response: ServerResponse) => response.write('{"contract":')],
-  ])('is a NetworkError after the timeout: %s', async (_what, begin) => {
+  ])('is a NetworkError after the timeout (%s)', async (_what, begin) => {
     const { client } = await against((response) => void begin(response), { timeoutMs: 50 });
     await expect(client.instruments()).rejects.toMatchObject({ name: 'NetworkError', reason: 'timeout' });
   });
@@ -190,7 +190,7 @@ describe('an abort signal', () => {
     expect(asked).toEqual([]);
   });
 
-  it('rejects only its own caller, and the others get the response', async () => {
+  it('rejects only the promise of its own caller, and the other callers get the response', async () => {
     const gone = new AbortController();
     const held: ServerResponse[] = [];
     let arrived = (): void => undefined;
@@ -211,7 +211,7 @@ describe('an abort signal', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('of the last caller aborts the request, and the next caller starts another', async () => {
+  it('of the last caller aborts the request, and the next caller starts another request', async () => {
     const gone = new AbortController();
     let closed: Promise<unknown> = Promise.resolve();
     const { client } = await against((response, _request, nth) => {
@@ -222,7 +222,7 @@ describe('an abort signal', () => {
     });
     let next: ReturnType<typeof client.instruments> | undefined;
     await expect(client.instruments({ signal: gone.signal })).rejects.toThrow('gone');
-    // The next request was made in the same turn in which the last caller aborted.
+    // The next request was made in the turn in which the last caller aborted.
     expect((await next)?.value).toEqual(index);
     await closed;
   });

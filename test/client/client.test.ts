@@ -22,7 +22,7 @@ async function station(args: readonly string[] = []) {
     pass: (seconds: number): void => {
       now += seconds * 1000;
     },
-    /** Returns every request that the program answered, in order, after the program has stopped. */
+    /** Returns every request to which the program responded, in order, after the program has stopped. */
     async asked(): Promise<string[]> {
       program.child.kill('SIGTERM');
       await program.ended();
@@ -152,7 +152,7 @@ describe('the client', () => {
     pass(60);
     expect(await client.labelsOverview()).toEqual({ ...first, via: 'kept_newer' });
     expect(await client.labelsOverview()).toEqual({ ...first, via: 'kept_newer' });
-    // A reading that is still sent after 15 minutes was published deliberately.
+    // Accept a reading that the service still sends after 15 minutes, because the service published it deliberately.
     pass(15 * 60);
     const { value, via } = await client.labelsOverview();
     expect([via, value.generated_at]).toEqual(['fetched', new Date(newest - 120_000).toISOString()]);

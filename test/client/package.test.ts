@@ -36,7 +36,7 @@ describe('the packed package, installed in another program', () => {
     const installed = join(folder, 'node_modules', 'almanac');
     mkdirSync(installed, { recursive: true });
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
-    // Unpack the package as an installation would. The client requires none of the program's dependencies.
+    // Unpack the package like an installation. The client requires no dependency of the program.
     await run('tar', ['-xzf', join(folder, stdout.trim()), '-C', installed, '--strip-components=1']);
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(folder, 'consumer.ts'), `declare const process: { argv: string[] };\n${consumer}`);

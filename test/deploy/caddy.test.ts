@@ -32,7 +32,7 @@ describe.skipIf(lacks('caddy'))('deploy/caddy/Caddyfile', () => {
     expect(run('fmt', file)).toBe(readFileSync(file, 'utf8'));
   });
 
-  it('passes every response through unchanged, logs no query, and answers with an error if the service is gone', async () => {
+  it('passes every response through unchanged, logs no query, and responds with an error if the service is gone', async () => {
     const folder = artifactFolder();
     onTestFinished(folder.remove);
     const args = ['--artifacts', folder.path, '--trust-proxy', '1', '--access-log-clients'];

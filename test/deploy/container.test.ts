@@ -6,7 +6,7 @@ import { accountSettings } from '../../src/main/account/account-settings.ts';
 import { commands } from '../../src/main/commands.ts';
 import { factsSettings } from '../../src/main/facts/facts-settings.ts';
 
-/** Tests of the container file by its text: they neither need an engine nor build an image. */
+/** Tests of the text of the container file. They neither need an engine nor build an image. */
 
 const lines = readFileSync(join(root, 'deploy/container/Containerfile'), 'utf8')
   .replaceAll('\\\n', ' ')

@@ -6,7 +6,10 @@ import { root } from '../../harness/process/imports.ts';
 import { registeredMetrics, runtimeMetrics } from '../../harness/process/metrics.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 
-/** Tests of the alerts and the dashboard in `deploy/`, against the registered metrics and by Prometheus's tool. */
+/**
+ * Tests of the alerts and the dashboard in `deploy/`. They compare with the registered metrics and run Prometheus's
+ * tool.
+ */
 
 const rules = readFileSync(join(root, 'deploy/prometheus/almanac.rules.yml'), 'utf8');
 const made = readFileSync(join(root, 'deploy/prometheus/almanac.rules.test.yml'), 'utf8');
@@ -49,7 +52,7 @@ describe.skipIf(lacks('promtool'))('promtool', () => {
     ['check', 'rules', 'almanac.rules.yml'],
     ['test', 'rules', 'almanac.rules.test.yml'],
     ['check', 'config', '--syntax-only', 'almanac.scrape.yml'],
-  ])('accepts the rules: %s %s %s', (...args) => {
+  ])('accepts the rules of %s (%s %s)', (...args) => {
     const { status, stdout, stderr } = spawnSync(toolPath('promtool'), args, {
       cwd: join(root, 'deploy/prometheus'),
       encoding: 'utf8',

@@ -103,7 +103,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
   }
 
   it.each(['identity', 'gzip', 'br'])(
-    'serves from its cache the bytes of the service in %s, with all its headers',
+    'serves from its cache the bytes of the service in %s, with all headers of the service',
     async (coding) => {
       const headers = { 'Accept-Encoding': coding };
       const first = await nginx.ask(overview, { headers });
@@ -126,7 +126,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
         expect([name, second.headers[name]]).toEqual([name, served.headers.get(name)]);
       }
       expect(second.headers['strict-transport-security']).toBe('max-age=31536000');
-      // The age can be computed, because the date is that of the cached response.
+      // Compute the age from the date, which is that of the cached response.
       expect(second.headers.date).toBe(first.headers.date);
     },
   );
@@ -139,12 +139,12 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     ['brotli', undefined],
     ['gzip;q=0.000, br;q=0.001', 'br'],
     ['GZIP', 'gzip'],
-  ])('never answers %j in a coding that was not requested', async (asked, coding) => {
+  ])('never sends a client that accepts %j a coding that was not requested', async (asked, coding) => {
     const answer = await nginx.ask(overview, { headers: { 'Accept-Encoding': asked } });
     expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
   });
 
-  it('answers conditional requests as the contract requires, also from its cache', async () => {
+  it('responds to conditional requests as the contract requires, also from its cache', async () => {
     const { headers } = await nginx.ask(overview);
     const etag = headers.etag ?? '';
     const same = await nginx.ask(overview, { headers: { 'If-None-Match': etag } });
@@ -185,11 +185,11 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     expect((await nginx.ask(overview)).status).toBe(200);
   });
 
-  it('never serves an older reading for a service that is gone', async () => {
+  it('never serves an older reading for a service that is not running', async () => {
     expect((await nginx.ask(overview)).status).toBe(200);
     facts.child.kill('SIGKILL');
     await facts.ended();
-    // A cached response may be used until its max-age ends, and no longer.
+    // The cache may use a response until the max-age of the response ends, and no longer.
     expect((await nginx.ask(overview)).status).toBe(200);
     nginx.ahead(61);
     for (const method of ['GET', 'HEAD']) {
@@ -240,7 +240,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
 });
 
 describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', () => {
-  it('is requested from the service each time, without a trace of the account', async () => {
+  it('receives each request, and nginx stores no trace of the account', async () => {
     const data = mkdtempSync(join(tmpdir(), 'almanac-behind-'));
     onTestFinished(() => rmSync(data, { recursive: true, force: true }));
     const store = openSqliteWriter({ folder: join(data, 'labels'), at: micros(Date.now() * 1000) });
@@ -270,7 +270,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the account surface behind nginx', 
     expect(nginx.log('almanac-account.log').join('\n')).not.toMatch(/did:|HIT|127\.0\.0\.1/);
   });
 
-  it('is never cached, whatever its headers state, and its queries are in no log', async () => {
+  it('is never cached, even if its headers allow it, and its queries are in no log', async () => {
     let asked = 0;
     const upstream = createServer((_request, response) => {
       asked += 1;

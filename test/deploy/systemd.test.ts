@@ -38,9 +38,9 @@ it('every process has its own unit and user', () => {
 });
 
 describe('a unit', () => {
-  // A unit without an existing command is excluded: it may be added before its command.
+  // Exclude a unit without an existing command, because a unit may be added before its command.
   it.each(units.filter((unit) => Object.hasOwn(commands, command(unit)[2] ?? '')))(
-    '%s starts an existing command with existing settings',
+    'starts an existing command with existing settings (%s)',
     (unit) => {
       const [node, bin, name, ...args] = command(unit);
       expect([node, bin]).toEqual([
@@ -52,7 +52,7 @@ describe('a unit', () => {
     },
   );
 
-  it.each(units)('%s has access to its own directories and to no other store', (unit) => {
+  it.each(units)('has access to its own directories and to no other store (%s)', (unit) => {
     const given = {
       'almanac-weather.service': [
         ['weather', 'artifacts'],
@@ -82,7 +82,7 @@ describe('the network of a unit', () => {
     values(unit, directive).flatMap((value) => value.split(' '));
 
   it.each(['almanac-weather.service', 'almanac-labels.service', 'almanac-account.service'])(
-    '%s reaches no internal address but its own machine’s listener and resolver',
+    'reaches no internal address except its own machine’s listener and resolver (%s)',
     (unit) => {
       const denied = addresses(unit, 'IPAddressDeny');
       expect([...inside, ...inside6].filter((range) => !denied.includes(range))).toEqual([]);
@@ -90,12 +90,12 @@ describe('the network of a unit', () => {
     },
   );
 
-  it('almanac-facts.service reaches only its own machine', () => {
+  it('reaches only its own machine if it is almanac-facts.service', () => {
     expect(addresses('almanac-facts.service', 'IPAddressDeny')).toEqual(['any']);
     expect(addresses('almanac-facts.service', 'IPAddressAllow')).toEqual(['localhost']);
   });
 
-  it.each(units)('%s listens on the ports that its command uses, and writes no core dump', (unit) => {
+  it.each(units)('listens on the ports that its command uses, and writes no core dump (%s)', (unit) => {
     const words = command(unit);
     const ports = ['--port', '--metrics-port'].flatMap((flag) => {
       const at = words.indexOf(flag);

@@ -21,7 +21,10 @@ import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';
 import { refusalReasons } from '../../src/store/port.ts';
 
-/** Tests of the documentation in both directions: each mentioned thing exists, and each existing thing is mentioned. */
+/**
+ * Tests of the documentation in both directions: everything that it mentions exists, and it mentions everything that
+ * exists.
+ */
 
 function page(name: string): string {
   return readFileSync(join(root, name), 'utf8');

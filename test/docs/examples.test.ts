@@ -11,7 +11,7 @@ import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type { LabelsOverview, WeatherMetricsEnvelope } from '../../src/client/index.ts';
 
-/** Tests of the examples against the real program. An example prints the same in every language. */
+/** Tests of the examples against the real program. An example prints the same output in every language. */
 
 const missing = ['curl', 'jq', 'bash', 'python3'].filter(
   (tool) => !(process.env.PATH ?? '').split(':').some((folder) => existsSync(join(folder, tool))),
@@ -42,9 +42,9 @@ async function serving(labels: ArtifactFixture = 'recent', weather: ArtifactFixt
   return { url, folder, fact };
 }
 
-// A missing tool is an error in CI, not a reason to skip.
+// A missing tool is an error in CI, and a reason to skip elsewhere.
 describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the examples', () => {
-  it.each(named)('describe how busy the network is, in %s', async (language) => {
+  it.each(named)('describe the activity of the network, in %s', async (language) => {
     const { url, fact } = await serving();
     const { facts, caveats } = (await fact('/v1/weather/metrics')) as WeatherMetricsEnvelope;
     const { window, total_events, collections } = facts;
@@ -85,7 +85,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   });
 
   it.each(['network-activity', 'labelers'])(
-    'print the same for the legacy producers in every language: %s',
+    'print the same output for the legacy producers in every language (%s)',
     async (name) => {
       const { url } = await serving('legacy', 'weatherwatch');
       const [first, ...others] = await Promise.all(named.map((language) => example(language, name, url)));
@@ -95,7 +95,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   );
 
   it.each(named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const)))(
-    'report that a fact is refused and show no number, in %s: %s',
+    'report that a fact is refused and show no number, in %s (%s)',
     async (language, name) => {
       const { url, folder, fact } = await serving();
       rmSync(join(folder, artifactNames.labels));
@@ -111,8 +111,8 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
 
   const all = named.flatMap((language) => ['network-activity', 'labelers'].map((name) => [language, name] as const));
 
-  it.each(all)('report in one line that no server is listening, in %s: %s', async (language, name) => {
-    // The port is occupied on another address, so that no process can start listening on it during the test.
+  it.each(all)('report in one line that no server is listening, in %s (%s)', async (language, name) => {
+    // Occupy the port on another address, so that no process can start to listen on it during the test.
     const { port } = await listenForTest(createServer());
     const { code, stdout, stderr } = await example(language, name, `http://127.0.0.2:${port}`);
     expect([code, stdout, stderr.trimEnd().split('\n')]).toEqual([
@@ -127,7 +127,7 @@ describe.skipIf(missing.length > 0 && process.env.CI === undefined)('the example
   });
 
   it.each(all.flatMap(([language, name]) => [200, 404].map((status) => [language, name, status] as const)))(
-    'report in one line that another server responds, in %s: %s, status %i',
+    'report in one line that another server responds, in %s (%s, status %i)',
     async (language, name, status) => {
       const server = createServer((_request, response) => response.writeHead(status).end('<!doctype html>'));
       const { port } = await listenForTest(server);

@@ -12,7 +12,9 @@ import { pagePath } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
 import { labelRefusals } from '../../src/facts/labels-resource.ts';
 
-/** Tests of `/llms.txt` in both directions: each mentioned thing exists, and each existing thing is mentioned. */
+/**
+ * Tests of `/llms.txt` in both directions: everything that it mentions exists, and it mentions everything that exists.
+ */
 
 const guide = readFileSync(join(root, 'assets/llms.txt'), 'utf8');
 
@@ -27,7 +29,7 @@ function words(text: string): string[] {
   return [...text.matchAll(/`([a-z][a-z_0-9]+)`/g)].map(([, word = '']) => word);
 }
 
-/** Returns `status code` for each code in lines such as `503 `a`, `b`: …`. */
+/** Returns the pair `status code` for each code in lines such as `503 `a`, `b`: …`. */
 function statuses(text: string): string[] {
   return [...text.matchAll(/(?<![0-9])([45]\d\d) ((?:`[a-z_]+`(?:, )?)+)/g)].flatMap(([, status, codes = '']) =>
     words(codes).map((code) => `${status} ${code}`),

@@ -81,7 +81,7 @@ describe('/policy', () => {
     }
   });
 
-  it('has a neighbouring page for operators of labelers, which names the program and the contact', async () => {
+  it('has a companion page for operators of labelers, which names the program and the contact', async () => {
     const response = await fetch(`${program.url}/for-labelers`);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     const page = await response.text();
@@ -95,7 +95,7 @@ describe('/policy', () => {
     ['/policy', 'dark'],
     ['/for-labelers', 'light'],
     ['/for-labelers', 'dark'],
-  ] as const)('is accessible: %s, %s, on a phone, without a request to another origin', async (path, colorScheme) => {
+  ] as const)('is accessible on a phone without a request to another origin (%s, %s)', async (path, colorScheme) => {
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
     const page = await browser.newPage({ colorScheme, viewport: { width: 320, height: 640 }, bypassCSP: true });

@@ -18,7 +18,7 @@ import { runProgram, startProgramInTest } from '../../harness/process/program-in
 import { until } from '../../harness/process/until.ts';
 import type { AccountRow } from '../../src/contract/account.ts';
 
-/** Tests failures of the export command with a real service; a proxy simulates the failures of a network. */
+/** Tests of failures of the export command with a real service. A proxy simulates failures of the network. */
 
 const run = promisify(execFile);
 
@@ -52,7 +52,7 @@ describe('data altered in transit', () => {
         withRows(passing, (rows) => rows.map((row) => ({ ...(row as object), uri: 'did:web:other.example' }))),
       'another account',
     ],
-  ])('is detected: %s', async (_what, alter, said) => {
+  ])('is detected (%s)', async (_what, alter, said) => {
     const { url, folder, file } = await station(400);
     const proxy = await startProxy(url, (passing) => {
       if (passing.nth === 4) passing.body = alter(passing);
@@ -79,8 +79,8 @@ function withRows({ body }: Passing, change: (rows: unknown[]) => unknown[]): st
   return JSON.stringify({ ...page, rows: change(page.rows) });
 }
 
-describe('a service that becomes unreachable', () => {
-  it('and returns does not interrupt the export, which continues with its cursor and is complete', async () => {
+describe('the export command', () => {
+  it('continues with its cursor and completes the export after the service becomes unreachable and returns', async () => {
     const { store, url, program, data, rows, file } = await station(400);
     let next = '';
     const proxy = await startProxy(url, async (passing) => {
@@ -97,7 +97,7 @@ describe('a service that becomes unreachable', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('and returns with another secret makes the export restart and complete', async () => {
+  it('restarts and completes the export after the service returns with another secret', async () => {
     const { store, url, rows, file } = await station(400);
     const other = await startAccount(store);
     const proxy = await startProxy(url, (passing) => {
@@ -111,7 +111,7 @@ describe('a service that becomes unreachable', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('during a response makes the command repeat the request', async () => {
+  it('repeats the request after a connection fails during a response', async () => {
     const { url, rows, file } = await station(400);
     const proxy = await startProxy(url, ({ nth, response, body }) => {
       if (nth !== 3) return;
@@ -123,7 +123,7 @@ describe('a service that becomes unreachable', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('permanently makes the command fail with a specific exit code', async () => {
+  it('fails with a specific exit code if the service stays unreachable', async () => {
     const { url, program, folder, file } = await station(40);
     program.child.kill('SIGKILL');
     await program.ended();
@@ -168,20 +168,20 @@ describe('a busy service', () => {
   });
 });
 
-describe('an export that expires during its download', () => {
+describe('an export with a short lifetime', () => {
   const late = async ({ creates, body }: Passing, state: { expiresAt: number }): Promise<void> => {
     if (creates)
       state.expiresAt = Date.parse((JSON.parse(body) as { manifest: { expires_at: string } }).manifest.expires_at);
   };
 
-  it('starts again and is complete', async () => {
+  it('starts again after its expiry and is complete', async () => {
     const { store, data, url, rows, file } = await station(200, ['--export-ttl-seconds', '8']);
-    // This service has the same secret and a lifetime that is long enough for the restarted export.
+    // Start a service with the same secret and a lifetime that suffices for the restarted export.
     const lasting = await startAccount(store, [], data);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
       await late(passing, state);
-      // The page is delayed until the service's clock has passed the expiry.
+      // Delay the page until the service's clock has passed the expiry.
       if (passing.nth !== 3) return;
       await until('the expiry', () => Date.now() > state.expiresAt);
       proxy.state.upstream = lasting.url;
@@ -194,7 +194,7 @@ describe('an export that expires during its download', () => {
     expect(rowsIn(file)).toEqual(rows);
   });
 
-  it('repeatedly makes the command fail with a specific exit code', async () => {
+  it('makes the command fail with a specific exit code if it expires repeatedly', async () => {
     const { url, folder, file } = await station(200, ['--export-ttl-seconds', '1']);
     const state = { expiresAt: 0 };
     const proxy = await startProxy(url, async (passing) => {
@@ -215,7 +215,7 @@ describe('a refusal', () => {
       ['--start', '2020-01-01T00:00:00Z', '--end', '2020-01-02T00:00:00Z'],
       '409 out_of_window',
     ],
-  ])('by the service is reported with a specific exit code: %s', async (_what, flags, said) => {
+  ])('by the service is reported with a specific exit code (%s)', async (_what, flags, said) => {
     const { url, folder, file } = await station(40);
     const { code, stderr } = await runProgram(['export', account, '--from', url, '--out', file, ...flags]);
     expect([code, readdirSync(folder)]).toEqual([2, []]);
@@ -266,7 +266,7 @@ describe('a file that cannot be written', () => {
     ['in a missing directory', (folder) => join(folder, 'none', 'rows.json'), 'its directory does not exist'],
     ['in place of a directory', (folder) => join(folder, 'folder'), 'it is a directory'],
     ['below a file', (folder) => join(folder, 'file', 'rows.json'), 'its parent is not a directory'],
-  ])('is reported in one line: %s', async (_what, place, said) => {
+  ])('is reported in one line (%s)', async (_what, place, said) => {
     const { url, folder } = await station(40);
     mkdirSync(join(folder, 'folder'));
     writeFileSync(join(folder, 'file'), '');
@@ -278,7 +278,7 @@ describe('a file that cannot be written', () => {
   });
 
   const canMount = spawnSync('unshare', ['-rm', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
-  it.skipIf(!canMount)('because the disk is full is reported in one line, and no file remains', async () => {
+  it.skipIf(!canMount)('on a full disk is reported in one line, and no file remains', async () => {
     const { url, folder } = await station(400);
     const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
     const script = `mount -t tmpfs -o size=32k tmpfs "$1" && cd "$1" && shift; "$@"; echo "exit $?"; ls -A`;
@@ -326,7 +326,7 @@ describe('the command line', () => {
     [[account, '--from', 'ftp://x.example'], '--from requires a URL (https or http); got "ftp://x.example"'],
     [[account, '--labeler', 'alice'], `--labeler requires a DID: ${aDid}`],
     [[account, '--format', 'xml'], '--format requires one of json, ndjson, csv; got "xml"'],
-  ])('%j is an error, reported in one line', async (args, said) => {
+  ])('with the arguments %j is reported as an error in one line', async (args, said) => {
     const { code, stderr } = await runProgram(['export', ...args]);
     expect([code, stderr]).toEqual([1, [`almanac: ${said}`]]);
   });

@@ -6,7 +6,7 @@ import { parseCsv, rowOfCells } from '../../harness/process/csv.ts';
 import { account, filledStore, folderInTest, labeler, startAccount } from '../../harness/process/export-station.ts';
 import { runProgram } from '../../harness/process/program-in-test.ts';
 
-/** Tests the export command with the running service and a real store; independent code parses the files. */
+/** Tests of the export command with the running service and a real store. Independent code parses the files. */
 
 interface ReadPart {
   manifest: {
@@ -39,7 +39,8 @@ function readNdjson(file: string): ReadPart[] {
       digest = createHash('sha256').update(line).digest();
     } else if ('content_sha256' in value && part) {
       Object.assign(part, value);
-      // The lines are canonical JSON, so that the digest can be verified without a parser.
+      // Compute the digest from the lines themselves: they are canonical JSON, so the digest can be verified without a
+      // parser.
       expect(value.content_sha256).toBe(digest.toString('hex'));
     } else {
       part?.rows.push(value as Record<string, string>);
@@ -95,7 +96,7 @@ describe('almanac export', () => {
     expect(stdout[0]).toBe(`${file}: ${rows.length} rows, verified`);
   });
 
-  it.each(formats)('downloads in parts if one export cannot contain all rows: %s', async (format) => {
+  it.each(formats)('downloads in parts if one export cannot contain all rows (%s)', async (format) => {
     const { url: store, rows } = await filledStore(400);
     const { url } = await startAccount(store, ['--max-export-rows', '60']);
     const file = join(folderInTest(), `rows.${format}`);
@@ -205,7 +206,7 @@ describe('almanac export', () => {
     ]);
   });
 
-  it('buffers no rows and needs memory for only one page', async () => {
+  it('buffers no rows, so that one page fits into its memory', async () => {
     const { url: store, rows } = await filledStore(50_000);
     const { url } = await startAccount(store, ['--page-rows', '500']);
     const file = join(folderInTest(), 'rows.json');
@@ -221,7 +222,7 @@ describe('almanac export', () => {
     const file = join(folderInTest(), 'rows.csv');
     const unlabelled = 'did:plc:zzzzzzzzzzzzzzzzzzzzzzzz';
     const { code, stdout } = await runProgram(['export', unlabelled, '--from', url, '--format', 'csv', '--out', file]);
-    expect([code, stdout.at(-1)]).toEqual([0, 'None were observed. This does not mean that no labels exist.']);
+    expect([code, stdout.at(-1)]).toEqual([0, 'No labels were observed. This does not mean that no labels exist.']);
     expect(readCsv(file).map((part) => [part.count, part.rows])).toEqual([[0, []]]);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, artifactFixtures, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, factsOf, fixtureNow } from '../../harness/process/facts.ts';
 
-/** Publication is an allow-list: additional data in an artifact, at any depth, is never served. */
+/** Tests that publication is an allow-list: additional data in an artifact is never served, at any depth. */
 
 const names = Object.keys(artifactFixtures) as ArtifactFixture[];
 
@@ -23,8 +23,8 @@ function at(value: unknown, path: Path): Record<string, unknown> {
 }
 
 /**
- * Returns true for an object whose keys are data: an unknown key in it is dropped or counted under `unknown`, by a
- * specific rule.
+ * Returns true for an object whose keys are data. A specific rule drops an unknown key in such an object or counts it
+ * under `unknown`.
  */
 function isMap(path: Path): boolean {
   const joined = path.join('.');

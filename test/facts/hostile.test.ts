@@ -76,7 +76,7 @@ describe('an invalid request', () => {
     ['binary noise', Buffer.from([0, 255, 254, 13, 10, 13, 10])],
     ['an empty target', `GET  HTTP/1.1\r\n${host}\r\n`],
     ['a relative target', `GET health HTTP/1.1\r\n${host}\r\n`],
-  ])('is answered with 400 and the Error object, and the connection is closed: %s', async (_what, sent) => {
+  ])('gets a 400 response with the Error object, and closes the connection (%s)', async (_what, sent) => {
     const answers = answersIn(await exchange(port, [sent], false));
     expect(answers.map(({ status, headers, body }) => [status, headers.connection, JSON.parse(body)])).toEqual([
       [400, 'close', errorBody('bad_request')],
@@ -94,11 +94,11 @@ describe('an invalid request', () => {
     ['a field of 100 kB', `GET / HTTP/1.1\r\n${host}X: ${'a'.repeat(100_000)}\r\n\r\n`, 431, 'headers_too_large'],
     ['a flood of fields', `GET / HTTP/1.1\r\n${host}${'X: a\r\n'.repeat(200_000)}\r\n`, 431, 'headers_too_large'],
   ])(
-    'is refused, and the response arrives although the peer is still sending: %s',
+    'is refused, and the response arrives although the peer is still sending (%s)',
     async (_what, sent, status, code) => {
       const [answer, ...more] = answersIn(await exchange(port, [sent], false));
       expect([answer?.status, JSON.parse(answer?.body ?? 'null'), more]).toEqual([status, errorBody(code), []]);
-      // Send the request in pieces: the parser then no longer reports which part was too long.
+      // Send the request in pieces, so that the parser no longer reports which part was too long.
       const pieces = Array.from({ length: Math.ceil(sent.length / 4_000) }, (_, n) =>
         sent.slice(n * 4_000, (n + 1) * 4_000),
       );
@@ -130,14 +130,14 @@ describe('an unusual but valid request', () => {
     ['an empty line first', `\r\n${plain}`, [200]],
     ['half a request', 'GET /hea', [400]],
     ['nothing', '', []],
-  ])('is answered: %s', async (_what, sent, statuses) => {
+  ])('gets the expected responses (%s)', async (_what, sent, statuses) => {
     const answers = answersIn(await exchange(port, sent === '' ? [] : [sent]));
     expect(answers.map(({ status }) => status)).toEqual(statuses);
     for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBe('*');
     await stillServes();
   });
 
-  it('by HEAD is answered with the headers of GET, without the body, by both parsers', async () => {
+  it('gets for HEAD the headers of GET, without the body, from both parsers', async () => {
     for (const more of ['', 'X-Pad: a\r\nConnection: keep-alive, x\r\n']) {
       for (const path of ['/health', '/v1/labels/overview', '/v1/weather/metrics', '/nowhere']) {
         const sent = (method: string) => `${method} ${path} HTTP/1.1\r\n${host}${more}\r\n`;
@@ -154,7 +154,7 @@ describe('a request whose body is invalid after its response was sent', () => {
   it.each([
     ['a broken chunk', 'Transfer-Encoding: chunked\r\n\r\nXYZ\r\n'],
     ['a chunk longer than its declared length', 'Transfer-Encoding: chunked\r\n\r\n1\r\nabc\r\n'],
-  ])('gets no second response: %s', async (_what, rest) => {
+  ])('gets no second response (%s)', async (_what, rest) => {
     const answers = answersIn(await exchange(port, [`GET /health HTTP/1.1\r\n${host}${rest}`], false));
     expect(answers.map(({ status }) => status)).toEqual([200]);
     await stillServes();
@@ -194,7 +194,7 @@ describe('a server with many connections', () => {
     }
   });
 
-  it('answers an incomplete request with 408', async () => {
+  it('responds to an incomplete request with 408', async () => {
     const answers = answersIn(await exchange(port, ['GET /health HTTP/1.1\r\nHost: a'], false));
     expect(answers.map(({ status, body }) => [status, JSON.parse(body)])).toEqual([
       [408, errorBody('request_timeout')],
@@ -204,7 +204,7 @@ describe('a server with many connections', () => {
   it('uses bounded memory for clients that never read their responses', async () => {
     const before = residentMb();
     const pieces = Buffer.from(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`);
-    // Send single requests for the fast path, and several at once for the full parser.
+    // Send single requests to the fast path, and several requests in one piece to the full parser.
     const sockets = await Promise.all(Array.from({ length: 20 }, () => opened(port)));
     for (const [index, socket] of sockets.entries()) {
       socket.pause().on('error', () => undefined);

@@ -5,10 +5,11 @@ import { factsChecker } from '../../harness/model/facts-check.ts';
 import { enoughCases, modelRun } from '../../harness/model/run.ts';
 
 /**
- * Compares the facts API with a model that was written from the contract's text alone: artifacts, clocks and requests.
+ * Compares the facts API with a model that was written from the contract's text alone, for generated artifacts, clocks
+ * and requests.
  */
 
-it('the facts API answers as the contract specifies, for any artifacts, clock and requests', () => {
+it('the facts API responds as the contract specifies, for any artifacts, clock and requests', () => {
   const { check, counts } = factsChecker();
   const run = modelRun<Case>(20_000);
   fc.assert(fc.property(caseOf, check), run);

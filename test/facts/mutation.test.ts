@@ -6,12 +6,12 @@ import { factsInMemory, factsOf, fixtureNow } from '../../harness/process/facts.
 import { calmRemoved } from '../../src/facts/project-legacy-labels.ts';
 
 /**
- * Number of random mutations of each of the four artifacts: types, ranges, missing parts, truncation, encodings. A
- * damaged artifact must be refused, or its values served unchanged.
+ * Number of random mutations of each of the four artifacts. Mutations change types, ranges and encodings, remove parts,
+ * and truncate. A damaged artifact must be refused, or its values served unchanged.
  */
 
 const mutationsEach = 25_000;
-/** Seed of the random mutations: fixed for repeatable runs; `MUTATION_SEED` overrides it. */
+/** Seed of the random mutations. The seed is fixed for repeatable runs, and `MUTATION_SEED` overrides it. */
 const seed = Number(process.env.MUTATION_SEED ?? 1);
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -113,7 +113,7 @@ function leaves(value: unknown, into = new Set<string>()): Set<string> {
   return into;
 }
 
-/** Returns true for a value that publication may add: values for absence, and numbers that the projection computes. */
+/** Returns true for a value that publication may add: a value for absence, or a number that the projection computes. */
 function mayAdd(pointer: string, leaf: string): boolean {
   if (leaf === 'null' || leaf === '"unknown"') return true;
   // An inconsistent overview is published with the weaker status.
@@ -136,7 +136,7 @@ function unsaid(value: unknown, said: Set<string>, pointer: string): string[] {
 
 /**
  * Returns true if the text contains a DID, an AT-URI, or a domain name that the undamaged artifact does not contain:
- * one changed byte turns the host `jetstream.bsky.network` into `jetstream.bsky.ne`, which is a valid handle.
+ * for example, one changed byte turns the host `jetstream.bsky.network` into the valid handle `jetstream.bsky.ne`.
  */
 function mayNameAnAccount(text: string, original: Json): boolean {
   if (/did:|at:\/\//i.test(text)) return true;

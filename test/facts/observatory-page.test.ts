@@ -11,7 +11,7 @@ import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
-/** Directory for screenshots of every state; none by default. */
+/** Directory for screenshots of every state. No screenshots are taken by default. */
 const shots = process.env.ALMANAC_SHOTS;
 
 const base = '/atproto';
@@ -210,7 +210,7 @@ describe.skipIf(!hasBrowser)('the observatory page in a browser', () => {
   ] as const;
 
   it.each(Object.keys(pageStates) as PageStateName[])(
-    'states the facts of "%s" at 320, 768 and 1280 px, light and dark, without overflow or an accessibility violation',
+    'shows the facts of "%s" at 320, 768 and 1280 px, light and dark, without overflow or an accessibility violation',
     async (name) => {
       set(pageStates[name]());
       const { page, complaints, close } = await open({ viewport: { width: 320, height: 800 } });

@@ -70,7 +70,7 @@ describe('the page of the fixtures', () => {
     return pageAndDocuments(facts, now);
   };
 
-  it('shows every number that it should show', () => {
+  it('shows every number of the artifacts that the page must show', () => {
     const { html, documents } = filled('recent', 'weather', fixtureNow.recent);
     const shown = new Set(figuresOn(html));
     const { facts } = documents.metrics;

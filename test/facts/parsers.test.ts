@@ -8,8 +8,8 @@ import { json } from '../../src/http/reply.ts';
 import { createHttpServer, type HttpServer } from '../../src/http/server.ts';
 
 /**
- * Headers of both servers. Two parsers read requests: a fast path for plain ones and node:http for all others. Both
- * servers here respond with their parsed request, so that any disagreement is visible in the bytes.
+ * Headers of both servers. The facts API has two parsers of requests: a fast path for plain requests, and node:http for
+ * all others. The servers of this test respond with the parsed request, so that the bytes show every disagreement.
  */
 const common = commonHeaders('ETag');
 const understood = ({ method, target, ifNoneMatch, acceptEncoding }: ReadRequest) =>
@@ -103,7 +103,7 @@ const request = fc
   .map((r) => `${r.method} ${r.target} ${r.version}\r\n${r.host}${r.fields.map((f) => f.join('')).join('')}\r\n`);
 
 describe('the fast path and the full parser', () => {
-  it('return the same bytes for any input: the fast path accepts no input that the full parser rejects', async () => {
+  it('return the same bytes for any input, because the fast path accepts no input that the full parser rejects', async () => {
     await fc.assert(
       fc.asyncProperty(request, async (sent) => {
         const plain = parsePlainRequest(Buffer.from(sent, 'latin1'));
@@ -115,7 +115,7 @@ describe('the fast path and the full parser', () => {
       }),
       { numRuns: 3000 },
     );
-    // Require requests on the fast path; otherwise the property would not test it.
+    // Require requests on the fast path, so that the property tests it.
     expect(parsedInLane).toBeGreaterThan(200);
   });
 
@@ -136,7 +136,7 @@ describe('the fast path and the full parser', () => {
     }
   });
 
-  it('answer a whole conversation in order, each request once, however the bytes are split', async () => {
+  it('respond to a whole conversation in order, once to each request, however the bytes are split', async () => {
     const step = fc.constantFrom(
       (n: number) => `GET /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,
       (n: number) => `HEAD /${n} HTTP/1.1\r\nHost: a\r\n\r\n`,

@@ -39,7 +39,7 @@ function pids(program: Program): number[] {
   return [...new Set(program.log().map(({ pid }) => Number(pid)))];
 }
 
-/** Returns the port of the metrics from the log, which is on a different output stream than the announced address. */
+/** Returns the port of the metrics from the log. The log and the announced address are on different output streams. */
 async function metricsPort(program: Program): Promise<number> {
   const announcedPort = (): unknown => program.log().find(({ msg }) => msg === 'metrics listening')?.port;
   await until('the port of the metrics', () => announcedPort() !== undefined);
@@ -84,13 +84,13 @@ describe('a program that receives SIGTERM', () => {
 });
 
 describe('the processes of --workers 2', () => {
-  it('share one port and their validators, replace a dead worker, and stop together', async () => {
+  it('share one port and their validators, replace an exited worker, and stop together', async () => {
     const program = startFacts(['--workers', '2', '--access-log']);
     const { port } = await program.listening();
     const etags = new Set<string>();
     const answering = (): Set<unknown> =>
       new Set(program.log().flatMap(({ msg, pid }) => (msg === 'answered' ? [pid] : [])));
-    await until('an answer of each worker', async () => {
+    await until('a response of each worker', async () => {
       const [answer] = answersIn(await exchange(port, ['GET /v1/labels/overview HTTP/1.1\r\nHost: a\r\n\r\n']));
       expect(answer?.status).toBe(200);
       etags.add(answer?.headers.etag ?? '');
@@ -103,7 +103,7 @@ describe('the processes of --workers 2', () => {
     const [victim] = answering();
     process.kill(Number(victim), 'SIGKILL');
     await until('the new worker', () => program.log().filter(({ msg }) => msg === 'listening').length === 3);
-    await until('an answer of the new worker', async () => {
+    await until('a response of the new worker', async () => {
       await exchange(port, [plain]);
       return answering().size === 3;
     });
@@ -114,7 +114,7 @@ describe('the processes of --workers 2', () => {
     expect(all.filter(isAlive)).toEqual([]);
   });
 
-  it('end together with the process that started them, however that process ends', async () => {
+  it('end together with the process that started them, even if that process is killed', async () => {
     const program = startFacts(['--workers', '2']);
     const { port } = await program.listening();
     await until('the log of both workers', () => pids(program).length > 1);
@@ -259,7 +259,7 @@ describe('an artifact that cannot be published', () => {
     ],
     ['labels', 'of an unknown producer', '{"schema":"x"}', { reading: 'unknown_schema' }],
     ['weather', 'without its window', '{"schema":"weather.summary.v1"}', { reading: 'malformed', why: 'is missing' }],
-  ])('is answered with 503, and the log states the problem: %s, %s', async (instrument, _what, text, said) => {
+  ])('causes a 503 response, and the log states the problem (%s, %s)', async (instrument, _what, text, said) => {
     const folder = artifactFolderInTest();
     const name = instrument === 'labels' ? 'labels-overview.json' : 'weather-summary.json';
     writeFileSync(join(folder, name), text);

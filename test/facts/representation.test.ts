@@ -5,7 +5,8 @@ import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import type { Reply } from '../../src/http/reply.ts';
 
 /**
- * Path of the tested fact. Each artifact and age bucket has one representation; freshness is computed at every request.
+ * Path of the tested fact. Each artifact and age bucket has one representation, but freshness is computed for every
+ * request.
  */
 
 const overview = '/v1/labels/overview';
@@ -60,14 +61,14 @@ describe('a representation', () => {
     expect(body(next).age_seconds).toBe(120);
   });
 
-  it('has the same validator in every process, though each built it at another time', () => {
+  it('has the same validator in every process, although each process built it at another time', () => {
     const one = over('recent').get(overview, generatedAt + 61_000);
     const other = over('recent').get(overview, generatedAt + 90_000);
     expect(header(other, 'ETag')).toBe(header(one, 'ETag'));
     expect(body(other).retrieved_at).not.toBe(body(one).retrieved_at);
   });
 
-  it('is built again after the clock was set back: no response is dated after its own time', () => {
+  it('is built again after the clock was set back, so that no response is dated after its own time', () => {
     const facts = over('recent');
     facts.get(overview, generatedAt + 110_000);
     expect(body(facts.get(overview, generatedAt + 70_000)).retrieved_at).toBe('2026-11-20T12:01:10.000Z');

@@ -23,7 +23,7 @@ function version(n: number): string {
   });
 }
 
-it('artifacts that are replaced under load are never mixed, and a validator identifies one of them', async () => {
+it('the responses for artifacts that are replaced under load are never mixed, and a validator identifies one artifact', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-swaps-'));
   const path = join(folder, artifactNames.labels);
   const put = (n: number): void => {

@@ -9,7 +9,7 @@ import type { CutReason } from '../../src/http/connections/connection-table.ts';
 import { withBody } from '../../src/http/reply.ts';
 import { createHttpServer, type HttpServerOptions } from '../../src/http/server.ts';
 
-/** Tests the admission front of a server with delayed responses. */
+/** Tests of admission control in a server with delayed responses. */
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: a\r\n${more}\r\n`;
 const told = (text: string) => withBody(200, 'text/plain', Buffer.from(text), []);
@@ -37,7 +37,7 @@ async function serving(more: Partial<HttpServerOptions> = {}) {
   return { cuts, targets, port, server };
 }
 
-/** Returns a function for the maximum number of requests that the server received before their responses were complete. */
+/** Returns a function that returns the maximum number of concurrent requests without a complete response. */
 function parsedAtOnce(): () => number {
   let [open, max] = [0, 0];
   const channel = 'http.server.request.start';
@@ -53,7 +53,7 @@ function parsedAtOnce(): () => number {
   return () => max;
 }
 
-it('the admission front parses a pipelined request only after the response to the previous one', async () => {
+it('admission control parses a pipelined request only after the response to the previous one', async () => {
   const { port } = await serving();
   const maxParsed = parsedAtOnce();
   const paths = Array.from({ length: 50 }, (_, n) => `/${n}`);
@@ -63,7 +63,7 @@ it('the admission front parses a pipelined request only after the response to th
   expect(maxParsed()).toBe(1);
 });
 
-it('the admission front accepts a request that arrives byte by byte, and one with an unexpected body', async () => {
+it('admission control accepts a request that arrives byte by byte, and a request with an unexpected body', async () => {
   const { port } = await serving();
   const post = 'POST /post HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\n\r\nGET /\r\n\r\n\n\n\n';
   const pieces = [...get('/first'), post, get('/last', 'Connection: close\r\n')];
@@ -71,7 +71,7 @@ it('the admission front accepts a request that arrives byte by byte, and one wit
   expect(answers.map(({ body }) => body)).toEqual(['/first', '/post', '/last']);
 });
 
-it('the admission front never parses the request of a client that disconnects before its turn', async () => {
+it('admission control never parses the request of a client that disconnects before its turn', async () => {
   const { port, targets, server } = await serving();
   for (let n = 0; n < 20; n++) {
     const socket = connect({ port, host: '127.0.0.1' });
@@ -84,7 +84,7 @@ it('the admission front never parses the request of a client that disconnects be
   expect(targets).toEqual(['/stayed']);
 });
 
-it('in a full table, the admission front closes a connection of the client that has the most according to a trusted proxy', async () => {
+it('admission control closes a connection of the client that has the most connections in a full table, as a trusted proxy names it', async () => {
   const { port, cuts } = await serving({ proxies: 1, connections: { total: 4 } });
   const flood = await Promise.all([1, 2, 3, 4].map(() => opened(port)));
   for (const socket of flood) {
@@ -98,18 +98,18 @@ it('in a full table, the admission front closes a connection of the client that 
   for (const socket of flood) socket.destroy();
 });
 
-it('the server sends responses that are not larger than its overload response even if unsent responses use all memory', async () => {
+it('the server sends responses that are not larger than its overload response, even if unsent responses use all memory', async () => {
   const { port } = await serving({ unsent: { perClient: 0, total: 0 } });
   const answers = answersIn(await exchange(port, [get('/a') + get('/abcd', 'Connection: close\r\n')], false));
   expect(answers.map(({ body }) => body)).toEqual(['/a', 'busy']);
 });
 
-it('the admission front answers a silent connection with the status of a request timeout', async () => {
+it('admission control sends a silent connection the response of a request timeout', async () => {
   const { port } = await serving();
   expect(answersIn(await exchange(port, [], false)).map(({ status }) => status)).toEqual([408]);
 }, 30_000);
 
-it('the admission front closes connections without a request when the server stops', async () => {
+it('admission control closes connections without a request when the server stops', async () => {
   const { port, server } = await serving();
   const idle = await opened(port);
   const used = await opened(port);

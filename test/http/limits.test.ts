@@ -41,8 +41,8 @@ const later: Answering = {
 };
 
 describe.each([
-  ['that answers at once', now],
-  ['that answers later', later],
+  ['with immediate responses', now],
+  ['with delayed responses', later],
 ])('a server %s', (_what, answering) => {
   it.each([
     ['another request', get('/second')],
@@ -50,7 +50,7 @@ describe.each([
     ['CONNECT', 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n'],
     ['half a request', 'GET /sec'],
     ['an upgrade', get('/second', 'Connection: upgrade\r\nUpgrade: x\r\n')],
-  ])('ignores everything after a request with Connection: close: %s', async (_behind, bytes) => {
+  ])('ignores everything after a request with Connection: close (%s)', async (_behind, bytes) => {
     const { port } = await serving(answering);
     const answers = answersIn(await exchange(port, [get('/first', 'Connection: close\r\n') + bytes], false));
     expect(answers.map(({ status, body }) => [status, body])).toEqual([[200, '/first']]);
@@ -64,7 +64,7 @@ describe.each([
     expect(answersIn(await exchange(port, [bytes], false)).map(({ status }) => status)).toEqual(statuses);
   });
 
-  it('answers pipelined requests in order, and reports subsequent invalid input after them', async () => {
+  it('responds to pipelined requests in order, and reports subsequent invalid input after them', async () => {
     const { port } = await serving(answering);
     const answers = answersIn(await exchange(port, [`${get('/1')}${get('/2')}${get('/3')}NOISE\r\n\r\n`], false));
     expect(answers.map(({ status, body }) => (status === 200 ? body : status))).toEqual(['/1', '/2', '/3', 400]);
@@ -75,7 +75,7 @@ describe.each([
     const socket = await opened(port);
     socket.on('error', () => undefined).resume();
     socket.write(get('/x').repeat(1_000));
-    await until('the connection to be cut', () => cuts.length > 0);
+    await until('the connection to be closed', () => cuts.length > 0);
     expect(cuts).toEqual(['pipelined']);
     socket.destroy();
   });
@@ -96,12 +96,12 @@ describe('a client that does not read its response', () => {
     const socket = await opened(port);
     socket.on('error', () => undefined).pause();
     socket.write(get('/large'));
-    await until('the connection to be cut', () => cuts.length > 0);
+    await until('the connection to be closed', () => cuts.length > 0);
     expect({ cuts, failures }).toEqual({ cuts: ['stalled'], failures: [] });
     socket.destroy();
   });
 
-  it('gets no response above its share of the memory, while other clients are answered', async () => {
+  it('gets no response above its share of the memory, while other clients get theirs', async () => {
     const clientOf: HttpServerOptions['clientOf'] = ({ headers }) => String(headers['x-client']);
     const bounds = { unsent: { perClient: 40 * 1024 * 1024, total: 256 * 1024 * 1024 } };
     const { port } = await serving({ ...later, ...bounds } as Answering, { clientOf });
@@ -117,7 +117,7 @@ describe('a client that does not read its response', () => {
     await until('the client to be refused', async () => (await statusOf('192.0.2.1')) === 503);
     expect(await statusOf('192.0.2.2')).toBe(200);
     idle.destroy();
-    await until('the client to be answered again', async () => (await statusOf('192.0.2.1')) === 200);
+    await until('the client to get a response again', async () => (await statusOf('192.0.2.1')) === 200);
   });
 
   it('does not keep the server from stopping', async () => {

@@ -17,7 +17,10 @@ async function listening(server: ReturnType<typeof createServer>, sockets: numbe
   return found;
 }
 
-/** Returns the maximum number of connections that a server accepts in one event loop turn while 64 wait. */
+/**
+ * Returns the maximum number of connections that a server accepts in one turn of the event loop while 64 connections
+ * wait.
+ */
 async function mostInATurn(sockets: number): Promise<number> {
   let [inTurn, most, all] = [0, 0, 0];
   const everyone = Promise.withResolvers<void>();
@@ -37,7 +40,7 @@ async function mostInATurn(sockets: number): Promise<number> {
   return most;
 }
 
-it('a server with several sockets accepts several connections per event loop turn, and one with a single socket only one', async () => {
+it('a server with several sockets accepts several connections per event loop turn, and a server with a single socket only one', async () => {
   expect(await mostInATurn(1)).toBe(1);
   expect(await mostInATurn(8)).toBeGreaterThan(2);
 });
@@ -62,7 +65,8 @@ it('all sockets of a server except the first close connections of refused peers 
   );
   await Promise.all(sockets.map((socket) => once(socket, 'close')));
   expect(asked).toEqual(new Set(['127.0.0.1']));
-  // The kernel selects the socket by the port of the client; on average, the first socket gets sixteen of these connections.
+  // The kernel selects the socket by the port of the client. The first socket gets sixteen of these connections on
+  // average.
   expect(accepted).toBeLessThan(48);
 });
 
@@ -73,7 +77,7 @@ it('the sockets of a server do not share their port with another server', async 
   });
 });
 
-it('a server answers on each of its sockets, and closes all of them', async () => {
+it('a server responds on each of its sockets, and closes all of them', async () => {
   const server = createHttp((_request, response) => response.end('answered'));
   const { port, close } = await listenWidely(server, at, 4);
   const answers = await Promise.all(Array.from({ length: 32 }, () => fetch(`http://127.0.0.1:${port}/`)));

@@ -21,7 +21,10 @@ interface Answer {
   bytes: Buffer;
 }
 
-/** The fast path answers a plain GET that arrives in one piece; a Connection header selects the full parser. */
+/**
+ * Headers that select the parser. The fast path responds to a plain GET that arrives in one piece; a Connection header
+ * selects the full parser.
+ */
 const lanes = { 'the fast path': {}, 'the full parser': { Connection: 'keep-alive, x-full' } };
 
 describe.each(scripts)('%s', (name) => {
@@ -81,7 +84,7 @@ describe.each(scripts)('%s', (name) => {
       else expect(got, header).toBe(wanted.replace('$etag', etag));
     }
 
-    /** Checks that the OpenAPI document describes a response, independently of the script. */
+    /** Checks, independently of the script, that the OpenAPI document describes a response. */
     function checkDescribed(step: RequestStep, status: number, received: IncomingHttpHeaders, bytes: Buffer): void {
       const inside = base !== undefined && step.target.startsWith(base) ? step.target.slice(base.length) : step.target;
       const path = inside.split('?')[0] ?? '';
@@ -94,7 +97,7 @@ describe.each(scripts)('%s', (name) => {
       expect(promised.filter((header) => received[header] === undefined)).toEqual([]);
     }
 
-    it('the service answers as the script expects', async () => {
+    it('the service responds as the script expects', async () => {
       for (const step of script.steps) {
         if (step.kind === 'artifact') put(step);
         else

@@ -21,7 +21,7 @@ test('the fuzzer covers every entry point in the table of limits', () => {
   expect(Object.keys(fuzzEntries)).toEqual(Object.keys(inputLimits));
 });
 
-test('a fuzzer input depends only on its number', () => {
+test('the fuzzer derives an input from its number alone', () => {
   expect(inputAt('labelFrame', 17)).toEqual(inputAt('labelFrame', 17));
   expect(inputAt('labelPage', 17)).not.toEqual(inputAt('labelPage', 18));
 });
@@ -30,7 +30,7 @@ test('the corpus and generated inputs of every entry point stay within their bud
   expect(await fuzz('--inputs', '600')).toMatchObject({ code: 0, errors: '' });
 }, 300_000);
 
-test('a fuzzer run continues at the input where the previous run ended, and completes the inputs of all runs', async () => {
+test('the fuzzer continues at the input at which the previous run ended, and completes the inputs of all runs', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-fuzz-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const state = join(folder, 'state.json');

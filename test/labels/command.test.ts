@@ -189,7 +189,7 @@ describe('almanac labels', () => {
     await until('established', () => overview().coverage.sources.established === 4);
     const [hostile] = sim.labelers.list;
     const did = hostile?.did ?? '';
-    await until('a heartbeat, which keeps what is known of labelers', knowsEndpoints);
+    await until('a heartbeat, which stores the known labelers', knowsEndpoints);
     const run = async (...args: string[]) => (await spawnLabels([...args, ...places()]).ended).stdout;
     expect(await run('deny')).toEqual(['no labeler is denied']);
     expect(await run('deny', did, '--reason', 'floods')).toEqual([
@@ -200,7 +200,7 @@ describe('almanac labels', () => {
     await until('the enrolment', () => overview().coverage.sources.enrolled === 3);
     const [listed = ''] = await run('deny');
     expect(listed).toMatch(new RegExp(`^${did} since \\S+Z: floods$`));
-    // A second denial keeps the date and the reason, because the gap began at the first denial.
+    // Keep the date and the reason of the first denial, because the gap began then.
     expect((await run('deny', did))[0]).toBe(`${did} was denied already`);
     expect(await run('deny')).toEqual([listed]);
     await run('deny', '127.0.0.1');

@@ -11,7 +11,7 @@ import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();
 
-test('the logs and the artifact contain no account or record, regardless of the labels and of the failures of labelers', async () => {
+test('the logs and the artifact contain no account or record, for any labels and any failures of labelers', async () => {
   const written: string[] = [];
   const write = (message: string, fields?: LogFields) => void written.push(JSON.stringify({ message, fields }));
   const log: Log = { debug: write, info: write, warn: write, error: write, with: () => log };
@@ -34,7 +34,7 @@ test('the logs and the artifact contain no account or record, regardless of the 
   const { startedAt: start } = await observed.store.epoch();
   const counts = () => observed.store.countsByLabeler({ start, end: micros(Date.now() * 1000 + day) });
   await until('labels of all', async () => (await counts()).length === 3);
-  // Each labeler has another problem: a reset, a refusal, more labels than its share of a day.
+  // Give each labeler another failure: a reset, a refusal, or more labels than its share of a day.
   first?.faults.recreate();
   second?.faults.answer({ kind: 'html' });
   second?.faults.drop('reset');
@@ -49,7 +49,7 @@ test('the logs and the artifact contain no account or record, regardless of the 
   const at = (await observed.overview()).generated_at;
   await until('published', async () => (await observed.overview()).generated_at !== at);
 
-  // The instrument is stopped, so that no file changes while the artifact is read.
+  // Stop the instrument, so that no file changes while the test reads the artifact.
   await observed.stop();
   const artifacts = join(observed.folder, 'artifacts');
   const texts = [...written, ...readdirSync(artifacts).map((name) => readFileSync(join(artifacts, name), 'utf8'))];
@@ -57,6 +57,6 @@ test('the logs and the artifact contain no account or record, regardless of the 
   expect(texts.filter((text) => text.includes('at://'))).toEqual([]);
   const named = texts.flatMap((text) => text.match(/did:[a-z]+:[a-zA-Z0-9._:%-]+/g) ?? []);
   expect(named.filter((did) => !labelers.has(did))).toEqual([]);
-  // The output contains labelers, so the search would also find accounts.
+  // Check that the search finds identities: the output contains labelers.
   expect(new Set(named)).toEqual(labelers);
 });

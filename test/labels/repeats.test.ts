@@ -54,7 +54,7 @@ test('labels that are signed again with a new key and a new date are stored and 
   expect(await station.published()).toEqual({ events: 320, day: 320, top: [320], said: caveat(250) });
 });
 
-test('a restart while a labeler signs its labels again keeps the counts exact', async () => {
+test('the counts stay exact after a restart while a labeler signs its labels again', async () => {
   const { labeler, start } = await network();
   const first = await start();
   labeler.faults.emit(300);
@@ -62,7 +62,7 @@ test('a restart while a labeler signs its labels again keeps the counts exact', 
   labeler.faults.signAgain(150);
   await first.stored(450);
   await first.stop();
-  // The remaining repeats are published while no process reads; the next process reads some of the earlier rows again.
+  // Publish the remaining repeats while no process reads. The next process reads some of the earlier rows again.
   labeler.faults.repeat(Array.from({ length: 130 }, (_, i) => 21 + i));
   labeler.faults.emit(7);
   const second = await start(first.folder);

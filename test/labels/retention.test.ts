@@ -7,7 +7,7 @@ import { day, dayOf, dayStart, hour, micros, minute } from '../../src/store/time
 let sim: Sim | null = null;
 let station: LabelStation | null = null;
 /**
- * Time by which all clocks were advanced, and the errors of the local wall clock and of the other clocks, in
+ * Time by which all clocks were advanced, error of the local wall clock, and error of the other clocks, all in
  * microseconds.
  */
 let [passed, stepped, others] = [0, 0, 0];
@@ -54,7 +54,7 @@ test('a clock that is set ahead removes no day within an hour, or before an upst
   const maintain = vi.spyOn(store, 'maintain');
   const beat = vi.spyOn(store, 'beat');
   await until('upkeep', () => maintain.mock.calls.length > 2);
-  /** Waits for several heartbeats, because upkeep is due as often as a heartbeat. */
+  /** Waits for several heartbeats, because upkeep runs as often as heartbeats. */
   const turns = async (): Promise<void> => {
     const beats = beat.mock.calls.length;
     await until('heartbeats', () => beat.mock.calls.length > beats + 10);

@@ -6,9 +6,9 @@ import { unitLimits } from '../../harness/siege/unit-limits.ts';
 
 /**
  * This test runs one minute of `npm run siege`: the built program, within the limits of its unit, with hostile labelers
- * of every kind. Only the script judges the delay of labels, because the delay depends on the machine.
+ * of every kind. Only `npm run siege` judges the delay of labels, because the delay depends on the machine.
  */
-test('twenty honest labelers are read completely next to a hundred hostile ones of every kind', async () => {
+test('the instrument reads twenty honest labelers completely despite a hundred hostile ones of every kind', async () => {
   const { problems, undeserved, crashes, rows } = await runSiege({
     seed: 1,
     hostile: 100,
@@ -17,8 +17,8 @@ test('twenty honest labelers are read completely next to a hundred hostile ones 
     restarts: 3,
     recoverySeconds: 120,
     labelRate: 20,
-    // One labeler of each kind is established when it becomes hostile, because some new labelers are not read within a
-    // minute.
+    // Let one labeler of each kind be established when it becomes hostile, because some new labelers are not read
+    // within a minute.
     lateShare: 0.5,
     floodMegabytesPerSecond: 40,
     diskBudgetMegabytes: 1_000,

@@ -65,8 +65,8 @@ async function settle(observed: { sim: Sim; station: LabelStation }) {
     const [rows, { counted }] = [await stored(observed.station), await refusals(observed.station)];
     return isDeepStrictEqual(rows, expected.byAction) && isDeepStrictEqual(counted, toRefuse(expected));
   };
-  // The following comparison reports the remaining differences.
-  await until('the same as the truth', same, 60_000).catch(() => undefined);
+  // Ignore the timeout, because the comparison below reports the remaining differences.
+  await until('the same rows as the record', same, 60_000).catch(() => undefined);
 }
 
 describe('the stored rows', () => {
@@ -96,7 +96,7 @@ describe('the stored rows', () => {
   );
 });
 
-test('the start of the epoch is found in many pages of earlier labels, and later labels are stored, by stream and by poll', async () => {
+test('the instrument finds the start of the epoch in many pages of earlier labels, and stores later labels, by stream and by poll', async () => {
   const observed = await observe({
     labelers: 4,
     labelRate: 4,
@@ -165,7 +165,7 @@ describe('a label that is not to be stored', () => {
     await until('both are read', async () => (await observed.station.overview()).coverage.sources.established === 2);
     for (const { faults } of labelers.list) {
       for (const [kind] of kinds) {
-        // The repeated label repeats the previous one, which is an ordinary label.
+        // Compare with the previous label, which the repeated label repeats and which is an ordinary label.
         faults.emit(1);
         faults.labels(kind, { count: 2 });
       }

@@ -26,10 +26,15 @@ describe('a command line error', () => {
     ['a command', ['fakts'], {}, 'unknown command fakts; did you mean facts?'],
     ['a flag', ['facts', '--base-pth', '/a'], {}, 'unknown setting --base-pth; did you mean --base-path?'],
     ['a flag of old', ['facts', '--max-age', '5'], {}, 'unknown setting --max-age; did you mean --max-age-seconds?'],
-    ['a flag like no other', ['facts', '--zzzzzzzzzzzzzzzz'], {}, 'unknown setting --zzzzzzzzzzzzzzzz'],
+    [
+      'an unknown flag without a similar one',
+      ['facts', '--zzzzzzzzzzzzzzzz'],
+      {},
+      'unknown setting --zzzzzzzzzzzzzzzz',
+    ],
     ['a flag with two letters swapped', ['facts', '--hots', 'x'], {}, 'unknown setting --hots; did you mean --host?'],
-    ['a flag a little like another', ['facts', '--pots', 'x'], {}, 'unknown setting --pots'],
-    ['a command a little like another', ['logs'], {}, 'unknown command logs'],
+    ['a flag with a slightly similar one', ['facts', '--pots', 'x'], {}, 'unknown setting --pots'],
+    ['a command with a slightly similar one', ['logs'], {}, 'unknown command logs'],
     ['a variable', ['facts'], { ALMANAC_PROT: '1' }, 'unknown setting ALMANAC_PROT; did you mean ALMANAC_PORT?'],
     [
       'a key of the config file',
@@ -71,13 +76,13 @@ describe('a command line error', () => {
       'config "workers" requires a whole number from 1 to 64; got "-2"',
     ],
     [
-      'a config file that is not there',
+      'a missing config file',
       ['facts', '--config', missing],
       {},
       `cannot read the config file ${missing}: no such file or directory (ENOENT)`,
     ],
     [
-      'a config file that is no JSON',
+      'a config file that is not JSON',
       ['facts', '--config', aFile],
       {},
       `the config file ${aFile} is not one JSON object`,
@@ -101,10 +106,15 @@ describe('a command line error', () => {
       `accepts only settings, such as --NAME VALUE; got ${folder}`,
     ],
     ['a missing folder', ['facts', '--artifacts', missing], {}, `no such directory: ${missing}`],
-    ['a file for a folder', ['facts', '--artifacts', aFile], {}, `not a directory: ${aFile}`],
-    ['a folder for a file', ['facts', '--artifacts', folder, '--labels-artifact', folder], {}, `not a file: ${folder}`],
+    ['a file in place of a directory', ['facts', '--artifacts', aFile], {}, `not a directory: ${aFile}`],
     [
-      'a file in a missing folder',
+      'a directory in place of a file',
+      ['facts', '--artifacts', folder, '--labels-artifact', folder],
+      {},
+      `not a file: ${folder}`,
+    ],
+    [
+      'a file in a missing directory',
       ['facts', '--artifacts', folder, '--weather-artifact', join(missing, 'a.json')],
       {},
       `no such directory: ${missing}`,
@@ -123,9 +133,9 @@ describe('a command line error', () => {
     ],
     ['check without a file', ['check'], {}, 'check requires exactly one FILE'],
     ['check of two files', ['check', aFile, aFile], {}, 'check requires exactly one FILE'],
-    ['check of a folder', ['check', folder], {}, `not a file: ${folder}`],
+    ['check of a directory', ['check', folder], {}, `not a file: ${folder}`],
     ['check of nothing', ['check', missing], {}, `cannot read ${missing}: no such file or directory (ENOENT)`],
-  ])('%s is reported in one line on stderr, with exit 1', async (_what, args, env, line) => {
+  ])('from %s is reported in one line on stderr, with exit 1', async (_what, args, env, line) => {
     const { code, stdout, stderr } = await runProgram(args, { env });
     const said = stderr.filter((one) => !one.startsWith('{'));
     expect({ code, stdout, said }).toEqual({ code: 1, stdout: [], said: [`almanac: ${line}`] });
@@ -145,7 +155,7 @@ describe('a command line error', () => {
     ],
     [['account', '--data', '/proc/x', '--port', '0'], 'cannot create the directory /proc/x'],
   ])(
-    'a file system that does not support directories is reported in one line on stderr, with exit 1 (%j)',
+    'from a file system that does not support directories is reported in one line on stderr, with exit 1 (%j)',
     async (args, line) => {
       const { code, stderr } = await runProgram(args);
       const said = stderr.filter((one) => !one.startsWith('{'));
@@ -157,7 +167,7 @@ describe('a command line error', () => {
   );
 
   it.each([['--port'], ['--metrics-port']])(
-    'if the port of %s is in use, the command prints one line on stderr and exits with 1',
+    'from a used port of %s is reported in one line on stderr, with exit 1',
     async (flag) => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -184,7 +194,7 @@ describe('a command line error', () => {
     },
   );
 
-  it("if the account surface's port is in use, the command prints one line and its reading processes exit silently", async () => {
+  it("from the account surface's used port is reported in one line, and the reading processes exit silently", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());
@@ -200,7 +210,7 @@ describe('a command line error', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)(
-    'a file without read permission is reported in one line on stderr, with exit 1',
+    'from a file without read permission is reported in one line on stderr, with exit 1',
     async () => {
       const path = file('secret.json', {});
       chmodSync(path, 0);
@@ -211,7 +221,7 @@ describe('a command line error', () => {
   );
 });
 
-it('flags override variables, which override the config file', async () => {
+it('flags override variables, and variables override the config file', async () => {
   const path = config({ 'base-path': '/file', port: 0, artifacts: folder });
   const announced = async (args: readonly string[], env: Record<string, string>): Promise<string> => {
     const program = startProgramInTest(['facts', ...args], { env });
@@ -315,14 +325,14 @@ describe('--help', () => {
     ['check', 'FILE --json'],
     ['up', '--data --host --port --account-port'],
     ['demo', '--data --host --port --account-port'],
-  ])('of %s lists every fixed flag', async (command, flags) => {
+  ])('of the command %s lists every fixed flag', async (command, flags) => {
     const { code, stdout, stderr } = await runProgram([command, '--help']);
     expect([code, stderr]).toEqual([0, []]);
     const words = stdout.join(' ').split(/\s+/);
     expect(flags.split(' ').filter((flag) => !words.includes(flag))).toEqual([]);
   });
 
-  it('of check lists every exit code of the command, and no other', async () => {
+  it('of the command check lists every exit code of the command, and no other', async () => {
     const { stdout } = await runProgram(['check', '--help']);
     const reported = stdout
       .slice(stdout.indexOf('exit codes:') + 1)

@@ -1,16 +1,14 @@
 import { expect, it } from 'vitest';
 import { simulateDay } from '../../harness/day/day.ts';
 
-/**
- * Runs a day of the whole observatory at speed: real processes, real sockets, clocks that run fast and are set wrong.
- */
+/** Simulates a day of the whole observatory with real processes and sockets. The clocks run fast and are set wrong. */
 
 it('the observatory publishes only true facts through a day of kills, a full disk, an outage and wrong clocks, and recovers from each', async () => {
   const report = await simulateDay({ seed: 1, factor: 1600 });
   expect(report.wrong).toEqual([]);
   expect(report.labels.counted).toBe(report.labels.exist);
   expect(report.minutes).toMatchObject({ wrong: 0 });
-  // The day must have been tested: most of it was observed, every part was killed, and facts were both served and
+  // Require that the run tested the day: most of it was observed, every part was killed, and facts were both served and
   // refused.
   expect(report.minutes.watched).toBeGreaterThan(1000);
   expect(report.restarts).toEqual(['facts', 'account', 'weather', 'labels']);

@@ -99,7 +99,7 @@ describe('almanac demo', within, () => {
         });
       }
       expect([...seen.keys()]).toEqual([
-        'labels on the account itself and on posts and a removal',
+        'labels on the account itself and on posts, and a removal',
         'many labels on posts',
         'labels of several labelers',
         'none observed',

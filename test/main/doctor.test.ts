@@ -19,8 +19,8 @@ import { micros } from '../../src/store/time.ts';
 import { weatherStoreVersion } from '../../src/weather/window/store-schema.ts';
 
 /**
- * Tests of the doctor as an operator runs it: the real program with a simulated network, for a set-up without errors
- * and for each error.
+ * Tests of the doctor as an operator runs it: the real program with a simulated network. The tests cover a set-up
+ * without errors and each error.
  */
 
 interface Found {
@@ -71,7 +71,7 @@ async function doctor(args: readonly string[] = flags()) {
     verdict,
     findings,
     of: (check: string) => findings.filter((finding) => finding.check === check),
-    /** All findings with a level other than ok. */
+    /** Findings with a level other than ok. */
     unwell: () => findings.filter(({ level }) => level !== 'ok').map(({ check, level }) => `${level} ${check}`),
   };
 }
@@ -125,13 +125,13 @@ describe('almanac doctor', () => {
     await facts.listening();
 
     let said = await runProgram(['doctor', ...flags()]);
-    // The first artifact may contain a collection without any accepted page.
+    // Wait for a page, because the first artifact may describe a time without any accepted page.
     await until('a first accepted page', async () => {
       said = await runProgram(['doctor', ...flags()]);
       return said.stdout.some((line) => line.startsWith('ok    labels artifact'));
     });
     expect(said.stderr).toEqual([]);
-    // The comparison excludes the disk space of this machine.
+    // Exclude the disk space of this machine from the comparison.
     const lines = said.stdout.filter((line) => !/^\w+ +disk/.test(line));
     expect(lines.map((line) => line.slice(0, 22).trimEnd())).toEqual([
       'ok    runtime',
@@ -151,7 +151,7 @@ describe('almanac doctor', () => {
       'ok    clock',
     ]);
     expect(lines.find((line) => line.includes('label writer'))).toMatch(
-      /one is running, active \d+ s ago; a second one would/,
+      /one is running, active \d+ s ago; a second writer would/,
     );
     expect(lines.find((line) => line.includes('facts port'))).toBe(
       `ok    facts port       127.0.0.1:${port} is used by the Almanac of ${join(data, 'artifacts')}`,
@@ -191,7 +191,7 @@ describe('almanac doctor', () => {
     expect(readdirSync(data)).toEqual([]);
   });
 
-  it('asks for a contact if none is set', async () => {
+  it('asks for a contact if no contact is set', async () => {
     const withoutContact = flags().filter((_, i, all) => all[i] !== '--contact' && all[i - 1] !== '--contact');
     expect((await doctor(withoutContact)).of('contact')).toEqual([
       {
@@ -215,7 +215,7 @@ describe('almanac doctor', () => {
 });
 
 describe('the check of the upstreams', () => {
-  it('fails if the upstreams refuse connections; a relay that refuses is only a warning if another relay responds', async () => {
+  it('fails if the upstreams refuse connections, but only warns if another relay responds', async () => {
     const closed = await freePort();
     const gone = `http://127.0.0.1:${closed}`;
     const said = await doctor([
@@ -229,7 +229,7 @@ describe('the check of the upstreams', () => {
       {
         level: 'warn',
         found: `${gone} cannot be reached (connect): the connection was refused (ECONNREFUSED)`,
-        todo: 'another relay answers',
+        todo: 'another relay responds',
       },
     ]);
     expect(said.of('directory')).toMatchObject([{ level: 'fail', todo: expect.stringMatching(/firewall/) }]);
@@ -254,7 +254,7 @@ describe('the check of the upstreams', () => {
       {
         check: 'network',
         level: 'fail',
-        found: `tried ${host} (jetstream), ${host} (relay), ${host} (directory): none of them answers`,
+        found: `tried ${host} (jetstream), ${host} (relay), ${host} (directory): none of them responds`,
         todo: 'check the network, the resolver and the firewall (outbound TCP 443)',
       },
     ]);
@@ -283,7 +283,7 @@ describe('the check of the upstreams', () => {
     };
     const before = await check(closed, []);
     expect(before.of('jetstream')).toMatchObject([
-      { level: 'warn', todo: 'the other host is published while this one does not answer' },
+      { level: 'warn', todo: 'the other host is published while this one does not respond' },
       { level: 'ok', found: `${second} sends events` },
     ]);
     expect(before.of('weather host')).toMatchObject([
@@ -324,7 +324,7 @@ describe('the check of the upstreams', () => {
 
 describe('the check of the data', () => {
   it('fails if its directory cannot be written or is a file', async () => {
-    // Not even root can write to a directory below /proc.
+    // Use a directory below /proc, because not even root can write there.
     const said = await doctor([...flags(), '--data', '/proc/almanac']);
     expect(said.of('data directory')).toMatchObject([
       { level: 'fail', found: expect.stringMatching(/^\/proc is not writable/) },
@@ -386,7 +386,7 @@ describe('the check of the data', () => {
     onTestFinished(() => writer.close());
     await writer.beat(at);
     expect((await doctor()).of('label writer')).toMatchObject([
-      { level: 'fail', found: expect.stringMatching(/^one holds the store, but was last active 6\d\d s ago$/) },
+      { level: 'fail', found: expect.stringMatching(/^a process holds the store, but was last active 6\d\d s ago$/) },
     ]);
   });
 
@@ -439,7 +439,7 @@ describe('the check of a port', () => {
     return (await startProgramInTest([command, ...args, '--port', '0'], { env }).listening()).port;
   }
 
-  it('detects whether the listening Almanac uses these artifacts and this store, and reports when it cannot detect this', async () => {
+  it('detects whether the listening Almanac uses these artifacts and this store, or reports that it cannot detect this', async () => {
     await settle();
     const other = join(data, 'other');
     mkdirSync(join(other, 'artifacts'), { recursive: true });
@@ -466,8 +466,8 @@ describe('the check of a port', () => {
     ]);
     const theirs = place(other);
     expect(await asked(theirs)).toEqual([
-      ['fail', `127.0.0.1:${facts} is used by another Almanac than that of ${theirs.artifacts}`],
-      ['fail', `127.0.0.1:${account} is used by another Almanac than that of ${theirs.store}`],
+      ['fail', `127.0.0.1:${facts} is used by an Almanac other than that of ${theirs.artifacts}`],
+      ['fail', `127.0.0.1:${account} is used by an Almanac other than that of ${theirs.store}`],
     ]);
     const untold = (port: number) => `127.0.0.1:${port} is used by an Almanac whose set-up is unknown`;
     expect(await asked(place(join(data, 'none')))).toEqual([

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { killLabels } from '../../harness/kills/label-kills.ts';
 import { killRepeatedly } from '../../harness/kills/weather-kills.ts';
 
-// The proof tier kills each instrument 50 times, and `npm run test:kills` kills it 500 times.
+// Few kills for every run of the tests. The proof tier kills each instrument 50 times, and `npm run test:kills` kills
+// it 500 times.
 describe('an instrument that is killed five times', () => {
   it('observes the event stream without a lost event, a repeated count or a torn artifact', async () => {
     const report = await killRepeatedly({ kills: 5, seed: 11, rate: 200 });

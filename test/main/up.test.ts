@@ -36,9 +36,9 @@ const hostsLine =
   ({ stdout }: Server) =>
   () =>
     stdout.filter((line) => line.startsWith('hosts: '));
-const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part died and is being restarted');
+const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part exited and is being restarted');
 
-/** Settings that simulate a machine without a network: no server listens on this port. */
+/** Settings that simulate a machine without a network, because no server listens on this port. */
 const nowhere = {
   ALMANAC_JETSTREAM: 'ws://127.0.0.1:1/subscribe',
   ALMANAC_ALLOW_LOOPBACK: 'true',
@@ -52,7 +52,7 @@ function up(port = '0', env: Record<string, string> = nowhere): Promise<Server> 
 }
 
 describe('almanac up', { timeout: 240_000 }, () => {
-  it('observes and publishes, restarts dead parts, and stops as a whole', async () => {
+  it('observes and publishes, restarts exited parts, and stops as a whole', async () => {
     sim = createSim({ seed: 7, rate: 200, historyHours: 1, labelers: 4, labelRate: 20 });
     const { jetstream, plc, relays, seeds } = await sim.start();
     observatory = await up('0', {
@@ -78,7 +78,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
 
     const before = partsOf(running);
     expect([...before.keys()].sort()).toEqual(['account', 'facts', 'labels', 'weather']);
-    // The heap for new objects is limited in these processes, whose start creates garbage.
+    // The heap for new objects is limited in these processes, because their start creates garbage.
     for (const name of ['labels', 'account'])
       expect(readFileSync(`/proc/${before.get(name)}/cmdline`, 'utf8')).toContain('--max-semi-space-size=');
     const weather = before.get('weather');
@@ -86,7 +86,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     process.kill(weather, 'SIGKILL');
     await vi.waitFor(() => expect(partsOf(running).get('weather')).not.toBe(weather), patient);
     await vi.waitFor(() => expect(partsOf(running).has('weather')).toBe(true), patient);
-    // The log file is written asynchronously to the exits of the processes.
+    // Poll the log file, because it is written independently of the exits of the processes.
     await vi.waitFor(() => expect(deaths(running)).toMatchObject([{ part: 'weather', signal: 'SIGKILL' }]), patient);
     expect(partsOf(running).get('facts')).toBe(before.get('facts'));
     await vi.waitFor(() => expect(running.stdout.join('\n')).toMatch(/weather running, restarted 1 time/), patient);
@@ -109,14 +109,14 @@ describe('almanac up', { timeout: 240_000 }, () => {
       () =>
         expect(running.stdout).toContain(
           'network: cannot be reached: no connection to 127.0.0.1:1 (the host does not accept connections), ' +
-            'and no labeler answers; trying again',
+            'and no labeler responds; trying again',
         ),
       patient,
     );
     const hosts = hostsLine(running);
     await vi.waitFor(() => expect(hosts()).toHaveLength(1), patient);
     expect(hosts()).toEqual([
-      'hosts: tried 127.0.0.1:1 (jetstream), 127.0.0.1:1 (relay), 127.0.0.1:1 (directory): none of them answers; ' +
+      'hosts: tried 127.0.0.1:1 (jetstream), 127.0.0.1:1 (relay), 127.0.0.1:1 (directory): none of them responds; ' +
         '`almanac doctor` explains the causes and what to do',
     ]);
     const labels = await get(running, '/v1/labels/overview');
@@ -132,7 +132,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     expect(deaths(running)).toEqual([]);
   });
 
-  it('names the hosts that accept connections and never answer', async () => {
+  it('names the hosts that accept connections and never respond', async () => {
     const { port } = await listenForTest(createServer());
     const mute = `127.0.0.1:${port}`;
     observatory = await up('0', {
@@ -145,7 +145,7 @@ describe('almanac up', { timeout: 240_000 }, () => {
     await vi.waitFor(() => expect(hosts()).toHaveLength(1), patient);
     expect(hosts()).toEqual([
       `hosts: tried ${mute} (jetstream), localhost:${port} (jetstream), ${mute} (relay), ${mute} (directory): ` +
-        'none of them answers; `almanac doctor` explains the causes and what to do',
+        'none of them responds; `almanac doctor` explains the causes and what to do',
     ]);
     expect(observatory.stdout.join('\n')).toMatch(
       /^progress: conditions need 7 days of baseline: 0 of 7 days observed/m,

@@ -37,7 +37,7 @@ async function serveBytes(bytes: string | Buffer, then: (socket: Socket) => void
   return { url: `http://127.0.0.1:${port}/`, seen };
 }
 
-/** Writes to a socket without end, as fast as the client reads. */
+/** Writes to a socket without end, at the speed at which the client reads. */
 function flood(socket: Socket, piece: string): void {
   const more = (): void => {
     while (socket.writable && socket.write(piece));
@@ -161,7 +161,7 @@ describe('a large response', () => {
     const piece = ' '.repeat(65_536);
     const plain = await serveBytes(`${head}\r\n`, (socket) => flood(socket, piece));
     expect(await clientFor().getJson(plain.url, limits)).toEqual(tooLarge);
-    // Only bytes that fit into the system's buffers were sent.
+    // The server sent only the bytes that fit into the system's buffers.
     expect(plain.seen[0]?.bytesWritten).toBeLessThan(20_000_000);
     const chunked = await serveBytes(`${head}Transfer-Encoding: chunked\r\n\r\n`, (socket) =>
       flood(socket, `10000\r\n${piece}\r\n`),
@@ -185,7 +185,7 @@ describe('a large response', () => {
     ['gzip', gzipSync],
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ] as const)('is not decompressed from a small body: %s', async (coding, pack) => {
+  ] as const)('is not decompressed from a small body (%s)', async (coding, pack) => {
     const bomb = pack(Buffer.alloc(100_000_000, ' '));
     expect(bomb.length).toBeLessThan(limits.maxBytes + 10_000);
     const { url } = await serve((_request, response) =>
@@ -200,7 +200,7 @@ describe('a large response', () => {
     ['3.9 million empty arrays, 11 kB of gzip', gzipSync(`[${'[],'.repeat(3_900_000)}0]`)],
     ['300,000 empty arrays, in a body that is small after decoding', gzipSync(`[${'[],'.repeat(300_000)}0]`)],
     ['5,000 levels', gzipSync(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
-  ])('is not parsed if its objects would take far more memory than its bytes: %s', async (_what, bomb) => {
+  ])('is not parsed if its objects would take far more memory than its bytes (%s)', async (_what, bomb) => {
     const { url } = await serve((_request, response) =>
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
     );
@@ -209,7 +209,7 @@ describe('a large response', () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
   });
 
-  it.each(['busy', 'aborted'] as const)('is not parsed while there is no memory for it: %s', async (outcome) => {
+  it.each(['busy', 'aborted'] as const)('is not parsed while there is no memory for it (%s)', async (outcome) => {
     const { url } = await serve((_request, response) => response.end('{"a":[1,2,3]}'));
     const asked: number[][] = [];
     const admit = (outcome: 'taken' | 'busy' | 'aborted') => async (decoded: number, length: number) => {
@@ -236,7 +236,7 @@ describe('a large response', () => {
 });
 
 describe('the timeout of a request', () => {
-  // Limits with a timeout in milliseconds that suffices to establish the connection, even on a busy machine.
+  // Limits of a request. The timeout suffices to establish the connection even on a busy machine.
   const quick = { ...limits, timeoutMs: 2_000 };
   const late = { kind: 'timeout', phase: 'answer' };
 
@@ -328,7 +328,7 @@ describe('a connection', () => {
     expect(most).toBe(5);
   });
 
-  it("to a slow host does not block others, and a request that waits too long fails with the client's own limit", async () => {
+  it("to a slow host does not block other connections, and a request that waits too long fails with the client's own limit", async () => {
     const [hung, quick] = [await serveBytes(''), await serve((_request, response) => response.end('1'))];
     const client = clientFor({ perHost: 1, total: 2, maxWaiting: 2 });
     const stop = new AbortController();
@@ -347,7 +347,7 @@ describe('a connection', () => {
   it('with a large body waits for a permit; half of the permits are reserved for privileged peers, and small bodies need none', async () => {
     const body = JSON.stringify('x'.repeat(400_000));
     let held = 0;
-    // Functions that send the rest of a body; more than is allowed without a permit is sent first.
+    // Functions that send the rest of a body, after a first part that exceeds the size allowed without a permit.
     const rest: (() => void)[] = [];
     const large = () =>
       serve((_request, response) => {

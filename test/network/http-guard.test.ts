@@ -35,8 +35,8 @@ async function watcher() {
   );
 }
 
-describe('the guard makes no connection to', () => {
-  it('literal addresses that are not public, in every notation', async () => {
+describe('the guard', () => {
+  it('prevents connections to literal addresses that are not public, in every notation', async () => {
     const { port, seen } = await watcher();
     const client = clientFor();
     const hosts = [
@@ -69,7 +69,7 @@ describe('the guard makes no connection to', () => {
     expect(seen).toHaveLength(0);
   });
 
-  it('names that resolve to such an address', async () => {
+  it('prevents connections to names that resolve to an address that is not public', async () => {
     const { port, seen } = await watcher();
     for (const address of ['127.0.0.1', '::1', '::ffff:127.0.0.1', '10.0.0.1', '169.254.169.254', 'fd00::1']) {
       const client = clientFor({ resolve: resolvesTo(address) });
@@ -84,7 +84,7 @@ describe('the guard makes no connection to', () => {
     expect(seen).toHaveLength(0);
   });
 
-  it('addresses that are not https, or contain more than an address', async () => {
+  it('prevents connections to addresses that are not https, or contain more than an address', async () => {
     const { port, seen } = await watcher();
     const [strict, local] = [clientFor(), clientFor({ policy: { allowLoopback: true } })];
     const refused = [
@@ -109,7 +109,7 @@ describe('the guard makes no connection to', () => {
     expect(seen).toHaveLength(0);
   });
 
-  it('plain http to a public name, even if loopback is allowed', async () => {
+  it('prevents plain http to a public name, even if loopback is allowed', async () => {
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('8.8.8.8') });
     expect(await client.getJson('http://labeler.example/', limits)).toEqual({
       kind: 'refused_address',
@@ -119,7 +119,7 @@ describe('the guard makes no connection to', () => {
 });
 
 describe('a host name', () => {
-  it('that resolves differently the next time is contacted at the checked address', async () => {
+  it('is contacted at the checked address, even if it resolves differently the next time', async () => {
     const [good, bad] = [await json('"good"', '127.0.0.1'), await watcher()];
     let asked = 0;
     const resolve: Resolve = (_hostname, _options, done) => {
@@ -135,7 +135,7 @@ describe('a host name', () => {
     });
   });
 
-  it('with allowed and forbidden addresses is contacted at an allowed one', async () => {
+  it('is contacted at an allowed address if it also has forbidden ones', async () => {
     const { port, seen } = await json('"good"', '127.0.0.1');
     const client = clientFor({ policy: { allowLoopback: true }, resolve: resolvesTo('10.0.0.1', '127.0.0.1') });
     expect(await client.getJson(`http://labeler.example:${port}/`, limits)).toMatchObject({ value: 'good' });
@@ -144,22 +144,25 @@ describe('a host name', () => {
 });
 
 describe('the HTTP client', () => {
-  it.each([301, 302, 303, 307, 308])('returns a response with %i and does not follow its redirect', async (status) => {
-    const target = await watcher();
-    const { port } = await listenForTest(
-      createHttpServer((_request, response) => {
-        response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
-      }),
-    );
-    const client = clientFor({ policy: { allowLoopback: true } });
-    expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
-      kind: 'status',
-      status,
-      retryAfterMs: null,
-      error: null,
-    });
-    expect(target.seen).toHaveLength(0);
-  });
+  it.each([301, 302, 303, 307, 308])(
+    'returns a response with the status %i and does not follow its redirect',
+    async (status) => {
+      const target = await watcher();
+      const { port } = await listenForTest(
+        createHttpServer((_request, response) => {
+          response.writeHead(status, { Location: `http://127.0.0.1:${target.port}/` }).end();
+        }),
+      );
+      const client = clientFor({ policy: { allowLoopback: true } });
+      expect(await client.getJson(`http://127.0.0.1:${port}/`, limits)).toEqual({
+        kind: 'status',
+        status,
+        retryAfterMs: null,
+        error: null,
+      });
+      expect(target.seen).toHaveLength(0);
+    },
+  );
 
   it('does not contact a proxy in the environment', async () => {
     const proxy = await watcher();

@@ -51,7 +51,7 @@ describe('a did:plc', () => {
     });
   });
 
-  it('that was never registered or was deactivated is not found, and a failing directory is reported as a failure', async () => {
+  it('is not found if it was never registered or was deactivated, and a failing directory is reported as a failure', async () => {
     const [buried, broken, html, other] = ['2', '3', '4', '5'].map((digit) => `did:plc:${digit.repeat(24)}`);
     const directory = await startDirectory({
       [`/${buried}`]: { status: 410, body: '{"message":"DID not available"}' },
@@ -71,7 +71,7 @@ describe('a did:plc', () => {
     expect(await ask(other)).toEqual({ kind: 'invalid_document', reason: 'other_id' });
   });
 
-  it('and a did:web are the only accepted texts, and other texts cause no request', async () => {
+  it('is accepted like a did:web, and other texts cause no request', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory);
     for (const did of [
@@ -115,7 +115,8 @@ describe('a replica of the directory', () => {
     primary.entries.set(atPrimary, unavailable);
     expect(await ask(true)).toEqual({ ...whole, replica: true });
     expect([broken.asked, replica.asked]).toEqual([[atPrimary], [atPrimary]]);
-    // The document of a replica is cached for only one minute, because the primary may have a newer one.
+    // Advance the clock by a minute: a replica's document is cached for only one minute, because the primary may have a
+    // newer one.
     primary.entries.set(atPrimary, { document: labelerDocument });
     now = 59_999;
     expect(await ask()).toEqual({ ...whole, replica: true });
@@ -174,7 +175,7 @@ describe('a did:web', () => {
     expect(host.asked).toEqual(['/.well-known/did.json']);
   });
 
-  it('on an address that is not public is rejected without a connection', async () => {
+  it('is rejected without a connection if its address is not public', async () => {
     const host = await startDirectory();
     const http = clientFor(false, (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]));
     const resolver = createIdentityResolver({ http, policy: { allowLoopback: false }, clock: () => 0 });
@@ -189,7 +190,7 @@ describe('a did:web', () => {
 });
 
 describe('the response of a directory', () => {
-  it('is cached for its lifetime; a failure is not cached, and a caller may request a fresh document', async () => {
+  it('is cached for its lifetime, unlike a failure, unless a caller requests a fresh document', async () => {
     let now = 0;
     const directory = await startDirectory({ [`/${moderation}`]: { status: 503 } });
     const resolver = resolverFor(directory, { ttlMs: 1000, clock: () => now });
@@ -211,7 +212,7 @@ describe('the response of a directory', () => {
     expect(directory.asked).toHaveLength(5);
   });
 
-  it('is cached up to a maximum number of documents, of which the oldest is dropped', async () => {
+  it('is cached up to a maximum number of documents, above which the oldest is dropped', async () => {
     const directory = await startDirectory();
     const resolver = resolverFor(directory, { maxEntries: 2 });
     const dids = ['2', '3', '4'].map((digit) => `did:plc:${digit.repeat(24)}`);
@@ -235,7 +236,7 @@ describe('the response of a directory', () => {
     expect(await lonely).toEqual({ kind: 'failed', answer: { kind: 'aborted' } });
   });
 
-  it('that every caller has aborted is requested again by the next caller', async () => {
+  it('is requested again by the next caller after every caller has aborted', async () => {
     const directory = await startDirectory({ [`/${moderation}`]: { document: labelerDocument } });
     const release = Promise.withResolvers<void>();
     directory.hold(release.promise);
@@ -279,7 +280,7 @@ describe('a handle', () => {
     expect(await ask('other.com')).toEqual({ kind: 'unconfirmed', did });
   });
 
-  it('with several DIDs, or none, is not found, and a failed query is reported as a failure', async () => {
+  it('is not found with several DIDs or without a DID, and a failed query is reported as a failure', async () => {
     const several = await world(async () => [[`did=${did}`], [`did=${moderation}`]]);
     expect(await several.ask('atproto.com')).toEqual({ kind: 'not_found' });
     const none = await world(missing);
@@ -293,7 +294,7 @@ describe('a handle', () => {
     expect(await unclaimed.ask('atproto.com')).toEqual({ kind: 'unconfirmed', did: moderation });
   });
 
-  it('that is not a public name causes no request', async () => {
+  it('causes no request if it is not a public name', async () => {
     const { names, ask } = await world(async () => [[`did=${did}`]]);
     for (const handle of [
       '',
@@ -314,7 +315,7 @@ describe('a handle', () => {
   it('is requested from its host if DNS has no record', async () => {
     const host = await startDirectory();
     const http = clientFor(true);
-    // Send requests for the https address of a handle's host to a loopback server, which represents all hosts.
+    // Send requests for the https address of a handle's host to a loopback server, which plays all hosts.
     const rerouted: HttpClient = {
       getJson: (url, get) => http.getJson(url, get),
       close: () => http.close(),
@@ -338,7 +339,7 @@ describe('a handle', () => {
     expect(host.asked).toEqual(answers.map(() => path));
   });
 
-  it('on a private address is not contacted', async () => {
+  it('is not contacted on a private address', async () => {
     const http = clientFor(true, (_name, _options, done) => done(null, [{ address: '10.0.0.1', family: 4 }]));
     const guarded = await world(missing, http);
     expect(await guarded.ask('atproto.com')).toEqual({ kind: 'not_found' });

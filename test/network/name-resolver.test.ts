@@ -52,7 +52,7 @@ function hostsFile(text: string): string {
   return path;
 }
 
-describe('a resolved name', () => {
+describe('the result of a name', () => {
   it('has the addresses of both families, at most eight of each', async () => {
     const many = Array.from({ length: 20 }, (_, i) => a(`203.0.113.${i}`));
     const { resolver } = await world((name) =>
@@ -62,7 +62,7 @@ describe('a resolved name', () => {
     expect(await find(resolver, 'many.example')).toHaveLength(8);
   });
 
-  it('that does not exist or has no address has no result, and a failing server is reported', async () => {
+  it('is empty for a name that does not exist or has no address, and a failing server is reported', async () => {
     const { resolver } = await world((name) =>
       name === 'gone.example' ? 'none' : name === 'broken.example' ? 'failure' : [],
     );
@@ -72,17 +72,17 @@ describe('a resolved name', () => {
     expect(await find(resolver, 'broken.example')).toBe('ESERVFAIL');
   });
 
-  it('without a response for one address family is resolved by the other', async () => {
+  it('comes from one address family if the other has no response', async () => {
     const { resolver } = await world((_, type) => (type === 'A' ? [a('203.0.113.7')] : 'silence'));
     expect(await find(resolver, 'half.example')).toEqual(['203.0.113.7']);
   });
 
-  it('without any response fails at the deadline', async () => {
+  it('is a failure at the deadline if no server responds', async () => {
     const { resolver } = await world(() => 'silence', { deadlineMs: 50 });
     expect(await find(resolver, 'silent.example')).toBe('ETIMEOUT');
   });
 
-  it('under localhost is resolved to this machine, without a query', async () => {
+  it('is this machine for names under localhost, without a query', async () => {
     const { dns, resolver } = await world(() => 'none');
     expect(await find(resolver, 'localhost')).toEqual(['127.0.0.1', '::1']);
     expect(await find(resolver, 'l1.d1.localhost')).toEqual(['127.0.0.1', '::1']);
@@ -146,7 +146,7 @@ describe('many names without a response', () => {
     expect(new Set(await Promise.all(hanging))).toEqual(new Set(['ECANCELLED']));
   });
 
-  it('of one domain use only their share, and beyond the limits the resolver reports that it is busy', async () => {
+  it('use only the share of their domain, and the resolver reports that it is busy beyond the limits', async () => {
     const { dns, resolver } = await world(silentUnder('.hostile.example'), { total: 4, perDomain: 2, deadlineMs: 300 });
     const hanging = Array.from({ length: 6 }, (_, i) => find(resolver, `l${i}.hostile.example`));
     expect(await find(resolver, 'honest.example')).toEqual(['203.0.113.7']);
@@ -219,7 +219,7 @@ describe('the TXT records of a name', () => {
     ]);
   });
 
-  it("without a response end the query with the caller's abort", async () => {
+  it("without a response are abandoned with the caller's abort", async () => {
     const { dns, resolver } = await world(() => 'silence');
     const stop = new AbortController();
     const texts = resolver.resolveTxt('_atproto.one.example', stop.signal).catch(({ code }: { code: string }) => code);

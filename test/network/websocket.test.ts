@@ -206,7 +206,7 @@ describe('the opening of a websocket', () => {
     });
   });
 
-  it('times out if the handshake is never answered, and frees the connection', async () => {
+  it('times out if the peer never responds to the handshake, and frees the connection', async () => {
     const { port, connected } = await serveTcp(() => undefined);
     expect(await refusal(`ws://127.0.0.1:${port}/`, { handshakeMs: 100 })).toEqual({
       kind: 'timeout',
@@ -274,7 +274,7 @@ describe('an open connection', () => {
       peer.send('one');
       peer.send(Buffer.from('two'), { binary: true });
       peer.send('', { binary: false });
-      // The bytes are not UTF-8, which the reader of the frames must handle.
+      // Send bytes that are not UTF-8, because the reader of the frames must handle them.
       peer.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false });
       peer.close(1000);
     });
@@ -356,13 +356,13 @@ describe('an open connection', () => {
     expect(await socket.closed).toEqual({ reason: 'protocol_error' });
   });
 
-  it('closes if the peer answers no ping', async () => {
+  it('closes if the peer does not respond to a ping', async () => {
     const url = await serve((peer) => peer.ping(), { autoPong: false });
     const socket = await open(url, { pingMs: 40, pongMs: 80 });
     expect(await socket.closed).toEqual({ reason: 'pong_timeout' });
   });
 
-  it('closes if the peer answers pings but sends nothing', async () => {
+  it('closes if the peer responds to pings but sends nothing', async () => {
     let pings = 0;
     const url = await serve((peer) => peer.on('ping', () => (pings += 1)));
     const socket = await open(url, { pingMs: 40, pongMs: 80, idleMs: 400 });
@@ -370,7 +370,7 @@ describe('an open connection', () => {
     expect(pings).toBeGreaterThan(2);
   });
 
-  it('stays open while the peer sends, though it answers no ping', async () => {
+  it('stays open while the peer sends, although the peer does not respond to pings', async () => {
     const url = await serve(
       (peer) => {
         const timer = setInterval(() => peer.send('x'), 10);
@@ -421,7 +421,7 @@ describe('an open connection', () => {
     });
     await paused.promise;
     socket.pause();
-    // Wait for several deadlines; messages that were already read may still arrive.
+    // Wait for several deadlines. Messages that were already read may still arrive.
     await new Promise((resolve) => setTimeout(resolve, 300));
     const whilePaused = frames;
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -444,7 +444,8 @@ describe('an open connection', () => {
       peer.on('close', code.resolve);
     });
     let frames = 0;
-    // The closing timeout is far longer than the test: the peer's response must be read although the socket was paused.
+    // Use a closing timeout that is far longer than the test, because the peer's response must be read although the
+    // socket was paused.
     const socket = await open(url, { closeMs: 120_000, onFrame });
     function onFrame(): void {
       frames += 1;
@@ -458,7 +459,7 @@ describe('an open connection', () => {
     expect(frames).toBe(50);
   });
 
-  it('is terminated if the peer does not answer the closing handshake', async () => {
+  it('is terminated if the peer does not respond to the closing handshake', async () => {
     const url = await serve((peer) => peer.pause());
     const socket = await open(url, { closeMs: 50 });
     socket.close();

@@ -34,7 +34,7 @@ test('every package that is installed has a checksum', () => {
   expect(installed.filter(([, { integrity, optional }]) => integrity === undefined && !optional)).toEqual([]);
 });
 
-test('no package runs an install script, unless it is listed and refused', () => {
+test('no package runs an install script unless the script is listed and refused', () => {
   const running = installed.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path);
   const refused = new Set(Object.keys(manifest.allowScripts));
   expect(Object.values(manifest.allowScripts).filter(Boolean)).toEqual([]);

@@ -39,7 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
   sim: ['contract'],
 };
 
-/** Generated files, whose length depends on the contract. */
+/** Generated files. Their length depends on the contract. */
 const generated = ['src/client/schemas.ts'];
 const files = [...sourceFiles('src'), ...(existsSync(join(root, 'sim')) ? sourceFiles('sim') : [])];
 const graph = new Map(files.map((file) => [file, importsOf(file)]));
@@ -55,7 +55,7 @@ describe('the rooms', () => {
     expect(files.length).toBeGreaterThan(40);
   });
 
-  it('import in one direction, type imports included', () => {
+  it('import in one direction, including type imports', () => {
     const wrong = [...graph].flatMap(([file, imports]) =>
       imports
         .filter((target) => roomOf(target) !== roomOf(file) && !mayImport[roomOf(file)]?.includes(roomOf(target)))
@@ -79,7 +79,7 @@ describe('the rooms', () => {
     expect(files.map((file) => circle(file, [])).find((found) => found !== null)).toBeUndefined();
   });
 
-  it('contain no cycle of directories: of two sibling directories, at most one depends on the other', () => {
+  it('contain no cycle of directories, so that of two sibling directories at most one depends on the other', () => {
     const needs = new Map<string, Set<string>>();
     for (const [file, imports] of graph) {
       for (const target of imports) {
@@ -112,14 +112,14 @@ describe('the rooms', () => {
     expect(importing).toEqual([]);
   });
 
-  it('and the scripts do not import tests: shared code is in harness/', () => {
+  it('import no tests into scripts, because shared code is in harness/', () => {
     const importing = ['src', 'sim', 'scripts', 'bench', 'harness']
       .flatMap((folder) => sourceFiles(folder))
       .filter((file) => importsOf(file).some((target) => target.startsWith('test/')));
     expect(importing).toEqual([]);
   });
 
-  it('that publish have no access to a store: no import of facts or http opens one', () => {
+  it('import no code that opens a store into facts or http, which publish', () => {
     const reached = new Set<string>();
     const walk = (file: string): void => {
       if (reached.has(file)) return;
@@ -136,7 +136,7 @@ describe('the rooms', () => {
 });
 
 describe('directories', () => {
-  it('stay small: none contains more than 25 files', () => {
+  it('contain at most 25 files', () => {
     const counts = new Map<string, number>();
     const tests = ['src', 'sim', 'test', 'harness', 'scripts', 'bench'].flatMap((folder) => allFiles(folder));
     for (const file of tests) counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
@@ -145,7 +145,7 @@ describe('directories', () => {
 });
 
 describe('files', () => {
-  it('stay small: none is longer than 400 lines', () => {
+  it('are at most 400 lines long', () => {
     const written = files.filter((file) => !generated.includes(file));
     const long = written.filter((file) => parsed(file).text.split('\n').length > 400);
     expect(long).toEqual([]);
@@ -165,8 +165,8 @@ describe('files', () => {
 });
 
 /**
- * Returns the two directories in which the paths of two files diverge. They are equal if one file is directly in a
- * directory above the other: a directory's own files may use its subdirectories, and contain what these share.
+ * Returns the two directories in which the paths of two files diverge. Returns equal paths if one file is directly in a
+ * directory above the other, because the files of a directory may use its subdirectories and contain what these share.
  */
 function sideBySide(file: string, target: string): readonly [string, string] {
   const from = dirname(file).split('/');
@@ -178,8 +178,8 @@ function sideBySide(file: string, target: string): readonly [string, string] {
 }
 
 /**
- * Returns exported declarations without a docstring. A type that directly follows the value from which it is derived
- * shares that value's docstring.
+ * Returns exported declarations without a docstring. A type that directly follows its value shares the docstring of the
+ * value.
  */
 function undocumented(file: string): string[] {
   const source = parsed(file);

@@ -13,7 +13,7 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((sim) => sim.stop()));
 });
 
-/** Returns all faults whose deliveries are known exactly, which excludes resets. */
+/** Returns all faults with exactly known deliveries, which excludes resets. */
 function faultsOf({ faults }: Sim): (() => unknown)[] {
   return [
     () => faults.drop(),
@@ -73,7 +73,7 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
     const { notJson, noTime, resync: _, ...found } = countsOf([...distinct.values()]);
     const truth = sim.truth.deliveredBetween(noonUs - 3_600_000_000, clock.now() * 1000 + 60_000_001);
     expect(found).toEqual({ events: truth.events, metrics: truth.metrics });
-    // Frames without a number cannot be distinguished from repeated ones: only their presence is compared.
+    // Compare only the presence of frames without a number, because they cannot be distinguished from repeated frames.
     expect(notJson + noTime > 0).toBe(truth.notJson + truth.noTime > 0);
   },
 );

@@ -52,7 +52,7 @@ function rising(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, at) => from + at);
 }
 
-/** Compares all events that any connection received, counted once by a full parse, with the record. */
+/** Compares the record with the events that any connection received, each counted once by a full parse. */
 function expectTruth({ sim, clock }: Scene, consumers: readonly Consumer[]): void {
   const once = new Map(
     consumers.flatMap(({ frames }) => parsed(frames).map((frame, at) => [frame.cursor, frames[at] ?? ''] as const)),
@@ -97,7 +97,7 @@ describe('a dropped socket', () => {
 });
 
 describe('a silent period', () => {
-  it('delivers nothing, answers pings, and delivers the events of that time afterwards', async () => {
+  it('delivers nothing, responds to pings, and delivers the events of that time afterwards', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -116,7 +116,7 @@ describe('a silent period', () => {
 });
 
 describe('a half-open socket', () => {
-  it('answers neither pings nor a close frame, and stays open', async () => {
+  it('responds neither to pings nor to a close frame, and stays open', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);
@@ -195,7 +195,7 @@ it('a repeat sends the last events again, and the record counts them once', asyn
 });
 
 describe('the cutover from replay to live', () => {
-  it('can be reordered: newer events then precede older ones, and none is missing', async () => {
+  it('can be reordered, so that newer events precede older ones and none is missing', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -208,7 +208,7 @@ describe('the cutover from replay to live', () => {
     expect(scene.sim.faults.fired.reorder_at_cutover).toBe(1);
   });
 
-  it('can lose events: the older events are not sent, and the record shows the hole', async () => {
+  it('can lose events, so that older events are not sent and the record shows the omission', async () => {
     const scene = await startScene();
     scene.sim.faults.reorderAtCutover({ events: 60, lose: true });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs + 1 - 10_000_000) });
@@ -231,7 +231,7 @@ describe('cursors', () => {
     expect(scene.sim.faults.fired.replay_earlier).toBe(1);
   });
 
-  it('can be clamped: an old cursor is moved forward without a notice', async () => {
+  it('can be clamped, so that an old cursor is moved forward without a notice', async () => {
     const scene = await startScene();
     scene.sim.faults.clampCursor({ seconds: 5 });
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -241,7 +241,7 @@ describe('cursors', () => {
     expectTruth(scene, [consumer]);
   });
 
-  it('can be treated as future ones: nothing is then replayed', async () => {
+  it('can be treated as future ones, so that nothing is replayed', async () => {
     const scene = await startScene();
     scene.sim.faults.futureCursor();
     const consumer = await subscribe(scene.jetstream, { cursor: String(noonUs - 60_000_000) });
@@ -252,7 +252,7 @@ describe('cursors', () => {
   });
 });
 
-it('all events of a batch have one time, in live traffic and in a replay from within the batch', async () => {
+it('the events of a batch have one time, in live traffic and in a replay from within the batch', async () => {
   const scene = await startScene();
   const consumer = await subscribe(scene.jetstream);
   const { fromSeq, toSeq } = scene.sim.faults.batchTime({ size: 25, seconds: 2 });
@@ -269,7 +269,7 @@ it('all events of a batch have one time, in live traffic and in a replay from wi
 });
 
 describe('injected frames', () => {
-  it('can be malformed: each variant is sent in turn, and counted by the resulting kind', async () => {
+  it('can be malformed in every variant, each counted by the resulting kind', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.malformed({ events: 42 });
@@ -292,7 +292,7 @@ describe('injected frames', () => {
     expect(scene.sim.faults.fired.unknown).toBe(1);
   });
 
-  it('can be huge: a valid post of the requested size', async () => {
+  it('can be huge, as a valid post of the requested size', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     scene.sim.faults.huge({ bytes: 3_000_000, events: 2 });
@@ -315,7 +315,7 @@ describe('injected frames', () => {
   });
 });
 
-it('handshakes are refused with a status for a given number of times', async () => {
+it('a host refuses a given number of handshakes with a status', async () => {
   const scene = await startScene();
   scene.sim.faults.refuse({ status: 503, times: 2 });
   expect([await refusal(scene.jetstream), await refusal(scene.jetstream)]).toEqual([503, 503]);

@@ -79,7 +79,7 @@ describe('a subscription with a cursor', () => {
     expect([times(inclusive.frames)[0], times(next.frames)[0]]).toEqual([at, after]);
   });
 
-  it('joins the replay with live traffic without a hole or a repeat', async () => {
+  it('continues from the replay to live traffic without an omission or a repeat', async () => {
     const { sim, clock, jetstream } = await startSim({ seqCursors: true });
     const consumer = await subscribe(jetstream, { cursor: String(noonUs - 3_000_000) });
     for (let step = 0; step < 10; step++) {
@@ -101,7 +101,7 @@ describe('a subscription with a cursor', () => {
     expect(resumed.frames.slice(0, 10)).toEqual(before.frames.slice(40, 50));
   });
 
-  it('older than the horizon begins at the horizon, without a notice', async () => {
+  it('begins at the horizon without a notice if the cursor is older than the horizon', async () => {
     const { sim, jetstream } = await startSim({ historyHours: 0.01 });
     const consumer = await subscribe(jetstream, { cursor: '1' });
     const horizonUs = noonUs - 36_000_000;
@@ -110,7 +110,7 @@ describe('a subscription with a cursor', () => {
     expect(countsOf(consumer.frames)).toEqual(truth);
   });
 
-  it('in the future receives live traffic', async () => {
+  it('receives live traffic if the cursor is in the future', async () => {
     const { sim, clock, jetstream } = await startSim();
     const consumer = await subscribe(jetstream, { cursor: String(noonUs + 3_600_000_000) });
     clock.advance(1000);
@@ -147,13 +147,13 @@ describe('the handshake', () => {
     ['/subscribe?cursor=yesterday', 400],
     ['/subscribe?wantedDids=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 400],
     ['/elsewhere', 404],
-  ])('of %s is refused with %i', async (path, status) => {
+  ])('with %s is refused with %i', async (path, status) => {
     const { jetstream } = await startSim();
     expect(await refusal(new URL(path, jetstream).href)).toBe(status);
   });
 });
 
-it('a host answers a ping with its payload', async () => {
+it('a host responds to a ping with its payload', async () => {
   const { jetstream } = await startSim();
   const { socket } = await subscribe(jetstream);
   socket.ping('still there?');
@@ -197,7 +197,7 @@ it('a host stops sending while the consumer does not read, and loses nothing', a
   expect(countsOf(consumer.frames)).toEqual(sim.truth.countsBetween(fromUs, noonUs + 1));
 });
 
-it("a host's rate differs from another's by the factor", async () => {
+it("a host's rate differs from another host's rate by the factor", async () => {
   const hosts = [1, 1.6].map((endpointFactor) => createSim({ seed: 5, endpointFactor }));
   const [small = 0, large = 0] = hosts.map(({ truth }) => truth.countsBetween(noonUs, noonUs + 3_600_000_000).events);
   expect(large / small).toBeCloseTo(1.6, 1);

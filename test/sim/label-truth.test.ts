@@ -18,7 +18,7 @@ it.each([1, 2, 3])('the readers of all streams receive exactly the labels in the
     sim.labelers.list.map(async (labeler) => ({ labeler, consumer: await subscribeLabels(labeler.endpoint) })),
   );
   for (let minute = 0; minute < 10; minute++) pass(60);
-  // A last label is emitted per labeler: once it has arrived, all earlier labels have arrived too.
+  // Emit a last label of each labeler. Once that label has arrived, all earlier labels have arrived too.
   for (const { labeler } of readers) labeler.faults.emit(1);
   sim.pump();
   const sizes = () => readers.map(({ consumer }) => consumer.frames.length);

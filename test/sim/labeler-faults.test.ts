@@ -89,7 +89,7 @@ describe('faulty responses', () => {
     ozone.faults.answer(kind === 'drip' ? { kind, bytesPerSecond: 50 } : { kind }, { on: 'query' });
     const stop = new AbortController();
     const answered = page(ozone.endpoint, { signal: stop.signal }).then((answer) => answer.text());
-    // The next step requires that the request has arrived.
+    // Wait for the request, because the next step requires that it has arrived.
     await until('the fault has fired', () => ozone.faults.fired.get('query_answer') === 1);
     setTimeout(() => stop.abort(new Error('given up')), 300);
     await expect(answered).rejects.toThrow('given up');
@@ -114,7 +114,7 @@ describe('faulty pages', () => {
     expect(skyware.faults.fired.get('no_cursor')).toBe(1);
   });
 
-  it('without an order differ between two equal requests, and following their cursor misses labels', async () => {
+  it('without an order differ between two equal requests, and a reader that follows their cursor misses labels', async () => {
     const { ozone } = await start();
     const all = await readAll(ozone.endpoint);
     ozone.faults.withoutOrder();
@@ -127,7 +127,7 @@ describe('faulty pages', () => {
 });
 
 describe('slow responses', () => {
-  it('delayed pages arrive late, and a half-open stream answers no ping', async () => {
+  it('include delayed pages and half-open streams without pongs', async () => {
     const { ozone } = await start();
     ozone.faults.delayed(50);
     const before = performance.now();
@@ -152,7 +152,7 @@ describe('slow responses', () => {
 });
 
 describe('faults of databases and hosts', () => {
-  it('include a recreated database: streams end, seq begins at 1, and an old cursor is in the future', async () => {
+  it('include a recreated database, which ends streams, begins seq at 1, and makes an old cursor future', async () => {
     const { skyware, sim } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const old = skyware.edge;
@@ -169,7 +169,7 @@ describe('faults of databases and hosts', () => {
     expect([...sim.labelers.truth.emitted(0, undefined, skyware.did)].length).toBe(old + 2);
   });
 
-  it('include a lost tail: the last seq numbers are assigned again, to other labels', async () => {
+  it('include a lost tail, after which the last seq numbers are assigned again to other labels', async () => {
     const { skyware } = await start();
     const before = await readAll(skyware.endpoint);
     skyware.faults.loseTail(3);
@@ -180,7 +180,7 @@ describe('faults of databases and hosts', () => {
     expect(skyware.database.newestSeq(skyware.edge)).toBe(before.length);
   });
 
-  it('include a temporary outage: the labeler refuses connections, then listens on its port again with its labels', async () => {
+  it('include a temporary outage, after which the labeler listens on its port again with its labels', async () => {
     const { ozone, pass } = await start();
     const { endpoint } = ozone;
     await ozone.faults.dead({ seconds: 60 });
@@ -192,7 +192,7 @@ describe('faults of databases and hosts', () => {
     expect(ozone.faults.fired.get('dead')).toBe(1);
   });
 
-  it('include a move: the old origin is dead and the directory returns the new one', async () => {
+  it('include a move, after which the old origin is dead and the directory returns the new one', async () => {
     const { ozone, sim } = await start();
     const { endpoint } = ozone;
     await ozone.faults.move();
@@ -227,7 +227,7 @@ describe('faults of streams', () => {
     ['future', 'FutureCursor'],
     ['too_slow', 'ConsumerTooSlow'],
     ['outdated', 'OutdatedCursor'],
-  ] as const)('a cursor is answered with %s', async (condition, name) => {
+  ] as const)('include the response %s to a cursor', async (condition, name) => {
     const { ozone } = await start();
     ozone.faults.nextCursor(condition);
     const consumer = await subscribeLabels(ozone.endpoint, ozone.edge);

@@ -69,7 +69,7 @@ describe('a simulated labeler', () => {
     }
   });
 
-  it('sends new labels as the clock advances, and only those without a cursor', async () => {
+  it('sends new labels as the clock advances, and without a cursor only those', async () => {
     const { pass, skyware } = await start();
     const consumer = await subscribeLabels(skyware.endpoint);
     const before = skyware.edge;

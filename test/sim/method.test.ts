@@ -44,7 +44,7 @@ async function refused(url: string): Promise<{ status: number; body: unknown }> 
 
 describe('the subscribeEvents method', () => {
   it.each([false, true])(
-    'delivers the events of the legacy wire in its own format (varied keys: %s)',
+    'delivers the events of the legacy method in its own format (varied keys: %s)',
     async (variedKeys) => {
       const { sim, clock, legacy, url } = await startSim({ variedKeys });
       const cursor = String(noonUs - 2_000_000);
@@ -188,7 +188,7 @@ describe('a host of the method', () => {
   });
 
   it(
-    'closes the socket of a consumer without pongs, and keeps that of one with pongs',
+    'closes the socket of a consumer without pongs, and keeps the socket of a consumer with pongs',
     async () => {
       const { sim, url } = await startSim();
       const [deaf, well] = [await subscribe(url), await subscribe(url)];

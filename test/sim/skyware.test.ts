@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { labelsOf, queryLabels, subscribeLabels } from '../../harness/sim/label-consumer.ts';
 import { type LabelSim, startLabelSim } from '../../harness/sim/label-support.ts';
 
-/** Tests that compare the simulated labeler with the real program, over the same labels. */
+/** Compares the simulated labeler with the real program over the same labels. */
 let simulated: LabelSim;
 let real: LabelerServer;
 let folder: string;
@@ -63,15 +63,15 @@ it.each([
   ['the next page', { limit: '7', cursor: '7' }],
   ['an empty page', { cursor: String(count) }],
   ['a cursor beyond the end', { cursor: '99999' }],
-  ['a cursor of nought', { cursor: '0', limit: '2' }],
+  ['a cursor of zero', { cursor: '0', limit: '2' }],
   ['a limit of 251', { limit: '251' }],
-  ['a limit of nought', { limit: '-1' }],
-  ['a cursor that is no number', { cursor: 'abc' }],
+  ['a limit of zero', { limit: '-1' }],
+  ['a cursor that is not a number', { cursor: 'abc' }],
   ['a star in the middle', { uriPatterns: 'at://*/x' }],
   ['accounts alone', { uriPatterns: 'did:*' }],
   ['no pattern', { uriPatterns: '' }],
   ['another source', { sources: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa' }],
-])('the simulated skyware labeler answers %s like a real one', async (_, params) => {
+])('the simulated skyware labeler responds to %s like a real one', async (_, params) => {
   const [mine, theirs] = [await queryLabels(endpoints.simulated, params), await queryLabels(endpoints.real, params)];
   expect(unsigned(mine)).toEqual(unsigned(theirs));
 });
@@ -95,7 +95,7 @@ it('the simulated skyware labeler ends a stream with a future cursor like a real
   expect(await read(endpoints.simulated)).toEqual(await read(endpoints.real));
 });
 
-it('the simulated skyware labeler answers other methods and health requests like a real one', async () => {
+it('the simulated skyware labeler responds to other methods and health requests like a real one', async () => {
   for (const path of ['/xrpc/com.atproto.label.unknown', '/xrpc/_health']) {
     const [mine, theirs] = await Promise.all(
       [endpoints.simulated, endpoints.real].map(async (endpoint) => {

@@ -34,7 +34,7 @@ async function sealDay(): Promise<void> {
 
 type Question = readonly [name: string, ask: (store: StoreReader) => Promise<unknown>];
 
-/** Queries that read a sealed day, of every kind. */
+/** Queries of every kind that read a sealed day. */
 const questions: readonly Question[] = [
   ...accounts.flatMap((account): Question[] => {
     const page = { account, ...interval, after: null, limit: 500 };
@@ -69,13 +69,14 @@ const questions: readonly Question[] = [
     (store) => store.countsOverTime({ start: micros(noon - hour), end: micros(noon + hour), bucket: 'minute' }),
   ],
   ['refusals', (store) => store.refusals(interval)],
+  ['counters of labelers', (store) => store.labelerCounters(interval)],
 ];
 
 async function answers(): Promise<Map<string, unknown>> {
   const store = openSqliteReader(place.path);
   const found = new Map<string, unknown>();
   try {
-    // Each query runs twice, because data that was verified once must not be read without verification the second time.
+    // Run each query twice, because data that was verified once must be verified again.
     for (const turn of ['first', 'second']) {
       for (const [name, ask] of questions) {
         found.set(`${turn} ${name}`, await ask(store).catch((error: unknown) => error));

@@ -23,7 +23,9 @@ const accounts = [...subjects, `did:web:${'a'.repeat(200)}.example`];
 const account = fc.constantFrom(...accounts);
 const rows = fc.oneof(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 400 }));
 
-/** Generates events of a day: rows are committed, or rolled back with their counts, or the writer restarts. */
+/**
+ * Generates the events of a day: a commit of rows, a rollback of rows with their counts, or a restart of the writer.
+ */
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('append' as const), account, rows }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('fail' as const), account, rows }) },
@@ -103,7 +105,7 @@ it('an account whose counts exceed the room of one commit gets counts in a later
   };
   try {
     for (let round = 0; round < 3; round++) {
-      // Each of these accounts is one row below the threshold, and their counts together use most of the room of one
+      // Each of these accounts is one row below the threshold. Their counts together use most of the room of one
       // commit.
       const others = Array.from({ length: 62 }, (_, i) => `did:web:${round}-${i}.example`);
       for (const half of [others.slice(0, 31), others.slice(31)]) {
@@ -247,7 +249,9 @@ function batchOfValues(account: string, first: number, rows: number): Batch {
 /** Converts the open day to the format of a version without stored counts. */
 function toVersion2(folder: string): void {
   const db = new Database(join(storePaths(folder).days, openDay));
-  db.exec('DROP TABLE refused_rows; DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2');
+  db.exec(
+    'DROP TABLE counter_labeler; DROP TABLE refused_rows; DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2',
+  );
   db.close();
 }
 

@@ -9,7 +9,7 @@ import { type Case, DamageCases, isBroken } from '../../harness/damage/cases.ts'
 const cases = Number(process.env.ALMANAC_TEST_DAMAGE ?? 500);
 const seed = Number(process.env.ALMANAC_TEST_DAMAGE_SEED ?? 1);
 
-it(`the store opens ${cases} damaged files unchanged, with a gap, or refuses them, seed ${seed}`, async () => {
+it(`the store opens each of ${cases} damaged files unchanged, with a gap, or refuses it (seed ${seed})`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-damage-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const damaged = await DamageCases.make(folder, seed);

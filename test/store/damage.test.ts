@@ -28,16 +28,12 @@ describe('damage of a store', () => {
   });
 
   it.each([
-    [
-      'a row that was taken away',
-      'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)',
-      /counted|last row/,
-    ],
-    ['a counter that was changed', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*the counter has/],
-    ['an hour that was lost', 'DELETE FROM counter_hour', /hour .*no counter exists/],
-    ['a value that was changed', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
+    ['a removed row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)', /counted|last row/],
+    ['a changed counter', 'UPDATE counter_minute SET applied = applied + 1', /minute \d+ .*the counter has/],
+    ['a lost hour', 'DELETE FROM counter_hour', /hour .*no counter exists/],
+    ['a changed value', `UPDATE observation SET flags = flags | 3 WHERE id = ${noon}`, /the identity of row/],
     ['a row of another day', `UPDATE observation SET id = id + ${day} WHERE id = ${noon}`, /another day/],
-  ])('is detected by verify: %s', async (_, sql, problem) => {
+  ])('is detected by verify (%s)', async (_, sql, problem) => {
     await open().append(batch([1, 2, 4]));
     await place.close();
     place.change(today, sql);
@@ -51,7 +47,7 @@ describe('damage of a store', () => {
     ['a name', "UPDATE val SET name = name || ' other'"],
     ['an identity', `UPDATE observation SET identity = zeroblob(16) WHERE id = ${noon}`],
     ['a time', `UPDATE observation SET cts = NULL, cts_text = NULL WHERE id = ${noon}`],
-  ])('is never served from an open day: %s', async (_, sql) => {
+  ])('is never served from an open day (%s)', async (_, sql) => {
     await open().append(batch([0, 4]));
     await place.close();
     place.change(today, sql);
@@ -104,7 +100,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('never yields a count below the number of rows if it is in the counts of an open day: reads fail with the location', async () => {
+  it('never yields a count below the number of rows if it is in the counts of an open day, because reads fail with the location', async () => {
     await open({ at: micros(noon - day) }).append(batch(Array.from({ length: 70 }, (_, i) => 4 * i)));
     await place.close();
     place.change(today, 'UPDATE busy SET applied = applied / 8, removed = removed / 8');
@@ -129,20 +125,20 @@ describe('damage of a store', () => {
       /the counts of did:plc:\S+ do not match its rows/,
     ],
     [
-      'of counts that changed',
+      'changed counts',
       'UPDATE busy_groups SET packed = zeroblob(length(packed))',
       /the counts of an account do not match their checksum/,
     ],
-    ['of counts that are gone', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ do not match its rows/],
+    ['removed counts', 'DELETE FROM busy_groups', /the counts of did:plc:\S+ do not match its rows/],
     [
-      'of counts of an absent subject',
+      'counts of an absent subject',
       `INSERT INTO busy_groups(subject, packed)
        VALUES (x'ff', x'${packGroups([], groupsSeed(Buffer.of(0xff))).toString('hex')}')`,
       /counts are stored for a subject/,
     ],
     ['of bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))', /its subject filter does not match/],
-    ['of bits that are gone', 'DELETE FROM subject_filter', /its subject filter does not match/],
-  ])('is detected by verify if it is in the part %s of a sealed day', async (_, change, problem) => {
+    ['removed bits', 'DELETE FROM subject_filter', /its subject filter does not match/],
+  ])('is detected by verify if it is in %s of a sealed day', async (_, change, problem) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -151,9 +147,9 @@ describe('damage of a store', () => {
   });
 
   it.each([
-    ['bits that changed', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
-    ['bits that are gone', 'DELETE FROM subject_filter'],
-  ])('hides no row if it is in the part %s of a sealed day, because reads fail', async (_, change) => {
+    ['changed bits', 'UPDATE subject_filter SET bits = zeroblob(length(bits))'],
+    ['removed bits', 'DELETE FROM subject_filter'],
+  ])('hides no row if it is in %s of a sealed day, because reads fail', async (_, change) => {
     await place.sealBusyDay();
     place.change(sealedToday, change);
     const reader = openSqliteReader(place.path);
@@ -164,7 +160,7 @@ describe('damage of a store', () => {
     await reader.close();
   });
 
-  it('never yields another number if it is in the counts of a sealed day: reads fail with the location', async () => {
+  it('never yields another number if it is in the counts of a sealed day, because reads fail with the location', async () => {
     await place.sealBusyDay();
     place.change(sealedToday, 'UPDATE busy_groups SET packed = zeroblob(length(packed))');
     await expectNoTally(micros(noon + day), sealedToday);
@@ -206,7 +202,7 @@ describe('an error that is not damage', () => {
   });
 });
 
-/** Expects that counting the day up to an instant fails with an error that names the file to restore. */
+/** Expects that a count of the day up to an instant fails with an error that names the file to restore. */
 async function expectNoTally(end: Micros, file: string): Promise<void> {
   const reader = openSqliteReader(place.path);
   const asked = { account: alice, start: micros(noon - day / 2), end, budget: 100 };

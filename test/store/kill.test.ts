@@ -31,13 +31,13 @@ describe('a writer that is killed', () => {
   });
 
   it(
-    `loses no accepted row, stores none twice and keeps its counters, at ${kills} random instants`,
+    `loses no accepted row, stores no row twice and keeps its counters, at ${kills} random instants`,
     async () => {
       const random = xorshift(20_261_121);
       let accepted = 0;
       for (let run = 0; run < kills; run++) {
-        // Every second run may be killed before it makes progress; the other runs make progress, regardless of the
-        // speed of the machine.
+        // Kill every second run possibly before it makes progress. The other runs make progress on a machine of any
+        // speed.
         const wait = async ({ moved }: Said): Promise<void> => {
           if (run % 2 === 1) await moved;
           await delay(random() * maxRun);
@@ -139,7 +139,8 @@ async function expectWhole(folder: string, accepted: number): Promise<void> {
   const store = openSqliteReader(folder);
   try {
     const numbers = await everyNumber(store);
-    // The rows are in order of acceptance, each occurs once, no row is missing, and all acknowledged rows exist.
+    // Compare the rows with the batches: they are in order of acceptance, each occurs once, and all acknowledged rows
+    // exist.
     expect(numbers.findIndex((n, i) => n !== i)).toBe(-1);
     expect(numbers.length).toBeGreaterThanOrEqual(accepted);
     const [position] = await store.positions();
@@ -170,7 +171,7 @@ async function everyNumber(store: StoreReader): Promise<number[]> {
   return found.sort(([a], [b]) => a - b).map(([, number]) => number);
 }
 
-/** Returns a generator of numbers from 0 to 1 that gives the same sequence in every run. */
+/** Returns a generator of numbers from 0 to 1 with the same sequence in every run. */
 function xorshift(seed: number): () => number {
   let state = seed;
   return () => {

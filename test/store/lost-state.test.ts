@@ -38,11 +38,11 @@ describe('a store with day files and no usable state file', () => {
     ['that is missing', () => rm(state())],
     ['that is empty', () => truncate(state(), 0)],
     [
-      'that is empty, with the log of another one',
+      'that is empty and has the log of another one',
       () => writeFile(state('-wal'), 'x').then(() => truncate(state(), 0)),
     ],
     [
-      'that a store without days has in its place',
+      'of a store without days',
       async () => {
         const other = join(place.path, 'other');
         await openSqliteWriter({ folder: other, at }).close();
@@ -51,7 +51,7 @@ describe('a store with day files and no usable state file', () => {
       },
     ],
     [
-      'that was begun and never written, as one whose log was lost looks',
+      'that was created and never written',
       async () => {
         const { default: Database } = await import('better-sqlite3');
         await rm(state());
@@ -60,7 +60,7 @@ describe('a store with day files and no usable state file', () => {
         db.close();
       },
     ],
-  ])('is damaged, opening it reports the remedy and removes nothing, with a state file %s', async (_, lose) => {
+  ])('is reported as damaged with a remedy, and keeps every file, if it has a state file %s', async (_, lose) => {
     await twoDays();
     const before = await dayFiles();
     await lose();

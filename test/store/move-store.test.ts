@@ -91,7 +91,7 @@ describe('the command new-epoch', () => {
   );
 });
 
-it('the command new-epoch also moves the copy of an interrupted restore', async () => {
+it('moves also the copy of an interrupted restore', async () => {
   const from = await backedUp();
   try {
     kill('restore', 'restore.copied', from);

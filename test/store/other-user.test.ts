@@ -7,9 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 
-/**
- * Id of a user who may read the store's files but may not write them, like the user of the account surface in deploy/.
- */
+/** Id of a user who may read but not write the store's files, like the user of the account surface in deploy/. */
 
 const otherUser = 65_534;
 const asRoot = process.getuid?.() === 0;

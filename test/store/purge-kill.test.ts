@@ -31,7 +31,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-/** Purges the labeler's rows in a separate process, which kills itself at the fault point unless it is empty. */
+/**
+ * Purges the labeler's rows in a separate process. The process kills itself at the fault point, unless `point` is
+ * empty.
+ */
 async function purge(fault = ''): Promise<string | null> {
   const child = spawn(process.execPath, [script, folder, fault], { stdio: ['ignore', 'ignore', 'inherit'] });
   const [, signal] = await once(child, 'close');
@@ -74,7 +77,7 @@ const points = [
 
 describe('a purge whose writer is killed', () => {
   it.each(points)(
-    'leaves a sealed day complete, counters equal to the rows, and a purge that can be resumed, after a kill at %s',
+    'leaves sealed days complete, counters equal to the rows, and a purge that can be resumed, after a kill at %s',
     async (fault) => {
       const before = await rowsByDay();
       expect(before).toEqual([true, true, false, false, false].map((sealed) => [sealed, hostileRows, otherRows]));

@@ -22,7 +22,7 @@ const place = useSqliteFolder();
 const { open } = place;
 
 describe('the write-ahead log of a day', () => {
-  it('does not exceed its limit while a stopped reader uses it: append refuses, and continues once the reader ends', async () => {
+  it('does not exceed its limit while a stopped reader uses it, because append refuses until the reader ends', async () => {
     const maxLogBytes = 24 * 1024 * 1024;
     const writer = open({ maxLogBytes });
     await writer.append(many(0));
@@ -58,7 +58,7 @@ describe('the write-ahead log of a day', () => {
 });
 
 describe('a stopped reader of a past day', () => {
-  it('postpones only the sealing of that day, until the reader ends; later days are sealed', async () => {
+  it('postpones only the sealing of that day until the reader ends, and later days are sealed', async () => {
     const writer = open();
     await writer.append(many(0));
     const stopped = new Database(place.dayPath(today), { readonly: true });
@@ -96,20 +96,23 @@ describe('a full disk', () => {
 });
 
 describe('a failure during an append', () => {
-  it.each(['append.rows', 'append.counters', 'append.positions'])('stores no row at %s', async (point) => {
-    let armed = false;
-    const writer = open({
-      faults: (reached) => {
-        if (armed && reached === point) throw new Error('cut short');
-      },
-    });
-    await writer.append(batch([1, 2]));
-    armed = true;
-    await expect(writer.append(batch([3, 4]))).rejects.toThrow('cut short');
-    armed = false;
-    expect(await writer.append(batch([3, 4, 5]))).toMatchObject({ accepted: 3, duplicates: [], first: noon + 2 });
-    expect(await problems(writer)).toEqual([]);
-  });
+  it.each(['append.rows', 'append.counters', 'append.positions'])(
+    'stores no row after the failure %s',
+    async (point) => {
+      let armed = false;
+      const writer = open({
+        faults: (reached) => {
+          if (armed && reached === point) throw new Error('cut short');
+        },
+      });
+      await writer.append(batch([1, 2]));
+      armed = true;
+      await expect(writer.append(batch([3, 4]))).rejects.toThrow('cut short');
+      armed = false;
+      expect(await writer.append(batch([3, 4, 5]))).toMatchObject({ accepted: 3, duplicates: [], first: noon + 2 });
+      expect(await problems(writer)).toEqual([]);
+    },
+  );
 
   it('is repaired by the next opening if it occurs between the new floor and the removal of a day', async () => {
     let armed = false;
@@ -269,7 +272,10 @@ describe('a reader in another process', () => {
 const wholeDay = { start: noon, end: micros(noon + day / 2) };
 /** Converts a day's file to the format of an earlier schema version. */
 function toVersion(version: number, name: string, sql: string): void {
-  place.change(name, `${sql}; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`);
+  place.change(
+    name,
+    `${sql}; DROP TABLE IF EXISTS counter_labeler; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`,
+  );
 }
 
 /** Converts the filter of a sealed day to the format of an earlier schema version. */

@@ -8,8 +8,8 @@ import { compileShim } from '../../harness/faults/shim.ts';
 import { lacks } from '../../harness/process/tools.ts';
 
 /**
- * Maximum number of runs of an operation: all calls of a short operation and evenly spread calls of a long one, each
- * with one failure. `npm run test:faults` fails every call with every failure.
+ * Maximum number of runs of an operation. The runs cover all calls of a short operation and evenly spread calls of a
+ * long one, each with one failure. `npm run test:faults` fails every call with every failure.
  */
 const most: Readonly<Record<string, number>> = {
   publish: 40,

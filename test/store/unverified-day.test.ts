@@ -18,7 +18,7 @@ async function sealedByVersion2(): Promise<void> {
   chmodSync(place.dayPath(sealedToday), 0o644);
   place.change(
     sealedToday,
-    `DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; DROP TABLE subject_filter;
+    `DROP TABLE counter_labeler; DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; DROP TABLE subject_filter;
      CREATE TABLE busy(subject, source, val, target, applied, removed); INSERT INTO busy ${hotSubjectsSql};
      DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2`,
   );
@@ -78,21 +78,18 @@ describe('a day that was sealed without checksums', () => {
     ['a counter', 'UPDATE counter_minute SET applied = applied + 1'],
     ['an hour', 'DELETE FROM counter_hour'],
     ['a row', 'DELETE FROM observation WHERE id = (SELECT max(id) FROM observation)'],
-  ])(
-    'gets no checksums if its part %s is already wrong: the day stays unverified, and one report says it',
-    async (_, sql) => {
-      await sealedByVersion2();
-      place.change(sealedToday, sql);
-      const events: FileEvent[] = [];
-      const writer = place.open({ at: later, onFile: (event) => events.push(event) });
-      for (let run = 0; run < 2; run++) await writer.maintain(later);
-      await place.close();
-      expect(events).toEqual([
-        { name: sealedToday, day: '2024-10-04', action: 'left', reason: expect.stringMatching(/unverified.*--repair/) },
-      ]);
-      expect(await isUnverified()).toBe(true);
-    },
-  );
+  ])('gets no checksums if its part %s is already wrong, stays unverified, and is reported once', async (_, sql) => {
+    await sealedByVersion2();
+    place.change(sealedToday, sql);
+    const events: FileEvent[] = [];
+    const writer = place.open({ at: later, onFile: (event) => events.push(event) });
+    for (let run = 0; run < 2; run++) await writer.maintain(later);
+    await place.close();
+    expect(events).toEqual([
+      { name: sealedToday, day: '2024-10-04', action: 'left', reason: expect.stringMatching(/unverified.*--repair/) },
+    ]);
+    expect(await isUnverified()).toBe(true);
+  });
 
   it.each(['checksums.written', 'checksums.renamed'])('is complete after a kill at %s', async (point) => {
     await sealedByVersion2();

@@ -69,7 +69,7 @@ describe('the recorded events', () => {
     }
   });
 
-  it('have the same result as in a full parse with any one byte changed', () => {
+  it('have the same result as in a full parse after any one byte is changed', () => {
     const read = createReader();
     const bytes = [
       0x00, 0x09, 0x0a, 0x20, 0x22, 0x2c, 0x2d, 0x30, 0x3a, 0x5b, 0x5c, 0x5d, 0x65, 0x75, 0x7b, 0x7d, 0x7f, 0xff,

@@ -71,7 +71,7 @@ describe('almanac weather', () => {
     ['golden_v1.jsonl', 'not a zstd dictionary'],
     ['no-such-file', 'no such file or directory (ENOENT)'],
     ['.', 'not a file of at most 16 MiB'],
-  ])('rejects a file that is not a dictionary, with one line: %s', async (name, why) => {
+  ])('rejects a file that is not a dictionary, with one line (%s)', async (name, why) => {
     const path = join(import.meta.dirname, '..', 'fixtures', 'jetstream', name);
     const { code, stderr } = await runProgram(['weather', '--data', folder(), '--jetstream-dictionary', path]);
     expect(code).toBe(1);
@@ -101,7 +101,7 @@ describe('almanac weather', () => {
       window: { bucket_seconds: 60, span_seconds: 86_400, coverage_ratio: expect.closeTo(0.0413, 2) },
     });
     const { collections } = metrics.facts as { collections: Record<string, { mean_rate_per_s: number }> };
-    // The expected rate is about two thirds of 50 events a second, depending on the hour of the day.
+    // The expected rate is about two thirds of 50 events a second, and depends on the hour of the day.
     expect(collections['like.create']?.mean_rate_per_s).toBeGreaterThan(15);
     expect(collections['like.create']?.mean_rate_per_s).toBeLessThan(50);
     const conditions = (await (await fetch(`${base}/v1/weather/conditions`)).json()) as Record<string, unknown>;
@@ -115,7 +115,7 @@ describe('almanac weather', () => {
         origin: 'simulated',
       },
     });
-    await until('its metrics have an address', () => metricsPort() !== undefined);
+    await until('the metrics have an address', () => metricsPort() !== undefined);
     const operator = await (await fetch(`http://127.0.0.1:${metricsPort()}/metrics`)).text();
     for (const line of [
       /^almanac_weather_frames_total\{outcome="counted"\} [1-9]/m,

@@ -26,7 +26,7 @@ async function station(options: StationOptions = {}): Promise<Station> {
   open.push(one);
   await until('the backfill is over', () => one.lines.some((line) => line.includes('the backfill is over')));
   await until(
-    'one reader is left',
+    'one reader remains',
     () => one.sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
   );
   await settled(one);
@@ -53,7 +53,7 @@ function leftOut({ rows }: ReturnType<typeof readStore>): number {
   return rows.reduce((sum, row) => sum + row.leftOut, 0);
 }
 
-describe('over the subscribeEvents method, counts and observed time match the deliveries of the host', () => {
+describe('the instrument counts exactly the deliveries and the observed time of a subscribeEvents host', () => {
   test.each([1, 2, 3])('with drops, repeats, refusals and unreadable frames (seed %i)', async (seed) => {
     const one = await station({ sim: { seed, variedKeys: seed === 3 } });
     const { faults } = one.sim;
@@ -109,7 +109,7 @@ describe('over the subscribeEvents method, counts and observed time match the de
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('with a position that is too old: the remaining history is read, and the rest is recorded as a gap', async () => {
+  test('with a position that is too old, whose remaining history is read and whose lost part is recorded as a gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.clampCursor({ seconds: 0.5 });
@@ -140,7 +140,7 @@ describe('over the subscribeEvents method, counts and observed time match the de
     await one.restart();
     await until('it reads on', () => one.lines.filter((line) => line.includes('"compressed":true')).length === 2);
     await settled(one);
-    // Delete the dictionary, because its bytes come from the host and may contain anything.
+    // Delete the dictionary, because its bytes come from the host and may contain any text.
     rmSync(join(one.folder, dictionaryFile));
     await compareWithTruth(one);
     expect(one.told.outcomes.parse_error).toBe(0);
@@ -162,8 +162,8 @@ describe('a host that does not serve the method', () => {
   });
 });
 
-describe('a store of the legacy wire', () => {
-  test('remains published while both wires of its host are observed', async () => {
+describe('a store of the legacy protocol', () => {
+  test('remains published while both protocols of its host are observed', async () => {
     const one = await station({ wire: 'jetstream.legacy' });
     await one.weather().stop();
     const before = one.artifact();
@@ -171,9 +171,9 @@ describe('a store of the legacy wire', () => {
     const host = endpoint.replace('/subscribe', '');
     const settings = { ...settingsOf(one), jetstream: [host] };
     await one.restart({ settings });
-    await until('both wires are read', () => openWires(one).length === 2);
+    await until('both protocols are read', () => openWires(one).length === 2);
     const over = (): number => one.lines.filter((line) => line.includes('the backfill is over')).length;
-    await until('the present wire has filled in what came before', () => over() === 2);
+    await until('the reader of the current protocol has filled in earlier time', () => over() === 2);
     await settled(one);
     await one.weather().stop();
     const after = one.artifact();

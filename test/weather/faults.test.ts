@@ -6,10 +6,10 @@ import type { FaultName } from '../../sim/jetstream/faults.ts';
 import { windowFlag } from '../../src/weather/window/window.ts';
 
 const seeds = Array.from({ length: 10 }, (_, i) => i + 1);
-/** Returns true if the host of a seed numbers its frames, which is every other host. */
+/** Returns true if the host of a seed numbers its frames, as every second host does. */
 const withSeq = (seed: number): boolean => seed % 2 === 0;
 
-/** Runs a station through its backfill and then the fault, until live events are counted again. */
+/** Runs a station through its backfill and then through the fault, until live events are counted again. */
 async function through(
   seed: number,
   fault: FaultName,
@@ -18,9 +18,9 @@ async function through(
   const station = await startStation({ sim: { seed, seqCursors: withSeq(seed), variedKeys: seed % 3 === 0 } });
   const { sim } = station;
   await until('the backfill is over', () => station.lines.some((line) => line.includes('the backfill is over')));
-  // Events after the end of the backfill that the host still sent to it must have reached the live reader too.
+  // Wait until events that the host still sent to the ended backfill have reached the live reader, too.
   await until(
-    'one reader is left',
+    'one reader remains',
     () => sim.truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length === 1,
   );
   await settled(station);
@@ -31,8 +31,8 @@ async function through(
 }
 
 /**
- * Waits until the instrument has committed all events up to this call: frames arrive in order, and a later event is
- * committed.
+ * Waits until the instrument has committed all events up to this call. Frames arrive in order, so this is the case once
+ * a later event is committed.
  */
 async function settled({ told, clock }: Station): Promise<void> {
   const nowUs = clock() * 1000;
@@ -86,7 +86,7 @@ const cases: readonly Case[] = [
       sim.faults.slow({ framesPerSecond: 40 });
       const sent = (): number => sim.truth.deliveries.reduce((sum, { frames }) => sum + frames, 0);
       const before = sent();
-      await until('some frames trickle', () => sent() > before + 100);
+      await until('some frames arrive', () => sent() > before + 100);
       sim.faults.resume();
     },
     judge: lossless,
@@ -210,14 +210,15 @@ const cases: readonly Case[] = [
         station.sim.faults.drop();
       }),
     judge: async (station) => {
-      // Wait for the window in which the replay reaches the present, which is flagged for possible loss.
-      await until('the replay has met live', () => station.told.lagSeconds < 2);
+      // Wait for the window in which the replay reaches the present, because that window is flagged for possible loss.
+      await until('the replay has reached live traffic', () => station.told.lagSeconds < 2);
       await station.weather().stop();
       const kept = readStore(station.folder, station.artifact().source.endpoint);
       const delivered = deliveredMinutes(station.sim, kept).reduce((sum, { events }) => sum + events, 0);
       const counted = kept.rows.reduce((sum, { events }) => sum + events, 0);
       const late = kept.rows.reduce((sum, { lateOrRepeat }) => sum + lateOrRepeat, 0);
-      // With numbers, no event before the position counts: a lower number cannot distinguish a late event from a repeat.
+      // If frames have numbers, no event before the position counts, because a lower number cannot distinguish a late
+      // event from a repeat.
       expect(counted + late).toBe(delivered);
       expect(late).toBeGreaterThan(0);
       expect(kept.rows.some(({ flags }) => (flags & windowFlag.possibleLoss) !== 0)).toBe(true);

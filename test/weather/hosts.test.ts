@@ -24,7 +24,7 @@ test('the weather instrument reads a second host continuously, and publishes onl
     expect(one.artifact().source.endpoint).toBe(first);
     await one.sim.stop();
     const goneMs = one.clock();
-    await until('the second is published', () => one.artifact().source.endpoint === second, 120_000);
+    await until('the second host is published', () => one.artifact().source.endpoint === second, 120_000);
     const { generated_at: at, caveats, conditions, total_events: total } = one.artifact();
     expect(Date.parse(String(at)) - goneMs).toBeGreaterThan(14 * 60_000);
     expect(caveats?.[0]).toContain('because the first was not observed from');

@@ -13,7 +13,7 @@ const minuteUs = 60_000_000;
 const ending: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(ending.splice(0).map((end) => end())));
 
-/** A clock with a speed that can be stopped and then advanced by hand; it never runs backwards. */
+/** A clock that runs at a given speed, can be stopped and then advanced by hand, and never runs backwards. */
 interface StoppableClock {
   now(): number;
   run(speed: number): void;
@@ -37,7 +37,7 @@ function stoppableClock(speed: number): StoppableClock {
 const seen = ({ told }: Station): number => Object.values(told.outcomes).reduce((sum, n) => sum + n, 0);
 const sent = ({ sim }: Station): number => sim.truth.deliveries.reduce((sum, { frames }) => sum + frames, 0);
 
-/** Number of turns of the event loop without activity after which host and instrument are idle. */
+/** Number of turns of the event loop without activity after which the host and the instrument count as idle. */
 const quietTurns = 60;
 
 /** Waits until the host has sent, and the instrument has read, all events from before the clock stopped. */
@@ -45,7 +45,7 @@ async function settled(station: Station): Promise<void> {
   let last = -1;
   let turns = 0;
   await until(
-    'nothing more comes',
+    'no further event arrives',
     () => {
       const now = seen(station) + sent(station);
       turns = now === last ? turns + 1 : 0;
@@ -128,7 +128,7 @@ describe.concurrent('a host that sends false values in every field for an hour',
       expect(delivered.length).toBeGreaterThanOrEqual(2);
       expect(kept).toEqual(delivered);
       expect(watchedFromUs).toBeLessThanOrEqual(stoppedUs + minuteUs);
-      // Allow a day of minutes and the tolerance of the clock: false values must not create more rows.
+      // Allow the minutes of a day and of the clock tolerance, because false values must not create more rows.
       expect(rows).toBeLessThan(1440 + 120);
       expect(spans).toBeLessThan(rows * 17);
       expect(station.lines.length).toBeLessThan(20_000);
@@ -145,7 +145,7 @@ describe.concurrent('a stored position that no host can have sent', () => {
     ['a number far ahead of the stream', { kind: 'seq', value: 900_000_000_000_000, timeUs: startMs * 1000 }],
     ['a time in 2135', { kind: 'time', value: later, timeUs: later }],
   ] as const)(
-    'is abandoned with a recorded gap, and counting resumes within a minute: %s',
+    'is abandoned with a recorded gap, and counting resumes within a minute (%s)',
     async (_, position) => {
       const clock = stoppableClock(20);
       const sim = { rate: 10, seqCursors: position.kind === 'seq' };

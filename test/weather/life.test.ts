@@ -7,7 +7,8 @@ import { deliveredMinutes, minutesOf, readStore } from '../../harness/weather/we
 import { compareWithTruth, type Station, settingsOf, startStation } from '../../harness/weather/weather-station.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { OperatorError } from '../../src/ops/errors.ts';
-import { storeFile } from '../../src/weather/window/window-store.ts';
+import type { Position } from '../../src/weather/window/position.ts';
+import { openWindowStore, storeFile } from '../../src/weather/window/window-store.ts';
 
 const open: { end(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -24,9 +25,19 @@ function counted({ told }: Station): number {
   return told.outcomes.counted ?? 0;
 }
 
-/** Waits for the backfill of the instrument whose log begins at line `from`. */
+/** Waits for the backfill of the instrument that started at line `from` of the log. */
 async function filledIn({ lines }: Station, from = 0): Promise<void> {
   await until('the backfill is over', () => lines.slice(from).some((line) => line.includes('the backfill is over')));
+}
+
+/** Returns the stored position of a stopped instrument's live reader. */
+function readPosition({ folder }: Station, { endpoint }: { endpoint: string }): Position | null {
+  const store = openWindowStore(folder);
+  try {
+    return store.series(endpoint).live;
+  } finally {
+    store.close();
+  }
 }
 
 async function more(one: Station): Promise<void> {
@@ -36,14 +47,14 @@ async function more(one: Station): Promise<void> {
 
 /**
  * Silences the host until all its events are committed: uncommitted events would count as growth later, and frames in
- * transit are lost when the host stops. A connection opened during this time makes the host send again.
+ * transit are lost when the host stops. A connection that is opened during this time makes the host send again.
  */
 async function commitAll({ sim, told }: Station): Promise<void> {
   const newest = (): number => sim.truth.delivered().at(-1)?.toUs ?? 0;
   for (let sentUs = -1; sentUs !== newest(); ) {
     sim.faults.silence();
     const expectedUs = newest();
-    await until('all of it is committed', () => told.committedToUs >= expectedUs);
+    await until('all events are committed', () => told.committedToUs >= expectedUs);
     sentUs = expectedUs;
   }
 }
@@ -75,6 +86,22 @@ describe('a host that becomes silent permanently', () => {
   });
 });
 
+describe('an instrument that restarts while its host is away', () => {
+  test('reports the lag of its stored position before the first event', async () => {
+    const one = await station({ speed: 60 });
+    await more(one);
+    await one.weather().stop();
+    await one.sim.stop();
+    const { timeUs = 0 } = readPosition(one, one.artifact().source) ?? {};
+    one.told.lagSeconds = Number.NaN;
+    one.told.committedToUs = 0;
+    await one.restart();
+    await until('the host cannot be reached', () => one.told.causes.includes('connect'));
+    expect(one.told.lagSeconds).toBeGreaterThan(0);
+    expect(one.told.committedToUs).toBe(timeUs);
+  });
+});
+
 describe('a host that sends only unreadable frames', () => {
   test('is treated as silent: the connection is closed and resumed', async () => {
     const one = await station();
@@ -97,7 +124,7 @@ describe('an observation that has not begun', () => {
     await one.weather().stop();
     rmSync(join(one.folder, storeFile));
     await one.restart({ settings: { ...settingsOf(one), jetstream: [jetstream] } });
-    await until('it says that it cannot connect', () => one.told.causes.includes('connect'));
+    await until('the log reports that the instrument cannot connect', () => one.told.causes.includes('connect'));
     expect(one.artifact()).toMatchObject({
       total_events: { total: null, mean_rate_per_s: null, observed_seconds: 0 },
       collections: {},
@@ -129,7 +156,7 @@ describe('a full disk', () => {
     expect(counted(one)).toBe(committed);
     expect(one.artifact().total_events.total ?? 0).toBeGreaterThanOrEqual(kept.total_events.total ?? 0);
     full = false;
-    await until('it says that it can be written', () =>
+    await until('the log reports that the store can be written', () =>
       one.lines.some((line) => line.includes('the store is writable again')),
     );
     await more(one);
@@ -146,7 +173,7 @@ describe('a removed artifact directory', () => {
     rmSync(join(one.folder, 'artifacts'), { recursive: true, maxRetries: 10 });
     await one.weather().publish();
     expect(one.told.notWritten).toBeGreaterThan(0);
-    expect(one.lines.some((line) => line.includes('the last one remains'))).toBe(true);
+    expect(one.lines.some((line) => line.includes('the last artifact remains'))).toBe(true);
     mkdirSync(join(one.folder, 'artifacts'));
     await one.weather().publish();
     expect(one.artifact().total_events.total).toBeGreaterThan(0);
@@ -197,7 +224,7 @@ describe('a data directory with a writer', () => {
 });
 
 describe('two observed hosts', () => {
-  test('have two series, and a summary is of one of them and never of their sum', async () => {
+  test('have two series, and a summary describes one of them and never their sum', async () => {
     const one = await station();
     await filledIn(one);
     await more(one);
@@ -254,7 +281,7 @@ describe('the time of a long stop', () => {
     const [first, second] = observed;
     const gapMinutes = ((second?.from ?? 0) - (first?.to ?? 0)) / 60e6;
     expect(gapMinutes).toBeGreaterThan(5);
-    // The gap is eighteen minutes before the backfill, plus the time until its first event.
+    // The gap consists of eighteen minutes before the backfill and the time until the first event of the backfill.
     const reachMs = 0.3 * 3_600_000;
     expect((second?.from ?? 0) / 1000).toBeGreaterThanOrEqual(Math.floor(startedMs - reachMs));
     expect((second?.from ?? 0) / 1000).toBeLessThan(begunMs - reachMs + 1_000);

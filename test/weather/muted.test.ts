@@ -10,8 +10,8 @@ afterEach(async () => {
 });
 
 /**
- * Returns the time of the first event of a metric delivered at or after an instant; fails if there is none within ten
- * minutes.
+ * Returns the time of the first event of a metric that was delivered at or after an instant. Fails if no event was
+ * delivered within ten minutes.
  */
 function firstFrom(truth: Truth, metric: 'like.create' | 'like.delete', fromUs: number): number {
   let [low, high] = [fromUs, fromUs + 600_000_000];
@@ -43,7 +43,7 @@ test('a collection that a host stops sending is observed to the microsecond of i
   const { fromSeq, toSeq } = sim.faults.mute({ collections: ['app.bsky.feed.like'], seconds: 720 });
   const [fromUs, toUs] = [sim.truth.timeOf(fromSeq ?? 0), sim.truth.timeOf(toSeq ?? 0)];
   await until(
-    'the artifact names it',
+    'the artifact names the collection',
     () => one.artifact().caveats?.join().includes('no like.create events since') === true,
     60_000,
   );

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const end of ending.splice(0)) await end();
 });
 
-/** Starts an instrument that reads frames delivered one after the other, all after it has connected. */
+/** Starts an instrument that reads frames in sequence, all of which are delivered after it has connected. */
 async function follow(frames: readonly string[], beginMs = startMs): Promise<Station> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-frames-'));
   ending.push(() => rmSync(folder, { recursive: true, force: true }));
@@ -113,7 +113,7 @@ describe('the stored data of a run', () => {
   test('contains no identity, record or text, whatever the frames contain', async () => {
     const station = await follow([...frames, `{"did":"${planted.did}","text":"${planted.text}`]);
     station.sim.faults.drop();
-    await until('it connects again', () => station.told.connections.live === 2);
+    await until('the instrument connects again', () => station.told.connections.live === 2);
     const running = everythingKept(station);
     await station.weather().stop();
     expect(station.told.outcomes).toMatchObject({

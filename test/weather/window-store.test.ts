@@ -65,7 +65,7 @@ describe('the window store', () => {
     expect(store.observed(id, everything)).toEqual([{ from: minute, to: minute + 9 }]);
   });
 
-  test('adds a commit once, however often it is repeated', () => {
+  test('adds a commit once, even if it is repeated', () => {
     const { id, revision } = store.series(host);
     const commit = commitOf(id, revision, [delta(minute, 5)]);
     store.commit(commit);
@@ -166,14 +166,14 @@ describe('the window store', () => {
     expect(() => openWindowStore(folder)).toThrow(/^another almanac weather writes to/);
   });
 
-  test('is left unchanged if it has another version', () => {
+  test('leaves a file of another version unchanged', () => {
     store.close();
     const db = new Sqlite(join(folder, storeFile));
     db.pragma('user_version = 99');
     db.close();
-    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 3$/);
+    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 4$/);
     const mended = new Sqlite(join(folder, storeFile));
-    mended.pragma('user_version = 3');
+    mended.pragma('user_version = 4');
     mended.close();
     store = openWindowStore(folder);
   });
@@ -186,7 +186,7 @@ describe('the window store', () => {
     toVersion(version, join(folder, storeFile));
     store = openWindowStore(folder);
     const found = [store.series(host), store.windows(id, everything, metricNames), store.observed(id, everything)];
-    // A metric without a column in version 1 has the count zero.
+    // A metric without a column in version 1 has a count of zero.
     const counts = metricNames.map((name, i) => (name === 'sync.event' && version === 1 ? 0 : i === 0 ? 5 : 1));
     expect(found).toEqual([
       before[0],
@@ -220,6 +220,7 @@ function toVersion(version: number, path: string): void {
   const db = new Sqlite(path);
   const edges = collectionNames.flatMap((name) => [`"${name} first"`, `"${name} last"`]);
   db.exec(`
+    DROP TABLE counted_since;
     DROP TABLE silence;
     DROP TABLE failover;
     ${edges.map((column) => `ALTER TABLE window DROP COLUMN ${column};`).join('\n')}

@@ -6,7 +6,7 @@ from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Mapping, Optional
 
-#: Maximum lifetime of a response in seconds, regardless of its headers: one hour.
+#: Maximum lifetime of a response in seconds, regardless of its headers.
 MAX_SECONDS = 3600
 
 
@@ -22,7 +22,7 @@ def max_age_seconds(headers: Mapping[str, str]) -> int:
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: float) -> Optional[int]:
-    """Returns the delay of ``Retry-After`` for both of its formats; None if absent. ``now`` is in seconds since 1970."""
+    """Returns the delay of ``Retry-After`` for both of its formats, or None if absent. ``now`` is in seconds since 1970."""
     text = headers.get("retry-after")
     if text is None:
         return None

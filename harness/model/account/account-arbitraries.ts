@@ -11,7 +11,7 @@ export interface Query {
   readonly interval: Interval;
   readonly filters: Filters;
   /**
-   * The error of an invalid query; null for a valid one. A query has at most one error, so that only one refusal is
+   * The error of an invalid query, or null for a valid one. A query has at most one error, so that only one refusal is
    * correct.
    */
   readonly fault: Fault | null;

@@ -24,7 +24,7 @@ export interface ModelRow {
 }
 
 export interface ModelGap extends Span {
-  /** DID of the labeler; null for an interruption of the instrument. */
+  /** DID of the labeler, or null for an interruption of the instrument. */
   readonly source: string | null;
   readonly reason: string;
 }
@@ -62,7 +62,7 @@ export function availableAt(world: AccountWorld, now: At): Span {
   return { start: Math.max(world.floor, world.startedAt, now - 30 * day), end: now };
 }
 
-/** Returns the available part of the requested interval; null if no part is available. */
+/** Returns the available part of the requested interval, or null if no part is available. */
 export function shownOf(world: AccountWorld, asked: Span, now: At): Span | null {
   const available = availableAt(world, now);
   const shown = { start: Math.max(asked.start, available.start), end: Math.min(asked.end, available.end) };

@@ -10,13 +10,13 @@ const maxNetworks = 100_000;
 const dayMs = 86_400_000;
 
 /**
- * A limit on the distinct accounts that a client may look up per UTC day. Look-ups are kept only in memory, as hashes with
- * a salt that is discarded at the end of the day: which client looked up which account cannot be recovered.
+ * A limit on the distinct accounts that a client may look up per UTC day. Look-ups are kept only in memory, as hashes
+ * with a salt that is discarded at the end of the day, so that the look-ups of a client cannot be recovered.
  */
 export interface ClientBudget {
   /**
-   * Returns the seconds until the client may look up the account. Null if the client may now; the look-up is then
-   * counted. `now` is in milliseconds since 1970.
+   * Returns the seconds until the client may look up the account. If the client may look it up now, counts the look-up
+   * and returns null. `now` is in milliseconds since 1970.
    */
   waitFor(client: string, account: string, now: number): number | null;
 }

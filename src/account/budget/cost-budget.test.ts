@@ -3,7 +3,7 @@ import { createCostBudget } from './cost-budget.ts';
 
 const noon = Date.UTC(2026, 10, 20, 12);
 
-it('a client may use five minutes of its allowance at once, and then only the refilled part', () => {
+it('a client may use five minutes of its allowance immediately, and then only the refilled part', () => {
   const budget = createCostBudget(6_000);
   budget.charge('192.0.2.1', { readMs: 29_999 }, noon);
   expect(budget.waitFor('192.0.2.1', noon)).toBeNull();

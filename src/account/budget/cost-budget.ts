@@ -1,11 +1,14 @@
 import { networkTiers } from '../../http/connections/network-tiers.ts';
 import { saltedMark } from './salted-mark.ts';
 
-/** Size of a client's allowance, in minutes of its refill rate: the maximum that the client may use at once. */
+/**
+ * Size of a client's allowance in minutes of its refill rate, which is the maximum that the client may use without a
+ * pause.
+ */
 const burstMinutes = 5;
 /** Number of sent bytes that cost as much as one millisecond of reading. */
 const bytesPerMs = 50_000;
-/** Maximum number of remembered networks; above this limit full allowances and then the oldest are removed. */
+/** Maximum number of remembered networks. Above it, full allowances are removed first, and then the oldest ones. */
 const maxRemembered = 100_000;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
@@ -15,7 +18,10 @@ const dayMs = 86_400_000;
  * allowance that refills. Allowances are kept only in memory, with names hashed with a salt that changes every day.
  */
 export interface CostBudget {
-  /** Returns the seconds until the client may send a request; null if it may now. `now` is in milliseconds since 1970. */
+  /**
+   * Returns the seconds until the client may send a request, or null if the client may send the request now. `now` is
+   * in milliseconds since 1970.
+   */
   waitFor(client: string, now: number): number | null;
   /** Subtracts a cost from the client's allowance. */
   charge(client: string, cost: { readonly readMs?: number; readonly bytes?: number }, now: number): void;
@@ -51,7 +57,7 @@ export function createCostBudget(msPerMinute: number | null): CostBudget {
     buckets = new Map();
   }
 
-  /** Removes full allowances, which equal those of unknown clients, and then the oldest ones above the limit. */
+  /** Removes full allowances, which equal that of an unknown client, and then the oldest allowances above the limit. */
   function makeRoom(now: number): void {
     for (const [name, bucket] of buckets) if (refill(bucket, now).left >= capacity * bucket.share) buckets.delete(name);
     for (const name of buckets.keys()) {

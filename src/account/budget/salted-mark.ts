@@ -6,7 +6,7 @@ const markCharacters = 12;
 /**
  * Returns a function that replaces names of clients or accounts by salted hashes. Only the function holds the salt, so
  * the names cannot be recovered without the function. A plain hash suffices, because the salt is secret and has a fixed
- * length, and marks are never published; an HMAC would take several times the processor time.
+ * length, and marks are never published. An HMAC would take several times the processor time.
  */
 export function saltedMark(): (name: string) => string {
   const salt = randomBytes(32).toString('base64');

@@ -4,8 +4,8 @@ import type { AccountFilters } from '../query/row.ts';
 import type { Cursor, GenerationMark, Progress, Snapshot } from '../query/snapshot.ts';
 
 /**
- * Binary encoding of a cursor. The text of a cursor must fit into 1 KiB even with two DIDs and a label value of maximum
- * length. Integers are big-endian; instants are 7 bytes of microseconds.
+ * Binary encoding of a cursor, because the text of a cursor must fit into 1 KiB even with two DIDs and a label value of
+ * maximum length. Integers are big-endian. Instants are 7 bytes of microseconds.
  */
 
 const kinds = ['export', 'snapshot'] as const;
@@ -14,7 +14,7 @@ const labelerFlag = 2;
 const valueFlag = 4;
 const prefixes = ['did:plc:', 'did:web:'] as const;
 const digestBytes = 32;
-/** Encoding of the position of an export before its first row. */
+/** Byte that encodes the position of an export before its first row. */
 const noPosition = 0;
 
 /** Encodes a cursor as bytes. */

@@ -15,7 +15,7 @@ function flipped(text: string, bit: number): string {
 }
 
 describe('a cursor', () => {
-  it('opens to the sealed content, and sealing is deterministic', () => {
+  it('opens to the sealed content, and equal content has equal text', () => {
     fc.assert(
       fc.property(arbitraryCursors, (cursor) => {
         const text = cursors.seal(cursor);
@@ -63,7 +63,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused with any bit flipped, truncated, or encoded differently', () => {
+  it('is refused if a bit of it is flipped, or if it is truncated or encoded differently', () => {
     fc.assert(
       fc.property(arbitraryCursors, fc.nat(), (cursor, bit) => {
         const text = cursors.seal(cursor);
@@ -85,7 +85,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('opens to null for any other text, without an exception', () => {
+  it('is refused without an exception if its text is any other text', () => {
     fc.assert(
       fc.property(
         fc.oneof(

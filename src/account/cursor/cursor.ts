@@ -13,9 +13,9 @@ const tagBytes = 16;
 
 /** Encrypts and decrypts cursors. Any process with the same secrets can open the cursors of another process. */
 export interface Cursors {
-  /** Returns the text of a cursor; deterministic. */
+  /** Returns the text of a cursor. Equal cursors have equal text. */
   seal(cursor: Cursor): string;
-  /** Decodes a cursor; null unless exactly this text was sealed with one of the secrets. */
+  /** Decodes a cursor. Returns null unless the text was sealed, in exactly this form, with one of the secrets. */
   open(text: string): Cursor | null;
 }
 
@@ -32,7 +32,7 @@ export function createCursors(secrets: readonly [Buffer, ...Buffer[]]): Cursors 
     open(text) {
       if (text.length > maxCursorLength) return null;
       const bytes = Buffer.from(text, 'base64url');
-      // Another base64 encoding of the same bytes was not issued by this service.
+      // Refuse another base64 encoding of the same bytes, because this service did not issue it.
       if (bytes.length <= nonceBytes + tagBytes || bytes.toString('base64url') !== text) return null;
       for (const keys of [current, ...others]) {
         const plain = unseal(keys, bytes);
@@ -71,9 +71,7 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
   }
 }
 
-/**
- * Returns the mark of a store's generation and revision in a cursor: a cursor with another mark cannot be continued.
- */
+/** Returns the mark of a store's generation and revision. A cursor with another mark cannot be continued. */
 export function markOf({ generationId, revision }: Pick<Frontier, 'generationId' | 'revision'>): GenerationMark {
   // The mark omits revision 0, so that it equals the mark in cursors that have no revision.
   const text = revision === 0 ? generationId : `${generationId} ${revision}`;

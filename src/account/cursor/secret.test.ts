@@ -19,7 +19,7 @@ it('a missing secret file is created, readable only by its owner, and later reus
   expect(readdirSync(join(path, '..'))).toEqual(['account-secret']);
 });
 
-it('two secrets may be valid at once, the current one first', () => {
+it('two secrets may be valid at the same time, the current one first', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, `${'ab'.repeat(32)}\n${'CD'.repeat(32)}\n\n`);
   expect(readSecrets(path)).toEqual([Buffer.alloc(32, 0xab), Buffer.alloc(32, 0xcd)]);
@@ -39,7 +39,7 @@ it.each([
   expect(readFileSync(path, 'utf8')).toBe(text);
 });
 
-it.skipIf(process.getuid?.() === 0)('a secret file without read permission is reported', () => {
+it.skipIf(process.getuid?.() === 0)('an error names a secret file without read permission', () => {
   const path = join(folder(), 'secret');
   writeFileSync(path, '', { mode: 0o000 });
   chmodSync(path, 0o000);

@@ -4,16 +4,16 @@ import { dirname } from 'node:path';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 
-/** Secrets of cursors: the first is the current one. */
+/** Secrets of cursors, the current one first. */
 export type Secrets = readonly [Buffer, ...Buffer[]];
 
-/** Maximum number of secrets that are valid at once: the current one and its predecessor. */
+/** Maximum number of valid secrets: the current one and its predecessor. */
 const maxSecrets = 2;
 
 /**
  * Reads the secrets in a file: 64 hex digits per line, the current secret first. A missing file is created with a new
- * secret, readable by its owner only; if two processes create it concurrently, both use the same one. Throws an
- * OperatorError if the file cannot be read or created, or has other content.
+ * secret, readable by its owner only; if two processes create the file concurrently, both use the same secret. Throws
+ * an OperatorError if the file cannot be read or created, or has other content.
  */
 export function readSecrets(path: string): Secrets {
   try {

@@ -15,7 +15,7 @@ export interface CursorRefusal {
   readonly message?: string;
 }
 
-/** Parses the cursor of a query string; null if the query has no cursor. */
+/** Parses the cursor of a query string. Returns null if the query has no cursor. */
 export function askedCursor<K extends Cursor['kind']>(
   search: string,
   kind: K,

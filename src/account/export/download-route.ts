@@ -57,11 +57,12 @@ async function* documentOf(
   for (let terminal = false; !terminal; ) {
     const before = progress.count;
     const from = progress;
-    // Each turn reads one chunk, so a slow client does not occupy a reading process between two turns.
+    // Read one chunk in each turn, so that a slow client does not occupy a reading process between two turns.
     const turn = () =>
       services.read(request, snapshot.account, (store) => readOnWhole(store, snapshot, from, maxChunkRows));
     const read = await patiently(turn, request.gone);
-    // The headers have been sent, so only an aborted response shows the client that the document is incomplete.
+    // Abort the response: its headers have been sent, so no error response can show the client that the document is
+    // incomplete.
     if (read.kind === 'refused') throw new SnapshotGone();
     ({ progress, terminal } = read);
     if (read.rows.length > 0) {

@@ -54,7 +54,9 @@ async function page(
   return written(`{"manifest":${manifest.text},"rows":[${rows.join(',')}],${JSON.stringify(end).slice(1)}`);
 }
 
-/** Returns a function that runs the turns of one request: the first fails if the store is busy, later turns wait. */
+/**
+ * Returns a function that runs the turns of one request. The first turn fails if the store is busy; later turns wait.
+ */
 export function turnsOf({ read }: AccountServices, request: AccountRequest, account: string): Turns {
   let first = true;
   return (work) => {

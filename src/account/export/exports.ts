@@ -21,7 +21,10 @@ export interface ExportBounds {
   readonly ttlMs: number;
 }
 
-/** Maximum rows read per row of a page's capacity; with restrictive filters a page may therefore be short. */
+/**
+ * Maximum number of rows that are read for each row of a page's capacity. A page with restrictive filters may therefore
+ * be short.
+ */
 const passedPerRow = 16;
 /** Reason for refusing an export, with the intervals that would fit into one export each. */
 export interface ExportRefusal {
@@ -30,7 +33,10 @@ export interface ExportRefusal {
   readonly intervals?: readonly AccountInterval[];
 }
 
-/** A snapshot, and its interval divided into parts that each fit into an export; one part if all rows fit. */
+/**
+ * A snapshot, and its interval divided into parts that each fit into an export. There is one part if all rows fit into
+ * one export.
+ */
 export interface TakenSnapshot {
   readonly kind: 'taken';
   readonly snapshot: Snapshot;
@@ -74,7 +80,7 @@ export async function takeSnapshot(
       account,
       filters,
       ...clipped,
-      // Time before the whole window could not have been observed and is dropped.
+      // Drop time before the whole window, because it cannot have been observed.
       askedStart: micros(Math.max(clipped.askedStart, instant - windowDays * day)),
       generation: markOf(frontier),
       frontier: frontier.end,
@@ -135,7 +141,7 @@ export async function createExport(
   const { interval, frontier } = first;
   const parts = await partsInTurns(turns, query.account, interval, frontier, bounds.maxExportRows);
   const second = await attempt({ frontier, parts });
-  // The second call uses the counts of the first, so it never counts in one turn again.
+  // The second call uses the counts of the first call, so it never counts rows again.
   if (second.kind === 'many') throw new Error('the rows of a counted interval were counted again');
   return second;
 }
@@ -154,7 +160,7 @@ export interface ReadRows {
   readonly terminal: boolean;
 }
 
-/** Reads up to `limit` further rows of an export; fewer with restrictive filters. */
+/** Reads up to `limit` further rows of an export. Restrictive filters may reduce the number. */
 async function readOn(store: AccountStore, snapshot: Snapshot, from: Progress, limit: number): Promise<ReadRows> {
   const { account, start } = snapshot;
   const end = micros(Math.min(snapshot.end, snapshot.frontier));
@@ -191,7 +197,10 @@ export async function whyGone(store: AccountStore, snapshot: Snapshot, now: numb
   return now < snapshot.expiresAt && (await isCurrent(store, snapshot)) ? null : gone;
 }
 
-/** Reads further rows like `readOn`; returns a refusal if rows were purged during the read, because some may be missing. */
+/**
+ * Reads further rows like `readOn`; returns a refusal if rows were purged during the read, because some rows may be
+ * missing.
+ */
 export async function readOnWhole(
   store: AccountStore,
   snapshot: Snapshot,

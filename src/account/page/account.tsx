@@ -15,7 +15,7 @@ import { counted, eventsText, targetText, unreadText } from './words.ts';
 export interface AccountPageProps {
   readonly view: AccountView;
   readonly base: string;
-  /** Downloads of the page's rows, in parts if they are many; null if the rows could not be counted. */
+  /** Downloads of the page's rows, in parts if they are many, or null if the rows could not be counted. */
   readonly downloads: readonly DownloadLink[] | null;
 }
 

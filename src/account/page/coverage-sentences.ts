@@ -39,9 +39,7 @@ function missedSentence({ labelers: n, longest }: AccountView['missed'], others:
   return `${counted(n, 'labeler')}${others ? ' not listed below' : ''} ${agreeing(n, 'was', 'were')} not observed for some or all of this interval, ${part}: labels that ${agreeing(n, 'it', 'they')} applied or removed then are unknown. The export lists ${agreeing(n, 'it', 'them')}.`;
 }
 
-/**
- * Describes how labelers are read; in the past tense if no labeler has sent a page for longer than the tolerance.
- */
+/** Describes how labelers are read. Uses the past tense if no labeler has sent a page for longer than the tolerance. */
 function networkSentence({ byState, notEnrolled }: AccountView['network'], silent: boolean): string {
   const are = (n: number): string => (silent ? agreeing(n, 'was', 'were') : agreeing(n, 'is', 'are'));
   const read = byState.get('established') ?? 0;

@@ -1,6 +1,6 @@
 /** Input fields that the forms share. */
 
-/** Attributes of a field for a name or a value: disables corrections that are meant for sentences. */
+/** Attributes of a field for a name or a value: they disable automatic corrections that are meant for sentences. */
 export const verbatim = { autocomplete: 'off', autocapitalize: 'none', autocorrect: 'off', spellcheck: false } as const;
 
 /** Shows hidden fields with the given names and values. */

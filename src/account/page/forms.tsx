@@ -57,13 +57,16 @@ export function MendInterval({ base, typed }: { base: string; typed: Parameters 
   );
 }
 
-/** Returns a submitted text, to be shown again in its field; empty if it is too long or was given twice. */
+/**
+ * Returns a submitted text to show again in its field. Returns an empty text if the submitted one is too long or was
+ * given twice.
+ */
 export function typedText(typed: Parameters, name: string): string {
   const text = typed.get(name) ?? '';
   return text.length > maxValueLength ? '' : text;
 }
 
-/** Shows the forms for the interval and for the filters; each keeps the parameters that it does not change. */
+/** Shows the forms for the interval and for the filters; each form keeps the parameters that it does not change. */
 export function Choices({ view, links, base }: { view: AccountView; links: AccountLinks; base: string }) {
   const { query, interval } = view;
   const { asked, filters } = query;

@@ -39,11 +39,11 @@ describe('handleIn', () => {
     ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', null],
     ['alice@example.com', null],
     ['', null],
-  ])('reads %j as %j', (text, handle) => {
+  ])('reads from %j the handle %j', (text, handle) => {
     expect(handleIn(text)).toBe(handle);
   });
 
-  it('gives advice for a handle that does not resolve', () => {
+  it('advises the user if a handle does not resolve', () => {
     expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(
       /does not claim it.*Enter the DID/,
     );

@@ -18,19 +18,22 @@ function nameIn(text: string): string {
   return text.replace(invisible, '').trim().replace(copied, '$1').toLowerCase();
 }
 
-/** Extracts the DID from typed or pasted text, in canonical form; null if the text is not a DID. */
+/** Extracts the DID from typed or pasted text, in canonical form. Returns null if the text is not a DID. */
 export function didIn(text: string): string | null {
   const did = nameIn(text);
   return isDid(did) ? canonicalDid(did) : null;
 }
 
-/** Extracts a handle from typed text, with or without `@` and surrounding spaces; null if the text is not a handle. */
+/**
+ * Extracts a handle from typed text, with or without `@` and surrounding spaces. Returns null if the text is not a
+ * handle.
+ */
 export function handleIn(text: string): string | null {
   const handle = nameIn(text);
   return isHandle(handle) ? handle : null;
 }
 
-/** Returns the error message for a handle that does not resolve; null if it does. */
+/** Returns the error message for a handle that does not resolve, or null if it does. */
 export function handleTrouble({ kind }: HandleResolution): string | null {
   switch (kind) {
     case 'resolved':

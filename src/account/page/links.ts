@@ -6,7 +6,7 @@ import type { AccountFilters } from '../query/row.ts';
 /** Name of the query parameter for the position at which the list of one part continues. */
 export const beforeParameter = 'before';
 
-/** Returns the links of an account's page. Each keeps the interval and the filters that it does not change. */
+/** Returns the links of an account's page. Each link keeps the interval and the filters that it does not change. */
 export function accountLinks(base: string, query: AskedQuery) {
   const link = (changed: Partial<AskedQuery>): string => `${base}/account?${searchText({ ...query, ...changed })}`;
   return {

@@ -23,7 +23,7 @@ const words: Readonly<Record<Origin, OriginText | null>> = {
 
 /** Mark of the origin on every page of a store without live observations. */
 export interface OriginMark {
-  /** Texts for the store's origin; null for a live store, and while the origin is unknown. */
+  /** Texts for the store's origin, or null for a live store, and while the origin is unknown. */
   readonly words: OriginText | null;
   /** True after the origin was read; until then no page may show the store's content. */
   readonly known: boolean;

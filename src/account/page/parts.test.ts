@@ -34,7 +34,7 @@ describe('downloadParts', () => {
   it.each([
     ['was not counted', [1, null]],
     ['is more than one download holds', [1, 11]],
-  ])('returns null if a day %s: an incomplete list is never offered as complete', (_, rows) => {
+  ])('returns null if a day %s, because an incomplete list must not be offered as complete', (_, rows) => {
     expect(downloadParts({ days: daysOf(rows) }, 10)).toBeNull();
   });
 });

@@ -8,8 +8,9 @@ export interface DownloadPart extends Interval {
 }
 
 /**
- * Splits an interval at midnights into adjacent parts of at most `maxRows` rows that together cover the interval. Null if
- * a day was not counted or has more rows than `maxRows`; a request for an export then returns shorter intervals.
+ * Splits an interval at midnights into adjacent parts of at most `maxRows` rows that together cover the interval.
+ * Returns null if a day was not counted or has more rows than `maxRows`. A request for an export then returns shorter
+ * intervals.
  */
 export function downloadParts({ days }: Pick<AccountTally, 'days'>, maxRows: number): DownloadPart[] | null {
   const parts: DownloadPart[] = [];

@@ -3,7 +3,7 @@ import { type Parameters, parseParameters } from '../query/parameters.ts';
 import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/query.ts';
 import { beforeParameter } from './links.ts';
 
-/** Query of a page, and the position at which its list continues; null for the newest rows. */
+/** Query of a page, and the position at which its list continues, or null for the newest rows. */
 export interface PageQuery {
   readonly kind: 'page';
   readonly query: AskedQuery;
@@ -24,7 +24,7 @@ export function parsePageQuery(
   return { kind: 'page', query, before };
 }
 
-/** Parameters that are not trimmed: values are compared exactly, and the route parses the text of the account itself. */
+/** Parameters that are not trimmed: values are compared exactly, and the route itself trims the text of the account. */
 const asTyped: readonly string[] = ['did', 'value'];
 
 /** Returns the parameters without leading and trailing white space, which typing or pasting into a field may add. */

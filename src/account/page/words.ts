@@ -32,7 +32,7 @@ export const targetText: Readonly<Record<TargetKind, string>> = {
 /** Descriptions of reasons for gaps. */
 export const reasonText: Readonly<Record<GapReason, string>> = {
   not_observed: 'not observed',
-  source_unavailable: 'the labeler did not answer',
+  source_unavailable: 'the labeler did not respond',
   ingest_paused: 'interruption of Almanac',
   cursor_reset: 'Almanac’s position in the labeler’s stream was lost',
   maintenance: 'maintenance of Almanac',

@@ -49,7 +49,7 @@ it('the rows of a hot account are counted in several turns, with the same parts 
         }
         expect(turnsTaken).toBeGreaterThanOrEqual(2);
         const known = rows.filter((at) => at < 2 * day).length;
-        // One part is enough if all rows fit.
+        // All rows fit into one part.
         if (known <= maxRows) expect(parts).toHaveLength(1);
       },
     ),

@@ -15,8 +15,8 @@ const countBudget = 50_000_000;
 export type Turns = <T>(work: (store: AccountStore) => Promise<T>) => Promise<T>;
 
 /**
- * Splits an interval into parts of at most `maxRows` of the account's rows; null if one turn is too short to count
- * them.
+ * Splits an interval into parts of at most `maxRows` of the account's rows. Returns null if one turn is too short to
+ * count them.
  */
 export async function partsInOneTurn(
   store: AccountStore,

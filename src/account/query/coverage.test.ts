@@ -71,7 +71,7 @@ describe('coverage', () => {
     ['warming_up', coverage([gap(one, 1, 2)], [known(one)], { epoch: 0 })],
     ['unknown', coverage([], [known(one), known(two, 'unavailable')], { epoch: 0 })],
     ['unknown', coverage([], [])],
-  ])('is %s by the first rule that applies', (status, got) => {
+  ])('has the status %s by the first rule that applies', (status, got) => {
     expect(got.status).toBe(status);
   });
 
@@ -126,7 +126,7 @@ describe('coverage', () => {
     ]);
   });
 
-  it('is unaffected by a silence after its interval', () => {
+  it('does not change with a silence after its interval', () => {
     const inputs = {
       interval: { start, end: micros(end - 7 * hour) },
       askedStart: start,
@@ -140,7 +140,7 @@ describe('coverage', () => {
     expect(coverageOf(inputs)).toMatchObject({ status: 'no_recorded_gaps', gaps: [] });
   });
 
-  it('has a gap of a labeler that is no longer enrolled, from the end of its complete data', () => {
+  it('contains a gap of a labeler that is no longer enrolled, from the end of its complete data', () => {
     const left = { ...known(two, 'established', false), lastAnswered: micros(start + 3 * hour) };
     const gaps = [{ start: '2026-11-20T15:00:00.000000Z', end: '2026-11-21T12:00:00.000000Z' }];
     expect(coverage([], [known(one), left])).toMatchObject({

@@ -10,7 +10,7 @@ import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
 
-/** State of a labeler whose stream is read completely from a known position on. */
+/** Reading state of a labeler that is read without omissions from a known position on. */
 const established = 'established';
 
 /** Data from which the coverage of an interval is computed. */
@@ -18,7 +18,7 @@ export interface CoverageInputs {
   readonly interval: Interval;
   /** Start of the requested interval, before clipping. */
   readonly askedStart: Micros;
-  /** DID of the labeler filter; undefined without one. */
+  /** DID of the labeler filter, or undefined without one. */
   readonly labeler: string | undefined;
   /** Time at which the coverage is computed: the creation time of the export. */
   readonly now: Micros;
@@ -43,9 +43,9 @@ export async function readCoverage(
 }
 
 /**
- * Computes the coverage of an interval. Time after the last accepted page becomes a gap of every labeler once it
- * exceeds the tolerance, and the status is then unknown. A labeler that is no longer enrolled has a gap from its
- * departure on.
+ * Computes the coverage of an interval. Once the time since the last accepted page exceeds the tolerance, it becomes a
+ * gap of every labeler, and the status is unknown. A labeler that is no longer enrolled has a gap from its departure
+ * on.
  */
 export function coverageOf(inputs: CoverageInputs): AccountCoverage {
   const { interval, askedStart, now, epoch, frontier, roster } = inputs;
@@ -91,7 +91,7 @@ function labelersOf(
 }
 
 function statusOf(labelers: readonly LabelerCoverage[], interrupted: boolean, warmup: boolean): CoverageStatus {
-  // Without any labeler, the coverage is unknown.
+  // The coverage is unknown if there is no labeler.
   if (labelers.length === 0 || labelers.some(({ state }) => state !== established)) return 'unknown';
   if (warmup) return 'warming_up';
   return interrupted || labelers.some(({ gaps }) => gaps.length > 0) ? 'gapped' : 'no_recorded_gaps';

@@ -87,7 +87,7 @@ describe('a query string', () => {
     '2026-11-20T13:30:00%2B01:30',
     '2026-11-20T13:30:00+01:30',
     '2026-11-20T10:30:00-01:30',
-  ])('may contain an instant with a time zone: start=%s', (start) => {
+  ])('may contain an instant with a time zone, as in start=%s', (start) => {
     expect(asked(`did=${account}&start=${start}&end=2026-11-21T00:00:00Z`)).toMatchObject({
       asked: { start: 1_795_176_000_000_000, end: 1_795_219_200_000_000 },
     });
@@ -152,7 +152,7 @@ describe('an invalid query string', () => {
     ['unknown_parameter', `${did}&%ff=x`],
     ['unknown_parameter', `${did}&Days=7`],
     ['unknown_parameter', `${did}&${'days=&'.repeat(40)}`],
-  ])('is refused with %s: %s', (code, search) => {
+  ])('is refused with the code %s: %s', (code, search) => {
     expect(asked(search)).toBe(code);
   });
 

@@ -87,7 +87,7 @@ function shortcut(text: string | null): AskedInterval | QueryRefusal {
 }
 
 function instant(text: string | null | undefined): Micros | null {
-  // A plus sign that was not encoded arrives as a space, which has no other meaning there.
+  // A plus sign without percent-encoding arrives as a space. A space has no other meaning here.
   return typeof text === 'string' ? parseInstant(text.replace(/ (?=\d{2}:\d{2}$)/, '+')) : null;
 }
 
@@ -131,7 +131,10 @@ export interface ClippedInterval extends Interval {
   readonly clipped: boolean;
 }
 
-/** Returns a requested interval regardless of availability; day shortcuts end at `now`. */
+/**
+ * Returns a requested interval even if parts of it are no longer available. An interval of a number of days ends at
+ * `now`.
+ */
 export function wantedInterval(asked: AskedInterval, now: Micros): Interval {
   if (asked.kind === 'days') return { start: micros(now - asked.days * day), end: now };
   return { start: asked.start, end: asked.end };

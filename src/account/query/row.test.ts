@@ -69,7 +69,7 @@ describe('the row of an observation', () => {
     [undefined, 'application_observed'],
     [false, 'application_observed'],
     [true, 'removal_observed'],
-  ])('has for the field neg: %s the action %s', (neg, action) => {
+  ])('has for the value %s of neg the action %s', (neg, action) => {
     expect(rowOf(observation(neg === undefined ? {} : { neg })).action).toBe(action);
   });
 });
@@ -82,7 +82,7 @@ describe('the target of a label', () => {
     [`at://${account}/app.bsky.feed.post`, 'record'],
     [`at://${account}/app.bsky.feed.post/3k/more`, 'record'],
     [`at://${account}`, 'record'],
-  ])('with the subject %s has the kind %s', (uri, kind) => {
+  ])('with the subject %s is of the kind %s', (uri, kind) => {
     expect(targetOf(uri)).toBe(kind);
   });
 });
@@ -95,7 +95,7 @@ describe('filters', () => {
       { labeler, value: 'spam', action: 'removal_observed', target_kind: 'post' },
       { labeler, value: 'spam', removed: true, target: 'post' },
     ],
-  ] as const)('the filter %j is %j for the store', (asked, filter) => {
+  ] as const)('given as %j are %j for the store', (asked, filter) => {
     expect(storeFilter(asked)).toEqual(filter);
   });
 });

@@ -3,8 +3,8 @@ import type { Interval } from '../../store/time.ts';
 import type { AccountFilters } from './row.ts';
 
 /**
- * The snapshot of an export, fixed at its creation. A snapshot contains all data that pages and manifest need, and exists
- * only in cursors, so that any process can continue an export without other state.
+ * The snapshot of an export, fixed at its creation. A snapshot contains all data that the pages and the manifest need.
+ * Snapshots exist only in cursors, so that any process can continue an export without other state.
  */
 export interface Snapshot extends Interval {
   /** DID of the account. */
@@ -32,7 +32,7 @@ export type GenerationMark = string & { readonly __mark: 'generation' };
 
 /** Progress of reading an export. */
 export interface Progress {
-  /** The last observation that was read; null before the first. */
+  /** The last observation that was read, or null before the first. */
   readonly position: Micros | null;
   /** Number of returned rows. */
   readonly count: number;

@@ -72,7 +72,7 @@ export function startReadingChild(url: string): ReadingChild {
       lastId += 1;
       waiting.set(lastId, { resolve, reject });
       child.send({ id: lastId, method, args }, (error) => {
-        // The channel is broken; the exit event of the killed process rejects the pending reads.
+        // The channel is broken, so kill the process. The exit event of the process rejects the pending reads.
         if (error) child.kill('SIGKILL');
       });
     });

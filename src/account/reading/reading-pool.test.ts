@@ -132,7 +132,7 @@ it('the reading pool serves clients with little recent use first, and accounts w
   expect(order).toEqual(['192.0.2.3 quick', '192.0.2.1 quick', '192.0.2.9 quick', '192.0.2.2 slow']);
 });
 
-it('does not take an account for cheap because its turns are refused memory', async () => {
+it('does not treat an account as cheap because its turns are refused memory', async () => {
   const { pool } = poolInTest(60_000);
   now = 0;
   await pool.run({ client: '192.0.2.1', account: 'did:web:slow.example' }, () => {
@@ -156,7 +156,7 @@ it('does not take an account for cheap because its turns are refused memory', as
   expect(order).toEqual(['quick', 'slow']);
 });
 
-it('a turn that becomes long while another one is ends, and a process stays free for short ones', async () => {
+it('ends a turn that becomes long while another turn is long, so that a process stays free for short turns', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   const release = new AbortController();
   const ended: string[] = [];
@@ -175,7 +175,7 @@ it('a turn that becomes long while another one is ends, and a process stays free
         (error: unknown) => ended.push(String(error)),
       ),
   );
-  await until('one of the long turns to end', () => ended.length > 0);
+  await until('the end of one of the long turns', () => ended.length > 0);
   await pool.run({ client: '198.51.100.1', account: 'did:web:quiet.example' }, () => Promise.resolve());
   expect({ ended, busy }).toEqual({ ended: ['StoreBusy: deadline'], busy: ['deadline'] });
   release.abort();

@@ -15,7 +15,10 @@ export class StoreBusy extends Error {
   }
 }
 
-/** A turn had no memory for its response, and read nothing: its duration is not a cost of its account. */
+/**
+ * Thrown if a turn has no memory for its response. Such a turn reads nothing, so its duration is not a cost of its
+ * account.
+ */
 export class MemoryRefused extends StoreBusy {
   constructor(retryAfterSeconds: number) {
     super('unsent', retryAfterSeconds);
@@ -33,7 +36,10 @@ export interface ReadingBounds {
   readonly waitMs: number;
   /** Maximum duration of one turn, in milliseconds; after it the process is killed. */
   readonly deadlineMs: number;
-  /** Duration after which a turn counts as long, in milliseconds; the turn is ended if long turns have reached their limit. */
+  /**
+   * Duration in milliseconds after which a turn counts as long. The turn is ended if long turns have reached their
+   * limit.
+   */
   readonly sliceMs: number;
 }
 
@@ -62,10 +68,10 @@ export interface ReadTurn {
 /** Processes that read the store and can be killed, with a bounded queue of turns. */
 export interface ReadingPool {
   /**
-   * Runs one turn, a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time or
-   * the turn exceeds its deadline, and with the error of `work`. Clients with little recent use and accounts with short
-   * turns are served first. A client has one turn at a time. Neither long turns nor the turns of one IPv6 site occupy every
-   * process.
+   * Runs one turn, a short sequence of reads for a client. Rejects with `StoreBusy` if no process becomes free in time
+   * or the turn exceeds its deadline. Rejects with the error of `work` if `work` fails. Clients with little recent use
+   * and accounts with short turns are served first. A client has one turn at a time. Neither long turns nor the turns
+   * of one IPv6 site occupy every process.
    */
   run<T>(turn: ReadTurn, work: (store: AccountReads) => Promise<T>): Promise<T>;
   /**
@@ -100,7 +106,10 @@ interface GivenPlace {
   readonly waiting?: Waiting;
 }
 
-/** One part of so many of the time goes to requests that have waited longest, and more if their turns take long. */
+/**
+ * Reciprocal of the share of time for requests that have waited longest; their share is larger if their turns take
+ * long.
+ */
 const oldestEvery = 8;
 
 /** Name of the limit on turns that are long or expected to be long. */
@@ -111,7 +120,8 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   const { url, readers, maxWaiting, waitMs, deadlineMs, sliceMs, telemetry, monotonic } = options;
   const places: Place[] = Array.from({ length: readers }, () => ({ child: null }));
   const free = [...places];
-  // With every process in use by others, the longest waiting request is due before it is refused, whatever its cost.
+  // Limit the cost, so that the request with the longest wait is due before it is refused, even if other turns occupy
+  // every process.
   const maxOldestCost = (waitMs * readers) / oldestEvery;
   const queue = new FairQueue({ maxWaiting, monotonic, oldestEvery, maxOldestCost });
   const refusals = new Set<() => void>();
@@ -200,7 +210,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     if (stopped) return;
     free.push(place);
     count(names, -1);
-    // The ended turn may have blocked several waiting turns by its limits, so every free slot is used.
+    // The limits on the ended turn may have blocked several waiting turns, so use every free slot.
     for (let next = queue.take(); next !== null; next = free.length > 0 ? queue.take() : null) next.admit();
   }
 
@@ -228,7 +238,7 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
       if (error instanceof ReadingEnded) throw busy('deadline');
       throw error;
     } finally {
-      // The turn also includes reads whose result `work` did not await.
+      // The turn also includes reads that `work` did not await.
       await child.idle();
       clearTimeout(slice);
       clearTimeout(deadline);

@@ -11,11 +11,14 @@ import { type AccountView, readView, type ViewQuery } from '../view/view.ts';
 import { boundedChunk, cut, type ReadAnswer, type ReadQuestion, shortened } from './protocol.ts';
 
 /**
- * The process that reads the store. The serving process may kill it at any time, because a query of the store cannot be
- * interrupted otherwise. The process opens the store at the first read, and again after a fatal error.
+ * The process that reads the store. The serving process may kill it at any time, because that is the only way to
+ * interrupt a query of the store. The process opens the store at the first read, and again after a fatal error.
  */
 
-/** Scheduling priority (nice value) of a reading process: about a third of the processor time of a busy serving process. */
+/**
+ * Scheduling priority (nice value) of a reading process: it receives about a third of the processor time of a busy
+ * serving process.
+ */
 const readerPriority = 5;
 
 const [, , url = ''] = process.argv;
@@ -89,9 +92,9 @@ async function release(): Promise<void> {
 }
 
 process.on('message', (question: ReadQuestion) => {
-  // Errors are ignored, because the serving process may have exited.
+  // Ignore errors, because the serving process may have exited.
   void answer(question).then((told) => process.send?.(told, undefined, undefined, () => undefined));
 });
-// Only the serving process ends a reading process: a signal to the process group is ignored here.
+// Ignore a signal to the process group: only the serving process ends a reading process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 process.on('disconnect', () => process.exit(0));

@@ -55,7 +55,7 @@ it('a warm-up ends at the first page that fails, for example without a store', a
   expect(failing.asked.slice(-1)).toEqual(['draw did:plc:a']);
 });
 
-it('a warm-up renders no account that could not be read', async () => {
+it('a warm-up renders no page of an account that could not be read', async () => {
   const { asked, done } = warmUpOf({
     view: (account) => (account === empty ? Promise.resolve('out_of_window') : Promise.reject(new Error('killed'))),
   });

@@ -4,7 +4,7 @@ import { windowDays } from '../query/query.ts';
 import type { ViewQuery } from '../view/view.ts';
 import type { ReadingPool } from './reading-pool.ts';
 
-/** DID of an account without rows; reading its page opens every file of the window at little cost. */
+/** DID of an account without rows. A read of its page opens every file of the window at little cost. */
 const emptyAccount = 'did:web:empty.invalid';
 /** Maximum number of hot accounts that a warm-up reads: several reads are needed before the runtime compiles the code. */
 const maxHotAccounts = 4;
@@ -32,7 +32,7 @@ export async function warmUp({ reading, now, enough, draw }: WarmUpOptions): Pro
     await reading.warm((store) => store.view(viewOf(emptyAccount, now)));
     if (enough.aborted || !(await draw(emptyAccount))) return;
     let hotAccounts: readonly string[] = [];
-    // The hot accounts are read in a second turn, because opening uncached files may use most of a turn's time limit.
+    // Read the hot accounts in a second turn, because opening uncached files may use most of a turn's time limit.
     await reading.warm(async (store) => {
       const found = await store.busyAccounts(maxHotAccounts);
       for (const account of found) {

@@ -14,7 +14,7 @@ function chosen(...locales: unknown[]) {
 }
 
 describe('parseDefinitions', () => {
-  it("selects the text in the page's language, otherwise in a variety of that language, otherwise the first", () => {
+  it("selects the text in the page's language, then a text in a variety of that language, then the first text", () => {
     expect(chosen(locale('de'), locale('en-GB'), locale('en'))).toEqual({
       name: 'name en',
       description: 'description en',
@@ -49,7 +49,7 @@ describe('parseDefinitions', () => {
     expect(parseDefinitions('{').size).toBe(0);
   });
 
-  it('is called once per minute for cached definitions, even if a labeler has no definitions', async () => {
+  it('runs once per minute for cached definitions, even if a labeler has no definitions', async () => {
     let now = 0;
     const asked: string[] = [];
     const store = {

@@ -6,7 +6,7 @@ import type { AccountStore } from '../query/account-store.ts';
 export interface Definition {
   readonly name: string;
   readonly description: string;
-  /** Language tag of the two texts; null if it is invalid. */
+  /** Language tag of the two texts, or null if it is invalid. */
   readonly lang: string | null;
 }
 
@@ -16,14 +16,14 @@ export interface LabelerDefinitions {
   readonly byValue: ReadonlyMap<string, Definition>;
 }
 
-/** Lifetime of cached definitions, in milliseconds: pages need nothing newer. */
+/** Lifetime of cached definitions in milliseconds, which is the maximum age of a definition on a page. */
 const keptMs = 60_000;
 /** Maximum number of labelers with cached definitions. */
 const maxKept = 300;
-/** Maximum number of values read per labeler; further ones are ignored. */
+/** Maximum number of values read per labeler; further values are ignored. */
 const maxValues = 2_000;
 
-/** Cache of labelers' definitions. `monotonic` returns milliseconds. */
+/** Cache of labelers' definitions. `monotonic` is a monotonic clock, in milliseconds. */
 export class DefinitionCache {
   readonly #monotonic: () => number;
   readonly #kept = new Map<string, { readonly until: number; readonly found: LabelerDefinitions | null }>();
@@ -76,7 +76,10 @@ export function parseDefinitions(content: string): ReadonlyMap<string, Definitio
   return found;
 }
 
-/** Selects the definition in the page's language, otherwise in a variety of that language, otherwise the first. */
+/**
+ * Selects the definition in the page's language. Without one, selects a definition in a variety of that language, and
+ * then the first one.
+ */
 function choose(locales: readonly JsonObject[]): Definition | null {
   const usable = locales.flatMap(({ lang, name, description }) =>
     typeof name === 'string' && typeof description === 'string'

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { kept } from './kept.ts';
 
-/** Creates a cached read that returns n on its nth call and takes `took` milliseconds, with a clock for the cache. */
+/**
+ * Creates a cached read that takes `took` milliseconds and returns the number of its calls, with a clock for the cache.
+ */
 function reading(took: number) {
   let now = 0;
   let times = 0;
@@ -18,7 +20,7 @@ function reading(took: number) {
   return { ask, at };
 }
 
-it('a cached value is read once for all requests during its lifetime', async () => {
+it('a value is read once for all requests during its lifetime', async () => {
   const { ask, at } = reading(3);
   expect(await Promise.all([ask('a'), ask('b')])).toEqual(['a 1', 'a 1']);
   at(999);

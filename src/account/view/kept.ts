@@ -18,7 +18,7 @@ export function kept<Asked extends readonly unknown[], T>(
       () => {
         until = began + Math.max(ms, rarest * (monotonic() - began));
       },
-      // A failure is reported to all waiting callers; the next call reads again.
+      // A failure rejects the promise of every waiting caller. The next call reads again.
       () => {
         last = null;
       },

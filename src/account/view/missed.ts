@@ -11,7 +11,7 @@ import { overlap, union } from './timeline.ts';
  * Unobserved time of single labelers within the window. The data is the same for every account.
  */
 export interface Missed {
-  /** Gaps of each labeler, sorted and disjoint, at most as many as an export lists. */
+  /** Gaps of each labeler, sorted and disjoint, and at most as many as an export lists. */
   readonly byLabeler: ReadonlyMap<string, readonly Interval[]>;
   /** Intervals in which at least one labeler has a gap. */
   readonly any: readonly Interval[];
@@ -20,7 +20,7 @@ export interface Missed {
 /** Missed time of the labelers that a page does not list individually. */
 export interface MissedSum {
   readonly labelers: number;
-  /** Microseconds of missed time of the labeler with the most. */
+  /** Microseconds of missed time of the labeler with the most missed time. */
   readonly longest: number;
 }
 
@@ -36,7 +36,7 @@ const maxStretches = 300;
  */
 const keptMs = 30_000;
 
-/** Returns a cached read of the missed time in a window. `monotonic` returns milliseconds. */
+/** Returns a cached read of the missed time in a window. `monotonic` is a monotonic clock, in milliseconds. */
 export function missedOf(monotonic: () => number): (store: AccountStore, window: Interval) => Promise<Missed> {
   return kept({ ms: keptMs, monotonic }, async (store: AccountStore, { start, end }: Interval) => {
     const [gaps, roster] = await Promise.all([store.gaps({ start, end }), store.roster()]);

@@ -14,7 +14,7 @@ export interface Labelers {
   readonly names: ReadonlyMap<string, LabelerHandle>;
   /** Time of each labeler's last successful read. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
-  /** Sentence that rows were removed at the operator's request; null if none were. */
+  /** Sentence which states that rows were removed at the operator's request, or null if no rows were. */
   readonly removed: string | null;
 }
 
@@ -40,7 +40,7 @@ export function networkView({ states, notEnrolled, names, removed }: Labelers, s
 /** Lifetime of cached labeler information, in milliseconds: the maximum error of a "last read" time on a page. */
 const keptMs = 5_000;
 
-/** Returns a cached read of the labelers. `monotonic` returns milliseconds. */
+/** Returns a cached read of the labelers. `monotonic` is a monotonic clock, in milliseconds. */
 export function labelersOf(monotonic: () => number): (store: AccountStore) => Promise<Labelers> {
   return kept({ ms: keptMs, monotonic }, read);
 }
@@ -52,7 +52,8 @@ async function read(store: AccountStore): Promise<Labelers> {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
   };
   for (const { source, acceptedAt } of positions) answered(source, acceptedAt);
-  // The roster row contains the last response of a source without a position; for other sources the position is newer.
+  // The roster row holds the last response of a source without a position. The position of any other source is newer
+  // than its roster row.
   for (const { did, lastAnswered } of roster) if (lastAnswered !== null) answered(did, lastAnswered);
   const enrolled = roster.filter((row) => row.enrolled);
   return {

@@ -19,7 +19,7 @@ const passedRows = 20_000;
 /** One part of a page: observations on the account itself, on its posts, or on its other records. */
 export interface Part {
   readonly target: TargetKind;
-  /** Number of all rows of the part in the interval; null if some were not counted. */
+  /** Number of all rows of the part in the interval, or null if some were not counted. */
   readonly total: number | null;
   /** The newest rows, or those before the requested position; newest first. */
   readonly rows: readonly Observation[];
@@ -31,11 +31,11 @@ export interface Part {
 export interface PartsQuery extends Interval {
   readonly account: string;
   readonly filters: AccountFilters;
-  /** Instant before which the rows were accepted; null for the newest rows. */
+  /** Instant before which the rows were accepted, or null for the newest rows. */
   readonly before: Micros | null;
 }
 
-/** Reads the parts of a page: all three, or the requested one. */
+/** Reads all three parts of a page, or only the requested one. */
 export async function readParts(store: AccountStore, query: PartsQuery, tally: AccountTally): Promise<Part[]> {
   const { target_kind: only } = query.filters;
   const kinds = only === undefined ? targetKinds : [only];
@@ -109,7 +109,7 @@ async function readPart(
     const chunk = await seek({ start: oldest.start, end: newest.end }, limit);
     return { target, total, rows: chunk.rows, next: chunk.next };
   }
-  // Rows are read day by day, so that days without a matching row are not read.
+  // Read rows day by day, so that a day without a matching row is not read.
   let passed = 0;
   for (const day of wanted) {
     if (passed >= passedRows) return { target, total, rows, next: micros(day.end) };
@@ -130,7 +130,7 @@ function rowsIn(days: readonly AccountDay[]): number {
   return days.reduce((sum, { counts }) => sum + (counts?.rows ?? 0), 0);
 }
 
-/** Returns the number of rows with a kind of target; null if a day was not counted. */
+/** Returns the number of rows with a kind of target, or null if a day was not counted. */
 export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
   return days.reduce<number | null>(
     (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),

@@ -68,7 +68,7 @@ describe('timelineOf', () => {
     expect(total).toEqual({ applied: 5, removed: 0 });
   });
 
-  it("keeps the counts of a day with a gap, and returns the gap's length", () => {
+  it("keeps the counts of a day with a gap, and also returns the gap's length", () => {
     const gap = { start: micros(at(0) + 3 * hour), end: micros(at(0) + 5 * hour) };
     expect(timeline({ whole: [gap] }).days[0]).toEqual({
       start: at(0),

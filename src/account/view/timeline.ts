@@ -3,7 +3,7 @@ import { day as dayLength, dayOf, dayStart, type Interval, micros } from '../../
 
 /** Data of one UTC day of the requested interval, for the chart and the table. */
 export interface TimelineDay extends Interval {
-  /** Counted observations; null if the day's rows were not counted or no part of the day was observed. */
+  /** Counted observations, or null if the day's rows were not counted or no part of the day was observed. */
   readonly counts: EventCount | null;
   /** Time in microseconds in which the whole network, or the requested labeler, was not observed. */
   readonly unseen: number;

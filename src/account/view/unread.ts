@@ -9,9 +9,9 @@ export type Reading = 'read' | 'never_read' | 'not_known';
 /** Reading state of a labeler, now and in the past. */
 export interface HowRead {
   readonly reading: Reading;
-  /** State that the instrument reports for the labeler; null if the labeler is not enrolled. */
+  /** State that the instrument reports for the labeler, or null if the labeler is not enrolled. */
   readonly state: string | null;
-  /** Time of the labeler's last successful read; null if unknown. */
+  /** Time of the labeler's last successful read, or null if unknown. */
   readonly lastAsked: Micros | null;
 }
 
@@ -26,8 +26,8 @@ export function howRead(labeler: string, rows: boolean, { states, notEnrolled, l
 }
 
 /**
- * Returns the parts of an interval in which a labeler was not read, in addition to its recorded gaps, which exist only for
- * labelers that are read.
+ * Returns the parts of an interval in which a labeler was not read. They complement the recorded gaps, which exist only
+ * for labelers that are read.
  */
 export function unreadOf({ reading, state, lastAsked }: HowRead, { start, end }: Interval): Interval[] {
   if (reading !== 'read') return [{ start, end }];

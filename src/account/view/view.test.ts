@@ -106,10 +106,10 @@ function row(did: string, state: string, changes: Partial<RosterRow> = {}): Rost
   return rosterRow(did, { state, stateSince: micros(noon), ...changes });
 }
 
-describe('a labeler in the filter', () => {
+describe('a page with a labeler filter', () => {
   it.each([
     [
-      'that has never answered',
+      'that has never responded',
       [row(known, 'refused')],
       known,
       'This labeler has never been read',
@@ -123,7 +123,7 @@ describe('a labeler in the filter', () => {
       '',
     ],
     ['that is not known', [], stranger, 'This labeler is unknown', ''],
-  ])('%s is shown as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
+  ])('shows a labeler %s as unobserved, never with zeros', async (_, roster, labeler, said, state) => {
     const view = await viewWith({ roster }, { labeler });
     const { timeline, interval } = view;
     expect(timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill(null));
@@ -139,7 +139,7 @@ describe('a labeler in the filter', () => {
     expect(html).not.toContain('<title>');
   });
 
-  it('that is no longer followed is unobserved since its last response', async () => {
+  it('shows a labeler that is no longer followed as unobserved since its last response', async () => {
     const lastAnswered = noon + 2 * day;
     const roster = [row(gone, 'established', { enrolled: false, lastAnswered: micros(lastAnswered) })];
     const { timeline } = await viewWith({ roster }, { labeler: gone });
@@ -149,7 +149,7 @@ describe('a labeler in the filter', () => {
     ]);
   });
 
-  it('that is read has zeros for the days on which it was read', async () => {
+  it('shows zeros for the days on which the labeler was read', async () => {
     const roster = [row(known, 'established', { lastAnswered: micros(end - hour) })];
     const view = await viewWith({ roster }, { labeler: known });
     expect(view.timeline.days.map(({ counts }) => counts)).toEqual(Array(8).fill({ applied: 0, removed: 0 }));
@@ -259,7 +259,7 @@ describe('labelers without a row of the account', () => {
     expect(text).not.toContain(known);
   });
 
-  it('are omitted if a labeler filter is set, and listed labelers do not count twice', async () => {
+  it('are omitted if a labeler filter is set, and labelers in the list are not counted in the sum', async () => {
     const gaps = [late, ...down, gap(labelers[0], 20, 40, 'source_unavailable')];
     const { missed, timeline } = await viewWith({ roster, gaps }, { labeler: gone });
     expect([missed, timeline.partly]).toEqual([{ labelers: 0, longest: 0 }, []]);

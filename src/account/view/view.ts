@@ -36,7 +36,7 @@ export interface AccountView {
   readonly frontier: Frontier;
   readonly startedAt: Micros;
   readonly tally: AccountTally;
-  /** Number of all the account's rows in the interval, regardless of the filters; null if some were not counted. */
+  /** Number of all rows of the account in the interval, regardless of the filters, or null if some were not counted. */
   readonly rows: number | null;
   readonly timeline: Timeline;
   readonly parts: readonly Part[];
@@ -62,7 +62,7 @@ export interface ViewSources {
 /** Query of a page, with the time of the request. */
 export interface ViewQuery {
   readonly query: AskedQuery;
-  /** Position at which the list of one part continues; null for the newest. */
+  /** Position at which the list of one part continues, or null for the newest. */
   readonly before: Micros | null;
   readonly now: Micros;
 }
@@ -104,7 +104,8 @@ export async function readView(
   const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
   const silence = silenceOf(frontier, now);
-  // Missed time includes the time in which an unfollowed labeler was not read, for which no gap is recorded.
+  // Missed time includes the time in which an unfollowed labeler was not read, because no gap is recorded for that
+  // time.
   const theirs = views.flatMap((one): Interval[] => [...one.gaps, ...unreadOf(one, interval)]);
   return {
     query,

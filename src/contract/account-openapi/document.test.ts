@@ -13,11 +13,11 @@ const described: readonly (readonly [path: string, status: number, name: string,
 ];
 
 describe('the document of the account-view surface', () => {
-  it.each(described)('matches the example %s %i: %s', (path, status, _name, value) => {
+  it.each(described)('matches the example %s %i (%s)', (path, status, _name, value) => {
     expect(accountOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
   });
 
-  it('describes a page of an export without a cursor as the last one', () => {
+  it('describes a page of an export as the last page if it has no cursor', () => {
     const { next } = examples.exports;
     expect(accountOpenApi.faults('get', '/exports', 200, { ...next, next_cursor: null })).not.toEqual([]);
   });

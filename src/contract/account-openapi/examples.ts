@@ -1,7 +1,7 @@
 import { type AccountDownload, accountExportSchema, type ExportCreated, type ExportPage } from '../account.ts';
 import { type AccountErrorBody, accountErrorBody } from '../account-errors.ts';
 
-/** Examples of responses; tests validate the examples against the schemas. */
+/** Examples of responses, which tests validate against the schemas. */
 
 const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';

@@ -62,7 +62,7 @@ function parameters(...names: (keyof typeof parameterComponents)[]) {
 
 const filters = ['Labeler', 'Value', 'Action', 'TargetKind'] as const;
 
-/** A path with its specific responses, to which the common responses are added. */
+/** A path with its specific responses. The document adds the common responses. */
 type OwnResource = Omit<Resource, 'more'> & Partial<Pick<Resource, 'more'>>;
 
 const below = {
@@ -75,7 +75,7 @@ const below = {
   '500': response('InternalError'),
 };
 const refusals = { '409': response('Refused'), '410': response('Expired'), '503': response('Busy') };
-/** Refusals that are rendered as a page; malformed requests get the JSON errors of every path. */
+/** Refusals that are rendered as a page. Malformed requests get the same JSON errors as on every path. */
 const pageRefusals = {
   '303': response('ToDid'),
   '409': response('PageRefused'),

@@ -3,7 +3,7 @@ import { type ErrorBody, errorBody } from '../errors.ts';
 import { contractIds } from '../identifiers.ts';
 import type { InstrumentIndex } from '../instruments.ts';
 
-/** Examples of every possible response; tests validate the examples against the schemas. */
+/** Examples of every possible response, which tests validate against the schemas. */
 
 const sources = {
   enrolled: 121,

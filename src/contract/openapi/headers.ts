@@ -1,6 +1,6 @@
 import { commonHeaderNames, commonHeaders, textHeader } from './frame.ts';
 
-/** Response headers of the facts API, each described once and referenced. */
+/** Response headers of the facts API. The document describes each header once and refers to it. */
 
 /** Header components of the OpenAPI document. */
 export const headerComponents = {

@@ -3,9 +3,9 @@ import type Type from 'typebox';
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**
- * Returns the schema components of a document: a nested schema with a title becomes a reference. Published objects are
- * open, because a later version may add a field (compatibility policy); the schemas of the types close what this
- * version publishes.
+ * Returns the schema components of a document. A nested schema with a title becomes a reference. The components are
+ * open objects, because a later version may add a field (compatibility policy), whereas the schemas of the types are
+ * closed.
  */
 export function schemaComponents(components: Readonly<Record<string, Type.TSchema>>): Record<string, Json> {
   const names = Object.keys(components);

@@ -20,11 +20,14 @@ describe('the address of a client', () => {
     [3, '203.0.113.1', '203.0.113.1'],
     [1, '203.0.113.1, not an address', '10.0.0.9'],
     [1, '', '10.0.0.9'],
-  ])('with %d trusted proxies and the forwarded addresses %j is %s', (proxies, forwarded, address) => {
-    expect(client(proxies, forwarded)).toBe(address);
-  });
+  ])(
+    'the client address with %d trusted proxies and the forwarded addresses %j is %s',
+    (proxies, forwarded, address) => {
+      expect(client(proxies, forwarded)).toBe(address);
+    },
+  );
 
-  it('is reported as untrusted if a local proxy forwarded the request and no proxy is trusted', () => {
+  it('the client address is reported as untrusted if a local proxy forwarded the request and no proxy is trusted', () => {
     const untrusted = (proxies: number, remoteAddress: string, headers: Record<string, string>): number => {
       let told = 0;
       const clientOf = clientAddress(proxies, () => {

@@ -51,14 +51,14 @@ describe('a table of connections', () => {
     expect({ cuts, size: table.size }).toEqual({ cuts: ['idle'], size: 3 });
   });
 
-  it('refuses a new connection if every other one has a pending response', () => {
+  it('refuses a new connection if every open connection has a pending response', () => {
     const { admit, cuts } = tableOf();
     for (const tracked of [1, 2, 3].map(() => admit(new Peer()))) if (tracked) tracked.outstanding = 1;
     const late = new Peer();
     expect([admit(late), late.destroyed, cuts]).toEqual([null, true, ['full']]);
   });
 
-  it('closes a connection of the client with the most connections for a client with fewer', () => {
+  it('closes a connection of the client with the most connections in favour of a client with fewer', () => {
     const { admit, cuts } = tableOf();
     const flood = [1, 2, 3].map(() => new Peer());
     for (const tracked of flood.map(admit)) if (tracked) tracked.outstanding = 1;
@@ -66,7 +66,7 @@ describe('a table of connections', () => {
     expect([flood.map(({ destroyed }) => destroyed), cuts]).toEqual([[false, false, true], ['full']]);
   });
 
-  it('closes the idle connection of a client before its other connections', () => {
+  it('closes the idle connection of a client before its active connections', () => {
     const { admit } = tableOf();
     const flood = [1, 2, 3].map(() => new Peer());
     for (const tracked of [flood.map(admit)].flatMap(([a, , c]) => [a, c])) if (tracked) tracked.outstanding = 1;
@@ -106,7 +106,7 @@ describe('a table of connections', () => {
     expect(new Set(cuts)).toEqual(new Set(['client_full']));
   });
 
-  it('frees the place of a connection that closes', () => {
+  it('frees the place of a closed connection', () => {
     const { admit } = tableOf({ perClient: 1 });
     const peer = new Peer();
     admit(peer);
@@ -144,7 +144,7 @@ describe('a peer that reads its responses too slowly', () => {
     const { admit, table } = tableOf();
     const peer = new Peer();
     admit(peer);
-    // Unsent bytes always remain.
+    // The peer never reads all bytes, so some bytes always remain unsent.
     peer.send(64 * 1024);
     for (let now = 0; now < 60_000; now += 900) {
       peer.send(64 * 1024);

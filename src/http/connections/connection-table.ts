@@ -19,9 +19,12 @@ export const cutReasons = [
 export interface ConnectionBounds {
   /** Maximum number of concurrent connections. */
   readonly total: number;
-  /** Maximum number of concurrent connections of one client; null if the peers are proxies, which represent many clients. */
+  /**
+   * Maximum number of concurrent connections of one client, or null if the peers are proxies, which represent many
+   * clients.
+   */
   readonly perClient: number | null;
-  /** Maximum time in which a peer must read 64 KiB of its responses, or the rest of them, in milliseconds. */
+  /** Maximum time in milliseconds in which a peer must read 64 KiB of its responses, or all of a smaller rest. */
   readonly stallMs: number;
 }
 
@@ -39,7 +42,7 @@ export interface TrackedConnection {
   outstanding: number;
   /** True while received bytes wait to be parsed. */
   held: boolean;
-  /** Deadline by which the peer must have read `goalBytes`; null while no bytes wait to be sent. */
+  /** Deadline by which the peer must have read `goalBytes`, or null while no bytes wait to be sent. */
   dueMs: number | null;
   goalBytes: number;
 }
@@ -55,7 +58,7 @@ interface NetworkConnections {
   readonly own: Set<TrackedConnection>;
 }
 
-/** Share of its connections below which the largest network is no longer assumed to be the largest one. */
+/** Factor of the last known size below which the largest network must be searched again. */
 const stillLargest = 7 / 8;
 
 /**
@@ -111,7 +114,7 @@ export class ConnectionTable {
     return tracked;
   }
 
-  /** Returns the entry of a connection; undefined if the connection was not admitted. */
+  /** Returns the entry of a connection, or undefined if the connection was not admitted. */
   of(socket: object): TrackedConnection | undefined {
     return this.#bySocket.get(socket);
   }

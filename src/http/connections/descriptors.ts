@@ -15,7 +15,7 @@ const reserve = { min: 48, max: 1024, share: 16 };
 const minConnections = 8;
 
 /**
- * Returns the limit and the number of open descriptors of this process; null if the platform does not report them.
+ * Returns the limit and the number of open descriptors of this process, or null if the platform does not report them.
  */
 export function readDescriptors(): Descriptors | null {
   try {

@@ -1,9 +1,9 @@
 import type { NetworkTier } from './network-tiers.ts';
 
-/** Limit that prevents an amount from being granted: that of a network of the client, or the total of all clients. */
+/** Limit that was exceeded: the limit of a network of the client, or the limit on the total of all clients. */
 export type LimitReached = 'client' | 'total';
 
-/** Limits on the amount that clients hold at one time; `perClient` is null if only the total is limited. */
+/** Limits on the amount that clients hold at one time. `perClient` is null if only the total is limited. */
 export interface TieredBounds {
   readonly perClient: number | null;
   readonly total: number;

@@ -13,7 +13,7 @@ const uncut = (): void => {
 };
 
 describe('unsent bytes', () => {
-  it('of one client are limited, independently of other clients', () => {
+  it('of one client are limited independently of the bytes of other clients', () => {
     const unsent = new UnsentBytes({ perClient: 100, total: 1_000 }, () => 0);
     expect(unsent.claim(a, uncut).reserve(100)).toBe(true);
     expect(unsent.claim(a, uncut).reserve(1)).toBe(false);
@@ -29,7 +29,7 @@ describe('unsent bytes', () => {
     expect(unsent.total).toBe(0);
   });
 
-  it('above the total limit cause the largest client to be cut, but only after a minimum sending time', () => {
+  it('above the total limit cause the largest response to be cut, but only after a minimum sending time', () => {
     let now = 0;
     const cut: string[] = [];
     const unsent = new UnsentBytes({ perClient: 100, total: 200 }, () => now);
@@ -46,7 +46,7 @@ describe('unsent bytes', () => {
     expect(cut).toEqual(['first']);
   });
 
-  it('never exceed their limits, and are all released', () => {
+  it('never exceed their limits, and the counter returns to zero when all responses are released', () => {
     const step = fc.record({
       client: fc.constantFrom(...['192.0.2.1', '2001:db8::1', '2001:db8:0:100::1', '2001:db8:0:101::1']),
       bytes: fc.integer({ min: 0, max: 150 }),

@@ -21,7 +21,7 @@ interface Held {
   readonly tiers: readonly NetworkTier[];
   readonly cut: () => void;
   bytes: number;
-  /** Start of sending, in milliseconds; null while the response is being built. */
+  /** Start of sending, in milliseconds, or null while the response is being built. */
   sendingSince: number | null;
 }
 

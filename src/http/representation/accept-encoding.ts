@@ -10,8 +10,9 @@ const member = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*(?:;\s*[qQ]\s*=\s*(0(?:\.\d{
 const longest = 1024;
 
 /**
- * Returns the coding for a response (RFC 9110, section 12.5.3): the coding with the highest weight, and for equal weights
- * the one with the better compression. Identity if the header is absent, malformed, or rejects every coding.
+ * Returns the coding for a response (RFC 9110, section 12.5.3): the coding with the highest weight, and for equal
+ * weights the one with the better compression. Returns identity if the header is absent, malformed, or rejects every
+ * coding.
  */
 export function chooseCoding(header: string | undefined): Coding {
   if (header === undefined || header.length > longest) return 'identity';

@@ -5,7 +5,7 @@ import { encode } from './compress.ts';
 
 /** A static file of the built program, which is cached and read again after a change on disk. */
 export interface AssetFile {
-  /** Returns the file's bytes in a coding; null if the file is missing or unreadable. */
+  /** Returns the file's bytes in a coding, or null if the file is missing or unreadable. */
   bytes(coding: Coding): AssetBytes | null;
 }
 

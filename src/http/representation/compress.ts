@@ -1,10 +1,13 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Coding } from './accept-encoding.ts';
 
-/** Maximum size in bytes for the highest compression level, which would block the event loop too long for more. */
+/**
+ * Maximum size in bytes for the highest compression level. Larger bodies would block the event loop too long at that
+ * level.
+ */
 const smallBytes = 32 * 1024;
 
-/** Encodes bytes in a content coding, small ones with the highest brotli level. Callers cache the result. */
+/** Encodes bytes in a content coding, and small bodies with the highest brotli level. Callers cache the result. */
 export function encode(bytes: Buffer, coding: Coding): Buffer {
   switch (coding) {
     case 'identity':

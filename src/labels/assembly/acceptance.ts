@@ -12,7 +12,7 @@ import type { Foundation } from './foundation.ts';
 
 /** Interval between attempts to write to a store that cannot accept rows, in milliseconds. */
 const retryMs = 1_000;
-/** Number of written bytes after which the free space is checked again, besides the check at each heartbeat. */
+/** Number of written bytes after which the free space is checked again. Each heartbeat also checks it. */
 const checkDiskBytes = 64_000_000;
 
 /**

@@ -22,15 +22,15 @@ export interface DirectoryOperationsOptions {
 
 /** Reader of the directory's stream, which runs while the instrument observes. */
 export interface DirectoryOperations {
-  /** Position to resume from; null before the first operation. */
+  /** Position to resume from, or null before the first operation. */
   readonly position: DirectoryPosition | null;
   run(signal: AbortSignal): Promise<void>;
 }
 
 /**
  * Follows the directory's stream from the position of the last run. Adds accounts that declare a labeler service, with
- * or without a record, and reads the documents of known labelers again. The bounds on labelers that relays and the
- * Jetstream name also apply.
+ * or without a record, and reads the documents of known labelers again. The limits on labelers that relays and the
+ * Jetstream name also apply to these accounts.
  */
 export async function directoryOperations(
   { settings, store, policy, resolve, http, random, log }: DirectoryOperationsOptions,
@@ -59,7 +59,7 @@ export function operationHandler(
   return ({ did, isLabeler }) => {
     const isKnown = roster.labeler(did) !== undefined;
     if (isLabeler) roster.add(did, 'discovered', `directory ${host}`);
-    // A new labeler's document is read without this call.
+    // The document of a new labeler is read without this call.
     if (isKnown) roster.documentChanged(did);
   };
 }

@@ -31,7 +31,10 @@ export interface FairShares {
   readonly pace: Pace;
   readonly cap: DailyCap;
   readonly gaps: GapWriter;
-  /** Charges each source for its rows of the current day. Requires a loaded roster, which determines the shares. */
+  /**
+   * Charges each source for its rows of the current day. The roster must be loaded first, because it determines the
+   * shares.
+   */
   load(now: Micros): Promise<void>;
   /** Stores the bytes that each source used today, so that a restart can load them. */
   keep(): Promise<void>;

@@ -17,7 +17,7 @@ export async function writeHeartbeat(store: StoreWriter, clock: () => Micros): P
   if (observedThrough !== null) await store.putNote(throughNote, String(observedThrough));
 }
 
-/** Reads a note as a number; null if it does not exist or is not a number. */
+/** Reads a note as a number. Returns null if it does not exist or is not a number. */
 export async function numberNote(store: StoreWriter, name: string): Promise<Micros | null> {
   const number = Number((await store.note(name)) ?? Number.NaN);
   return Number.isSafeInteger(number) ? micros(number) : null;

@@ -7,7 +7,7 @@ import type { RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Reachability } from '../roster/reachability.ts';
 import type { Roster } from '../roster/roster.ts';
 
-/** Parts that resume from the stored state. */
+/** The parts of the instrument that resume from the stored state. */
 interface Readers {
   readonly roster: Roster;
   readonly runner: SourceRunner;

@@ -15,9 +15,9 @@ export interface LabelsSettings {
   readonly seeds: readonly string[];
   readonly relays: readonly string[];
   readonly plc: string;
-  /** URLs of directories that are requested if the first does not respond; none by default. */
+  /** URLs of directories that are requested in turn if the primary directory does not respond. Default: no replica. */
   readonly plcReplicas?: readonly string[];
-  /** URL of the Jetstream; null disables this way of discovery. */
+  /** URL of the Jetstream, or null if labelers are not discovered through a Jetstream. */
   readonly jetstream: string | null;
   /** User agent that is sent with every request and handshake. */
   readonly userAgent: string;
@@ -25,13 +25,15 @@ export interface LabelsSettings {
   readonly discoverySeconds: number;
   readonly origin: 'live' | 'simulated';
   readonly minFreeBytes: number;
-  /** Maximum bytes that all sources together may add in a UTC day; null derives the limit from the size of the disk. */
+  /**
+   * Maximum bytes that all sources together may add in a UTC day; null to derive the limit from the size of the disk.
+   */
   readonly dailyBytes?: number | null;
-  /** Maximum rows of one source in a day (2 M). Tests lower it. */
+  /** Maximum rows of one source in a day (default 2 million). Tests use a lower limit. */
   readonly maxDailyRows?: number;
-  /** Maximum sources that are read at once (5,000). Tests lower it. */
+  /** Maximum number of sources that are read concurrently (default 5,000). Tests use a lower limit. */
   readonly maxEnrolled?: number;
-  /** Maximum open streams of one host (32); further labelers of the host are polled. */
+  /** Maximum number of open streams of one host (default 32). Further labelers of the host are polled. */
   readonly maxStreamsPerHost?: number;
   readonly timings: Timings;
 }
@@ -45,7 +47,7 @@ export interface LabelsOptions {
   readonly clocks: Clocks;
   readonly random: () => number;
   /**
-   * Looks up the TXT records that confirm handles; absent: the system's resolver. With null, no handle is confirmed.
+   * Looks up the TXT records that confirm handles. Default: the system's resolver. With null, no handle is confirmed.
    */
   readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;

@@ -15,7 +15,7 @@ export interface OutboundOptions {
   /** User agent that is sent with every request and handshake. */
   readonly userAgent: string;
   readonly timings: Timings;
-  /** Maximum open streams of one host and port (32). */
+  /** Maximum number of open streams of one host and port (default 32). */
   readonly maxStreamsPerHost?: number | undefined;
   /** Returns the time in milliseconds since 1970. */
   readonly clock: () => number;
@@ -42,8 +42,8 @@ export interface Outbound {
 /**
  * Maximum concurrent requests for pages. Each request uses a socket and at most 256 KiB of a body; a larger body
  * requires a separate permit. Half of the requests are reserved for privileged sources. Hosts that are slow or have
- * never responded share 48 requests for new sources (with only 24, 150 hosts that responded after 28 s occupied all of
- * them) and 32 for privileged ones.
+ * never responded share 48 requests for new sources and 32 for privileged sources. A limit of 24 was too low: 150 hosts
+ * that responded after 28 s occupied every slot.
  */
 const pages = { total: 128, perHost: 4, perDomain: 32, perSource: 4, reserved: 64, unproven: 48, slowPrivileged: 32 };
 
@@ -66,8 +66,8 @@ const streamsPerDomain = 256;
 const maxNewStreams = 2_000;
 
 /**
- * Maximum concurrent look-ups of untrusted host names: more than requests and handshakes together, so that none of them
- * waits for a look-up slot.
+ * Maximum concurrent look-ups of untrusted host names: more than requests and handshakes together, so that no request
+ * or handshake waits for a look-up slot.
  */
 const names = { total: 512, perDomain: 64 };
 

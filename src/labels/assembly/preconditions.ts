@@ -9,19 +9,20 @@ export interface Preconditions {
   /** Checks the clocks; called before each commit and with each heartbeat. */
   look(): PreconditionCheck;
   /**
-   * Number that changes when the clock is set or confirmed; labels that were judged before must then be judged again.
+   * Number that changes when the clock is set or confirmed; labels that were judged before the change must be judged
+   * again.
    */
   readonly clockGeneration: number;
   /** Records the time that an upstream reports, in milliseconds. */
   onUpstreamTime(milliseconds: number): void;
   /**
-   * Records the time from a response of an upstream to a request at `askedAt` of the wall clock: see
+   * Records the time in an upstream's response. `askedAt` is the wall clock at the request; see
    * `ClockWatch.onTrustedTime`.
    */
   onTrustedTime(milliseconds: number, askedAt: Micros): void;
   /** True if data may be removed by age: the clock is confirmed, and was not set within the last hour. */
   readonly ageKnown: boolean;
-  /** True if an upstream confirmed the clock, false if one contradicted it; null before the first response. */
+  /** True if an upstream confirmed the clock, false if one contradicted it, or null before the first response. */
   readonly clockRight: boolean | null;
   /** Disk budget at the last check of the free space. */
   readonly disk: DiskBudget;

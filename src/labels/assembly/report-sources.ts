@@ -17,8 +17,8 @@ export interface ReportSourcesOptions {
 }
 
 /**
- * Returns a function that writes the resource use of each known source since the creation of the function, for `almanac
- * labels sources`.
+ * Returns a function that writes the resource use of each known source for `almanac labels sources`. Use is counted
+ * from this call on.
  */
 export function sourcesReporter(options: ReportSourcesOptions): () => Promise<void> {
   const { folder, labelers, usage, slotsOf, priorityOf, clock } = options;

@@ -9,7 +9,7 @@ export interface StartClockOptions {
   readonly clocks: Clocks;
   readonly log: Log;
   readonly telemetry: Pick<Telemetry, 'paused'>;
-  /** Maximum wait for an upstream's time, in milliseconds. */
+  /** Maximum time in milliseconds to wait for an upstream's time. */
   readonly waitMs: number;
 }
 
@@ -18,7 +18,7 @@ const lookMs = 20;
 
 /**
  * Waits until an upstream confirms the clock, so that no row receives a wrong time. Waits at most `waitMs` if no
- * upstream responds, and without a limit while one contradicts the clock.
+ * upstream responds. Waits without a limit while an upstream contradicts the clock.
  */
 export async function clockAtStart(
   preconditions: Preconditions,

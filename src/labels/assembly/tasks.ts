@@ -2,7 +2,7 @@ import { repeat } from '../clock/repeat.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { removeRequested } from '../operator/purges.ts';
-import { publisher } from '../publish/publisher.ts';
+import { createPublisher } from '../publish/publisher.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
 import { priorityInput } from '../roster/known-labeler.ts';
@@ -27,7 +27,7 @@ export interface Assembled {
   readonly ports: ReaderPorts;
 }
 
-/** Work that is repeated at intervals and done once more at the stop. */
+/** Work that is repeated at intervals, and one last time at the stop. */
 export interface Acts {
   /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
@@ -40,12 +40,22 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const { roster, runner, denials, services, operations } = labelers;
   const { cap, pace, gaps, shareOf } = shares;
   const clock = clocks.wall;
+  const publisher = createPublisher({
+    ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
+    budgetBytes: () => preconditions.disk.dailyBytes,
+    waits: (labeler) => runner.waits(labeler),
+    paused: () => acceptance.paused,
+    denied: () => denials.count(),
+    deniedSince: (labeler) => denials.since(labeler),
+  });
+  labelers.onDefinitions((did) => publisher.definitionsChanged(did));
   return {
+    publish: () => publisher.publish(),
     async keep() {
-      // The position is taken before the roster is stored: after a crash, the stream delivers labelers that arrived
-      // during the write again.
+      // Take the position before the roster is stored, so that after a crash the stream repeats the labelers that
+      // arrived during the write.
       const { position } = operations;
-      // Gaps are stored before the roster, because the roster contains the time up to which a source is complete.
+      // Store gaps before the roster, because the roster contains the time up to which a source is complete.
       await gaps.flush();
       await writeHeartbeat(store, clock);
       await shares.keep();
@@ -54,23 +64,16 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
       if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
       if (position !== null) await store.putDirectoryPosition(position);
     },
-    publish: publisher({
-      ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
-      budgetBytes: () => preconditions.disk.dailyBytes,
-      waits: (labeler) => runner.waits(labeler),
-      paused: () => acceptance.paused,
-      denied: () => denials.count(),
-    }),
   };
 }
 
 /** Background tasks that run until the instrument stops. */
 export interface Tasks {
-  /** Resolves when all tasks have ended that stop with the signal. */
+  /** Resolves when every task that stops with the signal has ended. */
   readonly ended: Promise<unknown>;
   /**
-   * Resolves when upkeep and purges have ended, which happens when the store is closed: a stop does not wait for a day
-   * that is being rewritten.
+   * Resolves when upkeep and purges have ended. They end when the store is closed, so that a stop does not wait for a
+   * day that is being rewritten.
    */
   readonly endedByClosing: Promise<unknown>;
 }
@@ -118,11 +121,11 @@ export function startTasks(
     every(gapTickMs, () => shares.gaps.tick()),
   ];
   const upkeep = every(timings.upkeepMs, async () => {
-    // The clock is checked first: a clock step or an unconfirmed clock must not expire a day.
+    // Check the clock first, because a clock step or an unconfirmed clock must not expire a day.
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
-  // On a full disk a purge does not wait for readers, because only the removal frees space.
+  // On a full disk, purge without waiting for readers, because only the removal frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
   const purging = every(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),

@@ -5,7 +5,7 @@ import { labelerCollection } from '../roster/relay-list.ts';
 /** Addresses of the hosts whose responses give the time. */
 export interface TimeSources {
   readonly relays: readonly string[];
-  /** URL of the did:plc directory; with its replicas, and DIDs that the directory contains. */
+  /** URLs of the did:plc directory and its replicas, and DIDs that the directory contains. */
   readonly plc: string;
   readonly plcReplicas?: readonly string[];
   readonly dids: readonly string[];
@@ -15,8 +15,8 @@ export interface TimeSources {
 const minIntervalMs = 5_000;
 
 /**
- * Returns a function that requests the time of the relays and the directory; their responses have a date. Calls
- * `onTime` with that time in milliseconds and the local wall clock at the request.
+ * Returns a function that requests the time from the relays and the directory, whose responses have a `Date` header.
+ * Calls `onTime` with the upstream's time in milliseconds and the local wall clock at the request.
  */
 export function timeAsker(
   http: HttpClient,

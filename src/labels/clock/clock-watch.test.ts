@@ -64,7 +64,7 @@ describe('the watch of the clock', () => {
     expect(watch.look()).not.toBe(null);
   });
 
-  test('doubts the clock after a step until an upstream agrees', () => {
+  test('does not trust the clock after a step until an upstream agrees', () => {
     const { watch, pass, wall } = clocks();
     pass(0, hour);
     watch.look();
@@ -86,7 +86,7 @@ describe('the watch of the clock', () => {
     expect([watch.confirmed, watch.doubtful]).toEqual([true, false]);
   });
 
-  test('doubts an unconfirmed clock only if a requested upstream contradicts it', () => {
+  test('does not trust an unconfirmed clock if a requested upstream contradicts it', () => {
     const { watch, wall } = clocks();
     watch.onUpstreamTime(micros(wall() - hour));
     expect(watch.doubtful).toBe(false);

@@ -3,15 +3,15 @@ import { type Interval, micros, minute } from '../../store/time.ts';
 
 /**
  * Maximum difference between the progress of the wall clock and the monotonic clock; a larger difference is a clock
- * step. In microseconds: 60 s.
+ * step. In microseconds.
  */
 export const maxClockDrift = minute;
 /**
  * Maximum difference between upstream time and the wall clock that confirms the wall clock after a step, in
- * microseconds: 60 s.
+ * microseconds.
  */
 export const maxUpstreamDifference = minute;
-/** Time after which accumulated smaller drift is discarded, in microseconds: 1 h. */
+/** Time after which accumulated smaller drift is discarded, in microseconds. */
 const anchorPeriod = 60 * minute;
 
 /** The two clocks of this machine, both in microseconds. */
@@ -24,10 +24,14 @@ export interface Clocks {
 
 /** Detects steps of the wall clock by comparison with the monotonic clock. */
 export interface ClockWatch {
-  /** Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null. */
+  /**
+   * Compares the clocks. Returns the interval that the wall clock skipped or repeated since the last call, or null if
+   * it did neither.
+   */
   look(): Interval | null;
   /**
-   * True if the clock stepped, or an upstream contradicted it before any confirmation, and it was not confirmed since.
+   * True if the clock is not trusted: it stepped, or an upstream contradicted it before any confirmation, and no
+   * upstream has confirmed it since.
    */
   readonly doubtful: boolean;
   /** True if an upstream confirmed the clock since the start and since the last step. */
@@ -35,8 +39,8 @@ export interface ClockWatch {
   /** Records an upstream's time. Clears `doubtful` if that time agrees with the wall clock. */
   onUpstreamTime(upstream: Micros): void;
   /**
-   * Records the time from a response to a request at `requestedAt` of the wall clock. While the clock is unconfirmed, a
-   * contradiction sets `doubtful`.
+   * Records the time in an upstream's response. `requestedAt` is the wall clock at the request. While the clock is
+   * unconfirmed, a contradiction sets `doubtful`.
    */
   onTrustedTime(upstream: Micros, requestedAt: Micros): void;
 }

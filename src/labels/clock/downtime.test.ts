@@ -8,7 +8,7 @@ const signs = { startedAt: ago(9), heartbeat: null, observedThrough: null, noted
 const since = (hours: number, restored = false) => ({ start: ago(hours), end: now, restored });
 
 describe('the downtime before a start', () => {
-  test('begins at the latest of the start of the epoch, the last heartbeat and the last page', () => {
+  test('begins at the latest of three times: the start of the epoch, the last heartbeat, and the last page', () => {
     expect(downtime(signs, now)).toEqual(since(9));
     expect(downtime({ ...signs, heartbeat: ago(2) }, now)).toEqual(since(2));
     expect(downtime({ ...signs, heartbeat: ago(2), observedThrough: ago(5), notedThrough: ago(5) }, now)).toEqual(

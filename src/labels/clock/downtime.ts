@@ -1,7 +1,7 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { type Interval, minute, second } from '../../store/time.ts';
 
-/** Times in the store that show when the last run observed. */
+/** Times in the store that show when the last run was observing. */
 export interface LastObservation {
   readonly startedAt: Micros;
   readonly heartbeat: Micros | null;
@@ -16,7 +16,7 @@ export interface Downtime extends Interval {
   readonly restored: boolean;
 }
 
-/** Maximum age, in microseconds, of an epoch without a heartbeat that counts as begun by this start. */
+/** Maximum age in microseconds of an epoch without a heartbeat that this start may have begun. */
 const maxNewEpochAge = 5 * second;
 /**
  * Maximum time by which the newest row may be later than the last heartbeat, in microseconds; heartbeats are written
@@ -27,8 +27,8 @@ const maxHeartbeatLag = minute;
 /**
  * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
  * restored store is detected by contradictions between rows and state file: recorded rows are missing, or rows exist
- * that no heartbeat covers (and gaps recorded since are missing). In this case the earlier of the two times counts. If
- * the whole store was restored, the interval begins at the last heartbeat of the copy.
+ * that no heartbeat covers (and the gaps that were recorded since are missing). In this case the interval begins at the
+ * earlier of the two times. If the whole store was restored, it begins at the last heartbeat of the copy.
  */
 export function downtime(
   { startedAt, heartbeat, observedThrough, notedThrough }: LastObservation,

@@ -3,8 +3,8 @@ import { StoreError } from '../../store/errors.ts';
 import { wait } from './wait.ts';
 
 /**
- * Runs `work` at once and then after every `ms` milliseconds. Logs a transient failure; calls `fail` for a permanent
- * failure of the store.
+ * Runs `work` immediately, and then after every `ms` milliseconds. Logs a transient failure; calls `fail` for a
+ * permanent failure of the store.
  */
 export async function repeat(
   ms: number,
@@ -17,7 +17,7 @@ export async function repeat(
     try {
       await work();
     } catch (error) {
-      // Unfinished work fails when the store is closed.
+      // Ignore errors after the abort: unfinished work fails when the store is closed.
       if (signal.aborted) return;
       if (error instanceof StoreError && !error.retry) fail(error);
       log.warn('a task failed and will be retried', errorFields(error));

@@ -1,4 +1,4 @@
-/** Resolves after `ms` milliseconds, or at once when the signal aborts. */
+/** Resolves after `ms` milliseconds, or immediately when the signal aborts. */
 export function wait(ms: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -7,7 +7,7 @@ export function wait(ms: number, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', done);
       resolve();
     };
-    // A timer with a longer delay would fire at once.
+    // A timer with a longer delay would fire immediately.
     const timer = setTimeout(done, Math.min(ms, 2 ** 31 - 1));
     signal.addEventListener('abort', done, { once: true });
   });

@@ -4,9 +4,9 @@ import { type DirectoryOperation, parseDirectoryExport } from '../../network/ide
 
 /** Maximum operations per page that the directory serves. */
 export const maxCount = 1_000;
-/** Minimum operations per page; a page with this number of the largest operations is within the limit of bytes. */
+/** Minimum operations per page; a page of this many operations of maximum size is within the byte limit. */
 const minCount = 50;
-/** Maximum pages per run. Afterwards the stream is tried again, because its window may be reached. */
+/** Maximum pages per run. The reader then tries the stream again, because the position may be within its window. */
 const pagesPerRun = 60;
 /**
  * Interval between requests for pages, in milliseconds: at most 1,000 operations a second, the same rate as for the
@@ -14,7 +14,7 @@ const pagesPerRun = 60;
  */
 const intervalMs = 1_000;
 const timeoutMs = 30_000;
-/** Statuses of a directory without the export. */
+/** HTTP statuses of a directory that does not serve the export. */
 const absentStatuses: ReadonlySet<number> = new Set([404, 405, 410, 501]);
 
 /** Dependencies of reading the paged export of a did:plc directory. */
@@ -28,8 +28,9 @@ export interface DirectoryExportOptions {
 }
 
 /**
- * Result of a run. `read`: some pages, or all up to the newest operation. `failed`: try again later; `retryAfterMs` is
- * the wait that the directory requested, not bounded. `absent`: the directory does not serve these pages.
+ * Result of a run. `read`: the run read some pages, or all pages up to the newest operation. `failed`: a later run may
+ * succeed; `retryAfterMs` is the unbounded wait that the directory requested. `absent`: the directory does not serve
+ * these pages.
  */
 export type ExportRun =
   | { readonly kind: 'read' }
@@ -37,8 +38,8 @@ export type ExportRun =
   | { readonly kind: 'absent' };
 
 /**
- * Reads the paged export after a position, at a bounded rate, up to the newest operation or for some pages. Never rejects.
- * Source: did:plc v0.3.0, `GET /export?after=SEQ&count=`.
+ * Reads the paged export after a position, at a bounded rate, up to the newest operation or the maximum number of
+ * pages. Never rejects. Source: did:plc v0.3.0, `GET /export?after=SEQ&count=`.
  */
 export async function readDirectoryExport(
   options: DirectoryExportOptions,
@@ -62,7 +63,7 @@ export async function readDirectoryExport(
     for (const operation of rising) onOperation(operation);
     if (lines < count) return { kind: 'read' };
     const last = rising.at(-1);
-    // A page that leads nowhere would be requested again and again.
+    // Fail on a page that does not advance the position, because the next run would request it again.
     if (last === undefined) return { kind: 'read' };
     after = last.seq;
   }
@@ -73,7 +74,10 @@ function exportUrl(directory: string, after: number, count: number): string {
   return `${directory.replace(/\/+$/, '')}/export?after=${after}&count=${count}`;
 }
 
-/** A cache or a firewall in front of the directory may refuse a request for a while: any other status is a failure. */
+/**
+ * Count any other status as a failure, because a cache or a firewall in front of the directory may refuse requests for
+ * some time.
+ */
 function failureOf(answer: Exclude<TextAnswer, { kind: 'text' }>): ExportRun {
   if (answer.kind !== 'status') return { kind: 'failed', why: answer.kind, retryAfterMs: null };
   if (absentStatuses.has(answer.status)) return { kind: 'absent' };

@@ -46,7 +46,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
     random: () => 0,
     wait: async (ms, signal) => {
       waits.push(ms);
-      // A wait of an hour never ends in a test, and a shorter wait ends at once.
+      // Never ends a wait of an hour, and ends a shorter wait immediately.
       if (ms < 3_600_000) await new Promise((resolve) => setImmediate(resolve));
       else await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     },
@@ -63,7 +63,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
   return { stream, operations, waits, warnings, seqs: () => operations.map(({ seq }) => seq) };
 }
 
-test('the directory stream begins live, and resumes after the last operation that was passed on', async () => {
+test('the directory stream begins live, and resumes after the last delivered operation', async () => {
   const { url, cursors } = await directory((peer, _, nth) => {
     for (const seq of nth === 1 ? [7, 8] : [9]) peer.send(operation(seq, seq !== 8));
     if (nth === 1) peer.close(1001);
@@ -90,7 +90,7 @@ function exportOf(newest: number, options: { readonly maxLines?: number; readonl
   return { asked, getText };
 }
 
-test('an outdated position is read page by page from the export, up to the window of the stream', async () => {
+test('the directory stream reads the export page by page from an outdated position up to its window', async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (Number(cursor) < 2_500) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(2_501));
@@ -107,7 +107,7 @@ test('an outdated position is read page by page from the export, up to the windo
   expect(waits.filter((ms) => ms === 1_000).length).toBeGreaterThanOrEqual(2);
 });
 
-test('an export page beyond the limit of bytes is requested again with fewer operations', async () => {
+test('an export page beyond the byte limit is requested again with fewer operations', async () => {
   const { url } = await directory((peer, cursor) => {
     if (Number(cursor) < 300) peer.close(1000, 'OutdatedCursor');
   });
@@ -134,7 +134,10 @@ test('an export that ends in an error is resumed after the last operation that i
   expect([whole.asked, stream.position]).toEqual([['0 1000', '1000 1000'], 1_500]);
 });
 
-/** A stream that accepts positions from 20 on, over an export of operations up to 20 that fails so many times before. */
+/**
+ * Creates a stream that accepts positions from 20 on, and an export of the operations up to 20. The export fails
+ * `failures` times before it serves a page.
+ */
 async function afterFailures(failure: TextAnswer, times: number) {
   const { url, cursors } = await directory((peer, cursor) => {
     if (cursor === null || Number(cursor) < 20) peer.close(1000, 'OutdatedCursor');
@@ -156,14 +159,17 @@ const status = (code: number, retryAfterMs: number | null = null): TextAnswer =>
 test.each<{ why: string; failure: TextAnswer }>([
   ...[400, 401, 403, 429, 500, 503].map((code) => ({ why: `status ${code}`, failure: status(code) })),
   { why: 'timeout', failure: { kind: 'timeout', phase: 'answer' } },
-])('an export that fails with $why keeps the position, however often', async ({ why, failure }) => {
-  const { seqs, cursors, warnings } = await afterFailures(failure, 25);
-  await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
-  expect(cursors).toEqual([...Array.from({ length: 26 }, () => '12'), '20']);
-  expect(warnings).toEqual([{ message: "the directory's export cannot be read: its position is kept", why }]);
-});
+])(
+  'an export that fails with $why does not change the position, even after many failures',
+  async ({ why, failure }) => {
+    const { seqs, cursors, warnings } = await afterFailures(failure, 25);
+    await expect.poll(seqs, { timeout: 10_000 }).toEqual([13, 14, 15, 16, 17, 18, 19, 20, 21]);
+    expect(cursors).toEqual([...Array.from({ length: 26 }, () => '12'), '20']);
+    expect(warnings).toEqual([{ message: "the directory's export cannot be read: its position is kept", why }]);
+  },
+);
 
-test.each([404, 405, 410, 501])('an export that answers %i gives up the position at once', async (code) => {
+test.each([404, 405, 410, 501])('an export that responds with %i immediately discards the position', async (code) => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (cursor !== null) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(99));
@@ -177,13 +183,34 @@ test.each([
   { retryAfterMs: 90_000, waitMs: 90_000 },
   { retryAfterMs: 10, waitMs: 500 },
   { retryAfterMs: 999_999_999_000, waitMs: 3_600_000 },
-])('an export is requested again $waitMs ms after a Retry-After of $retryAfterMs ms', async (one) => {
+])('the export is requested again $waitMs ms after a Retry-After of $retryAfterMs ms', async (one) => {
   const { waits } = await afterFailures(status(429, one.retryAfterMs), 1);
   await expect.poll(() => waits[0]).toBe(one.waitMs);
 });
 
+test('the position is discarded once the export has failed for 6 hours', async () => {
+  const { url, cursors } = await directory((peer, cursor) => {
+    if (cursor !== null) peer.close(1000, 'OutdatedCursor');
+    else peer.send(operation(99));
+  });
+  let requests = 0;
+  const getText = async (): Promise<TextAnswer> => {
+    requests += 1;
+    return status(403, 3_000_000);
+  };
+  const { seqs, warnings, waits } = follow(url, { position: 12, http: { getText } });
+  await expect.poll(seqs).toEqual([99]);
+  // Seven waits of 50 minutes are less than 6 hours, so the ninth failure is the first that discards the position.
+  expect([requests, cursors, waits.filter((ms) => ms === 3_000_000).length]).toEqual([
+    9,
+    [...Array.from({ length: 9 }, () => '12'), null],
+    9,
+  ]);
+  expect(warnings).toMatchObject([{ why: 'status 403' }, { why: 'status 403' }]);
+});
+
 test('runs without an operation are counted from the last operation that the stream sent', async () => {
-  // The position is refused 9 times, sent an operation after, and refused 9 times again.
+  // The stream refuses the position 9 times, sends an operation, and refuses the position 9 times again.
   const { url, cursors } = await directory((peer, _, nth) => {
     if (nth === 10) peer.send(operation(13));
     if (nth === 20) peer.send(operation(14));
@@ -195,7 +222,7 @@ test('runs without an operation are counted from the last operation that the str
   expect(warnings).toEqual([]);
 });
 
-test('a position that the stream refuses although the export has nothing after it is given up', async () => {
+test('a position is discarded if the stream refuses it and the export has no later operation', async () => {
   const { url, cursors } = await directory((peer, cursor) => {
     if (cursor !== null) peer.close(1000, 'OutdatedCursor');
     else peer.send(operation(99));
@@ -207,7 +234,7 @@ test('a position that the stream refuses although the export has nothing after i
 });
 
 test.each(['FutureCursor', 'OutdatedCursor'])(
-  'a position that is rejected as %s is discarded without an export, with a warning',
+  'a position that is rejected as %s is discarded with a warning, and no export is requested',
   async (name) => {
     const { url, cursors } = await directory((peer, cursor) => {
       if (cursor !== null) peer.close(1000, name);
@@ -246,7 +273,7 @@ test('a message that is not an operation, or for which the consumer fails, does 
   expect([stream.position, warnings.length]).toEqual([2, 1]);
 });
 
-test('a position that increases implausibly does not hide the operations after it', async () => {
+test('a position that increases implausibly does not hide later operations', async () => {
   const { url } = await directory((peer) => {
     for (const seq of [Number.MAX_SAFE_INTEGER, 5]) peer.send(operation(seq));
   });
@@ -255,7 +282,7 @@ test('a position that increases implausibly does not hide the operations after i
   expect(stream.position).toBe(5);
 });
 
-test('a message beyond the limit of bytes ends the connection without changing the position', async () => {
+test('a message beyond the byte limit ends the connection without changing the position', async () => {
   const { url, cursors } = await directory((peer, _, nth) => {
     peer.send(operation(nth));
     if (nth === 1) peer.send('x'.repeat(70_000));
@@ -266,7 +293,7 @@ test('a message beyond the limit of bytes ends the connection without changing t
 });
 
 test.each(['with the handshake', 'later'])(
-  'a flood of operations %s is read at the bounded rate, without the loss of an operation',
+  'a flood of operations %s is read at the maximum rate, and no operation is lost',
   async (when) => {
     const { url } = await directory((peer) => {
       const flood = () => {
@@ -285,7 +312,7 @@ test.each(['with the handshake', 'later'])(
           signal.addEventListener('abort', () => resolve(), { once: true });
         }),
     });
-    // The messages of one read of the socket are passed on; no more follow until the second has ended.
+    // The messages of one read of the socket are delivered. No further message follows in the same second.
     await expect.poll(() => turn.length).toBe(1);
     const first = seqs().length;
     expect(first).toBeGreaterThanOrEqual(50);
@@ -303,7 +330,7 @@ test.each(['with the handshake', 'later'])(
   },
 );
 
-test('a host without the stream, such as a replica, is requested once an hour', async () => {
+test('a host without the stream, such as a replica, is contacted once an hour', async () => {
   const server = await directory(() => undefined);
   const { waits } = follow(new URL('/replica', server.url).href);
   await expect.poll(() => waits).toEqual([3_600_000]);

@@ -22,31 +22,36 @@ export interface DirectoryStreamOptions {
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
   readonly onOperation: (operation: DirectoryOperation) => void;
-  /** Position at the end of the last run; null to begin with the next operation. */
+  /** Position at the end of the last run, or null to begin with the next operation. */
   readonly position: number | null;
   /**
-   * Maximum messages and bytes that are read in one second; by default 1,000 and 4 MB, a hundred times the rate of a
-   * busy day.
+   * Maximum number of messages and bytes that are read in one second. The defaults are 1,000 and 4 MB, a hundred times
+   * the rate of a busy day.
    */
   readonly maxPerSecond?: { readonly messages: number; readonly bytes: number };
 }
 
 /** Follows the export stream of a did:plc directory. */
 export interface DirectoryStream {
-  /** Position to resume from: every operation up to this position was passed on. Null before the first operation. */
+  /** Position to resume from: every operation up to this position was delivered. Null before the first operation. */
   readonly position: number | null;
   /** Follows the stream until the signal aborts, and reconnects as often as necessary. Never rejects. */
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Reasons with which a directory closes the stream; the code is 1000 for each. */
+/** Reasons in the close frame of a directory that closes the stream. The close code is 1000 for each. */
 const closeNames = ['FutureCursor', 'OutdatedCursor', 'ConsumerTooSlow'] as const;
-/** Runs that read the export but no new operation, after which the position is given up. */
+/** Maximum number of consecutive export runs without a new operation. After them the position is discarded. */
 const maxEmptyRuns = 10;
 /** Wait before the next request to a host without the stream, such as a replica, in milliseconds. */
 const noStreamMs = 3_600_000;
 /** Maximum wait that a failed export can request, in milliseconds. */
 const maxRetryMs = 3_600_000;
+/**
+ * Time after which a position is discarded if the export keeps failing, in milliseconds: 6 hours. New labelers are then
+ * read from the stream; the other ways of discovery find most of those that were missed.
+ */
+const maxFailingMs = 6 * 3_600_000;
 
 /** Creates a follower of a directory's stream that is not yet connected. */
 export function followDirectory(options: DirectoryStreamOptions): DirectoryStream {
@@ -60,8 +65,10 @@ class DirectoryFollower implements DirectoryStream {
   readonly #second = { messages: 0, bytes: 0, isOver: false };
   #socket: GuardedSocket | null = null;
   #hasFailed = false;
-  /** Runs of the export that read no new operation, since the last operation of the export or of the stream. */
+  /** Number of export runs without a new operation since the last operation of the export or of the stream. */
   #emptyRuns = 0;
+  /** Time that the reader has waited since the first of consecutive failures of the export, in milliseconds. */
+  #failingMs = 0;
   /** State of the export, so that the log reports each change once. */
   #export: 'unused' | 'read' | 'failed' = 'unused';
 
@@ -86,11 +93,15 @@ class DirectoryFollower implements DirectoryStream {
         if (hasNoStream(error)) minMs = noStreamMs;
         log.debug('the stream of the directory cannot be read', { why: error.message });
       }
-      await wait(minMs + patience.next(), signal);
+      const waitMs = minMs + patience.next();
+      if (this.#export === 'failed') this.#failingMs += waitMs;
+      await wait(waitMs, signal);
     }
   }
 
-  /** A socket's callback must not throw: an invalid message does not affect the following ones. */
+  /**
+   * Catch the error, because the callback of a socket must not throw and an invalid message must not affect later ones.
+   */
   #read(data: Buffer, signal: AbortSignal): void {
     const second = this.#second;
     second.messages += 1;
@@ -106,7 +117,7 @@ class DirectoryFollower implements DirectoryStream {
       const operation = parse();
       if (operation === null) return;
       onOperation(operation);
-      // The last position is stored, not the largest, so that one implausibly large number does not hide later
+      // Store the last position and not the largest one, so that one implausibly large number does not hide later
       // operations.
       this.position = operation.seq;
       this.#emptyRuns = 0;
@@ -117,9 +128,9 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Stops reading for the rest of the second after the maximum of messages or bytes. A live stream is rarely paused,
-   * and a flood is bounded. The directory buffers a few hundred messages for a client and closes the stream if they are
-   * exceeded.
+   * Stops reading for the rest of the second after the maximum of messages or bytes. A live stream rarely reaches the
+   * maximum; a flood does. The directory buffers a few hundred messages for a client, and closes the stream of a client
+   * that falls further behind.
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const second = this.#second;
@@ -150,7 +161,7 @@ class DirectoryFollower implements DirectoryStream {
       signal,
     );
     this.#socket = socket;
-    // The first messages may have exceeded the rate before there was a socket to pause.
+    // Pause if the first messages exceeded the rate before the socket was known.
     if (this.#second.isOver) socket.pause();
     const info = await socket.closed;
     this.#socket = null;
@@ -167,9 +178,10 @@ class DirectoryFollower implements DirectoryStream {
   }
 
   /**
-   * Reads what the stream no longer holds from the paged export. The position moves with each operation, so that the
-   * next connection, or the next process, goes on from there; the stream is tried again after each run. A failure of the
-   * export keeps the position. Returns the wait that the directory requested, in milliseconds.
+   * Reads operations that are older than the stream's window from the paged export. The position moves with each
+   * operation, so that the next connection or the next process continues from there. The caller tries the stream again
+   * after each run. A failure of the export does not change the position until the export has failed for 6 hours.
+   * Returns the wait that the directory requested, in milliseconds.
    */
   async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;
@@ -182,9 +194,11 @@ class DirectoryFollower implements DirectoryStream {
       const { why, retryAfterMs } = result;
       if (this.#export !== 'failed') log.warn("the directory's export cannot be read: its position is kept", { why });
       this.#export = 'failed';
+      if (this.#failingMs >= maxFailingMs) this.#giveUpPosition(why);
       return Math.min(retryAfterMs ?? 0, maxRetryMs);
     }
     this.#export = 'read';
+    this.#failingMs = 0;
     if (this.position === position) this.#emptyRuns += 1;
     if (result.kind === 'absent' || this.#emptyRuns >= maxEmptyRuns) this.#giveUpPosition('OutdatedCursor');
     return 0;
@@ -198,6 +212,8 @@ class DirectoryFollower implements DirectoryStream {
     );
     this.position = null;
     this.#emptyRuns = 0;
+    this.#failingMs = 0;
+    this.#export = 'unused';
   }
 }
 

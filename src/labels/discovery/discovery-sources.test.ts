@@ -3,7 +3,7 @@ import { countByDiscoverySource, countDirectoryOnly } from './discovery-sources.
 
 const found = (...names: string[]) => ({ provenance: new Set(names) });
 
-test('a labeler counts once for each kind of source that named it', () => {
+test('a labeler counts once for each kind of source that names it', () => {
   const labelers = [
     found('seeds', 'relay a.example', 'relay b.example'),
     found('relay a.example', 'jetstream', 'directory plc.example'),

@@ -2,12 +2,18 @@ import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { type DiscoverySource, discoverySources } from '../shares/telemetry.ts';
 
 /** Returns the ways in which a labeler was found, as recorded in its provenance. */
-function discoverySourcesOf({ provenance }: Pick<KnownLabeler, 'provenance'>): readonly DiscoverySource[] {
+export function discoverySourcesOf({
+  provenance,
+}: {
+  readonly provenance: ReadonlySet<string>;
+}): readonly DiscoverySource[] {
   const names = [...provenance].map((text) => text.replace(/ .*/s, ''));
   return discoverySources.filter((transport) => names.includes(transport));
 }
 
-/** Returns the number of labelers by way of discovery; a labeler counts once for each way in which it was found. */
+/**
+ * Returns the number of labelers for each way of discovery. A labeler counts once for each way in which it was found.
+ */
 export function countByDiscoverySource(
   labelers: Iterable<Pick<KnownLabeler, 'provenance'>>,
 ): Readonly<Record<DiscoverySource, number>> {
@@ -16,7 +22,7 @@ export function countByDiscoverySource(
   return counts;
 }
 
-/** Returns the number of labelers that only the directory named, and no relay, Jetstream or seeds file. */
+/** Returns the number of labelers that were named by the directory, and by no relay, Jetstream or seeds file. */
 export function countDirectoryOnly(labelers: Iterable<Pick<KnownLabeler, 'provenance'>>): number {
   let count = 0;
   for (const labeler of labelers) if (discoverySourcesOf(labeler).join() === 'directory') count += 1;

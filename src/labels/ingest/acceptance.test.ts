@@ -114,7 +114,7 @@ test('the gap of a pause ends when acceptance resumes', async () => {
   await running;
 });
 
-test('a group and a gap that the store rejects temporarily are the next to be written', async () => {
+test('a group and a gap that the store rejects temporarily are written next', async () => {
   const written: string[] = [];
   let refusals = 2;
   const refuse = (): Promise<never> => {
@@ -150,7 +150,7 @@ test('a group and a gap that the store rejects temporarily are the next to be wr
   expect(written.filter((one) => !one.startsWith('gap from 1'))).toEqual(['gap from -10', '3 rows']);
 });
 
-test('a page that waits during a pause is rejected at the stop, and so is a later page', async () => {
+test('a page that waits during a pause is rejected at the stop, as is every later page', async () => {
   const acceptance = pausedAcceptance();
   const ends = new AbortController();
   const running = acceptance.run(ends.signal);
@@ -166,7 +166,7 @@ test('a page that waits during a pause is rejected at the stop, and so is a late
 test.each([
   ['acceptance detects the step', false],
   ['a heartbeat detected the step three seconds earlier', true],
-])('a pause begins at the end of the gap of a clock step: %s', async (_, beatFirst) => {
+])('a pause begins at the end of the gap of a clock step if %s', async (_, beatFirst) => {
   const gaps: StoredGap[] = [];
   let elapsed = 0;
   let suspended = 0;
@@ -217,7 +217,7 @@ test.each([
   expect(gaps.some(({ start }) => start === stepped?.start)).toBe(!beatFirst);
 });
 
-test('a pause after a second clock step begins at the end of that step, not of the first one', () => {
+test('a pause that follows a second clock step begins at the end of the second step', () => {
   let suspended = 0;
   const clocks = { wall: () => micros(day + suspended), monotonic: () => day };
   const preconditions = watchPreconditions(clocks, { ...disk, askTime: () => undefined });
@@ -252,7 +252,7 @@ function pageOf(source: string, rows: number, bytes: number): AcceptedPage {
   return { ...page, source, observations: Array.from({ length: rows }, () => ({ label, signature: 'unsigned' })) };
 }
 
-test('the page of a seeded source is in the first commit while 200 new sources flood', async () => {
+test('the page of a seeded source is in the first commit during a flood of 200 new sources', async () => {
   const { commits, acceptance } = counting((source) => ({
     priority: source === 'seed' ? 'seeded' : 'new',
     domain: source,
@@ -264,7 +264,7 @@ test('the page of a seeded source is in the first commit while 200 new sources f
   const running = acceptance.run(ends.signal);
   await honest;
   expect(commits).toHaveLength(1);
-  // A commit is small enough not to block the process.
+  // Each commit is so small that it does not block the process.
   expect(commits[0]?.length).toBeLessThan(600);
   await Promise.all(flood);
   ends.abort();

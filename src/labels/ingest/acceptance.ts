@@ -33,7 +33,7 @@ export interface AcceptedPage {
   readonly clockGeneration: number;
 }
 
-/** Error of a page that was judged before the clock was set or confirmed; the caller must judge the page again. */
+/** Thrown for a page that was judged before the clock was set or confirmed. The caller must judge the page again. */
 export class ClockChanged extends Error {
   constructor() {
     super('the clock was set after the page was judged');
@@ -52,7 +52,8 @@ export interface PreconditionCheck {
   /** Interval that the clock skipped or repeated since the last check. */
   readonly gap: Interval | null;
   /**
-   * Start of the pause, regardless of the arrival of labels: the end of the clock step that made the clock doubtful.
+   * Start of the pause, which is the end of the clock step that made the clock doubtful, even if no label has arrived
+   * since.
    */
   readonly since: Micros | null;
 }
@@ -85,7 +86,10 @@ interface Queued {
   readonly failed: (error: unknown) => void;
 }
 
-/** Cost of committing a page besides its bytes, in bytes: a position, counters, and its share of a sync. */
+/**
+ * Fixed cost of committing a page, in bytes, in addition to its rows: the position, the counters, and its share of a
+ * sync.
+ */
 const pageOverheadBytes = 2_000;
 /**
  * Maximum bytes of pages that share a commit, because a larger commit would block the event loop. A single page may be
@@ -107,21 +111,21 @@ export class PageAcceptance {
   /** Gaps that are not yet written, because a full disk also rejects gaps. */
   #pendingGaps: StoredGap[] = [];
   #wake: (() => void) | null = null;
-  /** True once commits have ended; a page that arrives later is rejected, because it would wait forever. */
+  /** True once commits have ended. A page that arrives later is rejected, because it would never be committed. */
   #ended = false;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
   }
 
-  /** Reason for the current pause; null if acceptance is not paused. */
+  /** Reason for the current pause, or null if acceptance is not paused. */
   get paused(): PauseReason | null {
     return this.#paused?.reason ?? null;
   }
 
   /**
-   * Queues a page that fits a batch (see `split`); resolves once it is durable, with the number of new rows. Rejects with
-   * `ClockChanged`, or when the instrument stops.
+   * Queues a page that fits a batch (see `split`). Resolves with the number of new rows once the page is durable.
+   * Rejects with `ClockChanged`, or when the instrument stops.
    */
   async accept(page: AcceptedPage): Promise<number> {
     if (this.#ended) throw new Error('stopped');
@@ -193,8 +197,8 @@ export class PageAcceptance {
   }
 
   /**
-   * Rejects pages that were judged before the clock was set, because their labels may not be late, or in the future, by
-   * the corrected clock.
+   * Rejects pages that were judged before the clock was set, because by the corrected clock their labels may be late or
+   * in the future.
    */
   #returnStalePages(): void {
     const era = this.#options.clockGeneration();
@@ -254,7 +258,7 @@ export class PageAcceptance {
     try {
       await this.#writePendingGaps();
     } catch (error) {
-      // The gap stays pending if the store rejects it too.
+      // Keep the gap pending if the store rejects it too.
       if (!(error instanceof StoreError && error.retry)) this.#options.fatal(error);
     }
     await wait(retryMs, signal).catch(() => undefined);
@@ -275,7 +279,7 @@ export class PageAcceptance {
     const end = this.#options.clock();
     if (end <= this.#paused.since) return;
     const reason: GapReason = 'ingest_paused';
-    // The gap of a pause grows: its newer, longer version replaces the pending version.
+    // Replace the pending version of the gap: the gap of a pause grows, so the newer version is longer.
     this.#pendingGaps = this.#pendingGaps.filter((gap) => gap.start !== this.#paused?.since);
     this.#pendingGaps.push({ source: null, start: this.#paused.since, end, reason });
   }

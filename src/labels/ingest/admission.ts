@@ -11,16 +11,15 @@ import { readLabel } from '../label/label-fields.ts';
 /** Maximum age of a label at its acceptance, in microseconds (48 h); an older label is refused as late. */
 export const maxLateness = 48 * hour;
 /**
- * Maximum lead of a label's authored time over the local clock, in microseconds (300 s); a label that is further ahead is
- * refused.
+ * Maximum lead of a label's authored time over the local clock, in microseconds (300 s). A label beyond it is refused.
  */
 export const maxAhead = 300 * second;
 /**
  * Maximum size of an admitted label: 4 KiB. The longest record address of the protocol has 2.9 KB, and real labels have
- * 200 bytes. Additional data of a labeler would use the disk space that all labelers share.
+ * 200 bytes. A larger limit would let a labeler store additional data in the disk space that all labelers share.
  */
 export const maxAdmittedBytes = 4_096;
-/** Reason of a refusal at admission; the store finds duplicates. */
+/** Reason for refusing a label at admission. Duplicates are found later, by the store. */
 export type AdmissionReason = Exclude<RefusalReason, 'duplicate'>;
 
 /** Result of admitting one label. */
@@ -39,8 +38,8 @@ export interface AdmissionRules {
 }
 
 /**
- * Judges one decoded label of a frame (CBOR) or a page (JSON). Never throws. If several reasons for a refusal apply, the
- * first in the order of `refusalReasons` counts; form and size are checked together.
+ * Judges one decoded label of a frame (CBOR) or a page (JSON). Never throws. If several reasons for a refusal apply,
+ * returns the first one in the order of `refusalReasons`. Form and size are checked together.
  */
 export function admit(value: unknown, { source, epoch, now }: AdmissionRules): Admission {
   if (!isObject(value) || typeof value.src !== 'string') return refused('malformed');

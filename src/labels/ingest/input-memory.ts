@@ -1,11 +1,11 @@
 import { createDecodedBytes, type DecodedBytes } from '../../input/decoded-bytes.ts';
 import { createSlots, type Slots } from '../../network/guard/slots.ts';
 
-/** Memory budget for received and not yet stored input, shared by all sources. */
+/** Memory budget that all sources share for input that was received and is not stored yet. */
 export interface InputMemory {
   /**
-   * Budget for the bytes of frames that wait to be decoded or are incomplete. A connection that exceeds its share is
-   * not read.
+   * Budget for the bytes of frames that wait to be decoded or are incomplete. The reader pauses a connection that
+   * exceeds its share.
    */
   readonly queued: DecodedBytes;
   /** Budget for decoded frames and pages. */
@@ -16,8 +16,8 @@ export interface InputMemory {
 
 const mib = 1024 * 1024;
 /**
- * Memory reserved for each source, in bytes, so that a source with a few labels of 3 KiB never waits for other sources;
- * 80 MiB for 5,000 sources.
+ * Memory reserved for each source, in bytes, so that a source with a few labels of 3 KiB never waits for other sources.
+ * The reserves of 5,000 sources need 80 MiB.
  */
 export const reservedMemory = 16 * 1024;
 

@@ -10,34 +10,47 @@ import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
-import { note, type ReaderPorts } from './ports.ts';
+import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 
 /** Rows of one page or of some frames, in the order of the labeler. */
 export interface Intake {
   readonly rows: readonly unknown[];
   readonly transport: Transport;
-  /** True if the same transport may have delivered some of these rows immediately before. */
+  /** True if the same transport may have delivered some of these rows in its preceding delivery. */
   readonly again?: boolean;
   /** Change of the resume position that is committed with the rows. */
   readonly move: PositionMove;
 }
 
-/** Accepts pages of one source, one after the other. */
+/** Accepts the pages of one source in sequence. */
 export interface SourceIntake {
-  /** Admits, verifies and commits; resolves once the rows and the position are durable. Rejects with `CapReached`. */
+  /**
+   * Admits, verifies and commits the rows of a page. Resolves once the rows and the position are durable. Rejects with
+   * `CapReached`.
+   */
   take(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
-   * Commits sampled rows, which the labeler may replace before they are read in order. Does not move the position, and
-   * does not count refusals, which are counted when the rows are read in order. Rejects as `take` does.
+   * Commits sampled rows, which the labeler may replace before they are read in order. Does not move the position. Does
+   * not count refusals, because they are counted when the rows are read in order. Rejects like `take`.
    */
   keep(rows: readonly unknown[], signal: AbortSignal): Promise<void>;
   /**
-   * Applies an event after the pending pages are committed, since they move the position. The effect is durable with
-   * the next rows.
+   * Applies an event after the pending pages are committed, because those pages move the position. The effect is
+   * durable with the next rows.
    */
   applyInTurn(
     event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
   ): Promise<void>;
+}
+
+/**
+ * Returns true if rows that arrive now are live: the reader has read all earlier labels, or polls have read them a short
+ * time ago. Rows of an outage, of a first read and of sampled pages are not live.
+ */
+function isLive({ tracker }: Source, transport: Transport, { clock, timings }: ReaderTime): boolean {
+  if (tracker.whole) return true;
+  const { unreadSince } = tracker;
+  return transport === 'poll' && unreadSince !== null && clock() - unreadSince <= 2 * timings.pollMs * 1000;
 }
 
 /** Ports on which the intake depends. */
@@ -91,7 +104,8 @@ async function withStableClock(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Evidence that a refused label gives of its source's dates; null for a label that is malformed or of another labeler.
+ * Evidence that a refused label gives of its source's dates, or null for a malformed label or a label of another
+ * labeler.
  */
 const datesOfReason: Readonly<Record<AdmissionReason, 'dated' | 'undated' | null>> = {
   foreign_src: null,
@@ -115,21 +129,23 @@ async function takeOne(
   const { clock } = ports.time;
   const clockGeneration = ports.acceptance.clockGeneration();
   const counts = new Map<AdmissionReason, number>();
-  // Without a position, the source may repeat rows that it has already sent.
+  // Assume that a source without a position repeats rows that it has already sent.
   const startsOver =
     (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
-  const observations = await observe(source, ports, rows, signal, (reason, row) => {
+  const live = isLive(source, transport, ports.time);
+  const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
+  const observations = observed.map((observation) => ({ ...observation, live }));
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;
   if (source.tracker.unreadSince === null) source.apply({ kind: 'completed', through: ports.time.epoch });
-  // The gap is recorded before the position: a crash between the two overstates the gap and never hides it.
+  // Record the gap before the position, so that a crash between the two overstates the gap and never hides it.
   await note(source, gaps, { kind: 'answered', now: clock(), ...dates, live: transport === 'stream' });
   const positions = [{ source: did, endpoint, value: writePosition(position) }];
   const refusedRows = refused.changes;
@@ -158,7 +174,7 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
   const cost = costOf(observations);
   let stored = 0;
   try {
-    // Each part is committed with its own repeats: after a crash between two parts, the rows of the first part are
+    // Commit each part with its own repeats, so that after a crash between two parts the rows of the first part are
     // detected as repeats.
     for (const part of split(page)) {
       const repeats = await ports.acceptance.repeats.find(source, part.observations);
@@ -178,8 +194,8 @@ async function commit(ports: IntakePorts, page: AcceptedPage): Promise<number> {
 }
 
 /**
- * Selects the acceptable rows and checks their signatures; calls `refuse` for the others. Rejects with `CapReached`,
- * before any signature is checked, if the daily cap does not admit them.
+ * Selects the acceptable rows and checks their signatures. Calls `refuse` for each other row. Rejects with
+ * `CapReached`, before any signature is checked, if the daily cap does not admit them.
  */
 async function observe(
   { did }: Source,

@@ -34,7 +34,9 @@ export interface LabelQuery {
 
 /** Acceptance of rows by the store. */
 export interface Acceptance {
-  /** Queues a page; resolves once it is durable, with the number of new rows; rejects when the instrument stops. */
+  /**
+   * Queues a page. Resolves with the number of new rows once the page is durable. Rejects when the instrument stops.
+   */
   readonly accept: (page: AcceptedPage) => Promise<number>;
   /** Checks the signatures of rows as received; returns one verdict for each, in order. */
   readonly verify: (did: string, rows: readonly unknown[], signal: AbortSignal) => Promise<readonly SignatureVerdict[]>;
@@ -58,7 +60,7 @@ export interface ReaderTime {
   readonly clock: () => Micros;
   readonly epoch: Micros;
   readonly random: () => number;
-  /** Resolves after the time, in milliseconds, or at once when the signal aborts. */
+  /** Resolves after the time, in milliseconds, or immediately when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly timings: Timings;
 }
@@ -67,7 +69,7 @@ export interface ReaderTime {
 export interface ReaderReport {
   readonly log: Log;
   readonly telemetry: Telemetry;
-  /** Called when a source cannot be read as its document describes: the document may have changed. */
+  /** Called when a source cannot be read as its document describes, because the document may have changed. */
   readonly suspectDocument: (did: string) => void;
 }
 
@@ -99,7 +101,10 @@ export function fillTarget(epoch: Micros, now: Micros): Micros {
   return Math.max(epoch, now - maxLateness) as Micros;
 }
 
-/** Returns the start of the time for which a source may be incomplete; the epoch if the source was never complete. */
+/**
+ * Returns the start of the time for which a source may be incomplete; this is the epoch if the source was never
+ * complete.
+ */
 export function unreadSince(source: Source, epoch: Micros): Micros {
   return source.tracker.unreadSince ?? epoch;
 }

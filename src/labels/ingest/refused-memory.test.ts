@@ -9,7 +9,7 @@ const did = 'did:plc:l';
 
 const printOf = (row: string): string => hash('sha256', row, 'hex').slice(0, 32);
 
-/** Creates a memory and the stored buckets, in which each take is committed. */
+/** Creates a memory and its stored buckets. Every batch is committed to the buckets. */
 function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) {
   return {
     stored,
@@ -42,7 +42,7 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
 const many = (count: number, name = 'row') => Array.from({ length: count }, (_, i) => `${name} ${i}`);
 
 describe('the memory of refused rows', () => {
-  test('counts a row of both transports once, and equal rows as often as one transport delivered them', () => {
+  test('counts a row of both transports once, and equal rows as often as one transport delivers them', () => {
     const { take } = kept();
     const transports = ['stream', 'stream', 'poll', 'poll', 'poll', 'stream'] as const;
     expect(transports.map((transport) => take(['row'], transport))).toEqual([1, 1, 0, 0, 1, 0]);
@@ -102,7 +102,7 @@ describe('the memory of refused rows', () => {
     expect(take(many(1_000), 'poll', { source: 'did:plc:seed' })).toBe(0);
   });
 
-  test('forgets rows that are too old to arrive again', () => {
+  test('forgets a row whose age exceeds the maximum age of a repeated row', () => {
     const { take, stored } = kept();
     take(['a', 'b', 'c'], 'stream');
     take([], 'stream', { at: now + 50 * hour });

@@ -19,7 +19,7 @@ interface Known {
 
 /** The refused rows of one page of a source. The memory keeps these rows only once they are durable. */
 export interface RefusedTake {
-  /** Takes the next refused row, by its fingerprint; returns true if the row must be counted. */
+  /** Takes the next refused row, given by its fingerprint. Returns true if the row must be counted. */
   counts(print: string): boolean;
   /** Changes to commit with the counts, after all rows were taken. */
   readonly changes: readonly RefusedRowsChange[];
@@ -33,8 +33,8 @@ export interface Delivery {
   /** True if the transport starts over, so that earlier rows may arrive again. */
   readonly startsOver: boolean;
   /**
-   * True if the transport may have delivered some of these rows immediately before: an equal row then counts as the
-   * same row.
+   * True if the transport may have delivered some of these rows in its preceding delivery. An equal row then counts as
+   * the same row.
    */
   readonly again: boolean;
 }
@@ -44,19 +44,19 @@ export interface Delivery {
  * arrive again.
  */
 const maxHours = 50;
-/** Maximum characters of all sources together; if they are exceeded, the largest source is forgotten. */
+/** Maximum characters of all sources together; above the maximum, the memory forgets the largest source. */
 const maxCharacters = 16_000_000;
 /** Fraction of `maxCharacters` that remains after trimming. */
 const trimmedTo = 0.95;
-/** Maximum number of forgotten buckets that one commit removes. */
+/** Maximum number of forgotten buckets that one commit removes from the store. */
 const maxForgotten = 100;
 
 /**
- * Remembers the newest rows that were refused, so that one read twice is counted once: by stream and by poll, and again
+ * Remembers the newest refused rows, so that a row is counted once even if it is read by stream and by poll, or again
  * after a restart. A labeler may send equal rows, so equal rows are numbered: the third one by stream and the third one
- * by poll count as the same row. A source's rows are spread over buckets by their fingerprints; each bucket is one
- * text, here and in the store, and is committed with the counts. The memory is bounded per source (about 3,000 rows),
- * in total, and by age.
+ * by poll count as the same row. The fingerprints of a source's rows determine their buckets. A bucket is one text in
+ * memory and in the store, and is committed with the counts. The memory is bounded per source (about 3,000 rows), in
+ * total, and by age.
  */
 export class RefusedMemory {
   readonly #maxCharacters: number;
@@ -101,7 +101,7 @@ export class RefusedMemory {
       times.set(short, time);
       const number = again ? Math.max(before[transport], time) : before[transport] + 1;
       const counted = Math.max(before.counted, number);
-      // The row is inserted again at the end, because the oldest rows are forgotten first.
+      // Insert the row again at the end, because the oldest rows are forgotten first.
       rows.delete(short);
       rows.set(short, { ...before, [transport]: number, counted, hour });
       return counted > before.counted;
@@ -144,8 +144,8 @@ export class RefusedMemory {
 
   #trim(): void {
     if (this.#characters <= this.#maxCharacters) return;
-    // The largest sources are forgotten first, and more than necessary; otherwise each page of a flood would require
-    // another sort.
+    // Forget the largest sources first, and more of them than necessary, so that not every page of a flood requires a
+    // sort.
     const bySize = [...this.#sizes].sort(([, a], [, b]) => b - a).map(([source]) => source);
     const inOrder = [...bySize.filter((one) => !this.#isProtected(one)), ...bySize.filter(this.#isProtected)];
     const forgotten: RefusedRowsChange[] = [];
@@ -162,7 +162,7 @@ export class RefusedMemory {
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;
 
-/** Parses the rows of a text, oldest first. Omits rows from before `since`, and unreadable ones. */
+/** Parses the rows of a text, oldest first. Omits rows from before `since` and unreadable rows. */
 function readText(text: string, since: number): Map<string, Known> {
   const rows = new Map<string, Known>();
   for (const line of text.split(' ')) {

@@ -19,6 +19,6 @@ test.each<[string, unknown, number | null]>([
   ['an empty text', '', null],
   ['a number', 1_780_000_000, null],
   ['very long', `2026-07-10T12:00:00.${'1'.repeat(100)}Z`, null],
-])('an authored time is parsed to the expected instant or to null: %s', (_, text, expected) => {
+])('an authored time is parsed to the expected instant or to null (%s)', (_, text, expected) => {
   expect(parseAuthored(text)).toBe(expected);
 });

@@ -4,7 +4,7 @@ const withOffset = /^(.+)([+-])(\d{2}):(\d{2})$/;
 
 /**
  * Parses a label's `cts`: RFC 3339 with any offset, because labelers write the offset of their machine. Returns null if
- * it is not an instant: the label is undated.
+ * the text is not an instant, in which case the label is undated.
  */
 export function parseAuthored(text: unknown): Micros | null {
   if (typeof text !== 'string' || text.length > 64) return null;

@@ -23,7 +23,7 @@ describe('a fingerprint', () => {
     expect(fingerprint({ id: 4, ...odd })).toBe(fingerprint(odd));
   });
 
-  test('differs for a removal, another date and another subject', () => {
+  test('differs between a label and its removal, and between labels with different dates or subjects', () => {
     const others = [
       { ...label, neg: true },
       { ...label, cts: '2026-07-10T12:00:01Z' },
@@ -41,8 +41,8 @@ describe('a fingerprint', () => {
 });
 
 /**
- * Returns the text of a row that is hashed: JSON with sorted keys. Stored fingerprints require that this form never
- * changes.
+ * Returns the text of a row that is hashed: JSON with sorted keys. This form must never change, because fingerprints
+ * are stored.
  */
 function canonical(value: unknown, depth = 0): string {
   if (typeof value !== 'object' || value === null || depth > 8) {
@@ -84,7 +84,7 @@ describe('a row far larger than a label', () => {
     ['a text of 10 MB', { ...label, note: '\u0001'.repeat(10_000_000) }],
     ['200,000 empty arrays', { ...label, note: Array.from({ length: 200_000 }, () => []) }],
     ['20,000 fields', { ...label, note: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i])) }],
-  ])('is hashed with bounded time and memory: %s', (_what, row) => {
+  ])('is hashed with bounded time and memory (%s)', (_what, row) => {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     expect(fingerprint(row)).toMatch(/^[0-9a-f]{32}$/);

@@ -6,9 +6,9 @@ import { readLabel } from './label-fields.ts';
 
 /**
  * Returns the fingerprint of one row of a labeler, even of a row that is not a storable label: the identity of the
- * observation, or else a hash of the value without its signature and row number. Stream and poll give the same
- * fingerprint, and so does a label that is signed again. The cost is bounded: of a row that is far larger than any
- * label, only a part is hashed.
+ * observation, or a hash of a value that is not a label, without its signature and row number. A row has the same
+ * fingerprint by stream, by poll, and after it is signed again. The cost is bounded, because only a part of a row that
+ * is far larger than any label is hashed.
  */
 export function fingerprint(value: unknown): string {
   const label = isObject(value) ? readLabel(value) : 'malformed';
@@ -23,8 +23,8 @@ const maxDepth = 8;
 /** Maximum values of one row that are hashed; a label that can be stored has fewer. */
 const maxValues = 4_096;
 /**
- * Number of characters at each end of a long text that are hashed together with its length; a multiple of four because
- * of base64.
+ * Number of characters at each end of a long text that are hashed together with its length; a multiple of four, so that
+ * the ends of base64 text are whole groups.
  */
 const endLength = 32_768;
 
@@ -34,7 +34,7 @@ const endLength = 32_768;
  */
 const unhashedFields: ReadonlySet<string> = new Set(['sig', 'id']);
 
-/** Hashes a row as JSON with sorted keys, incrementally: the complete text of a row is never in memory. */
+/** Hashes a row as JSON with sorted keys, incrementally: so that the complete text of a row is never in memory. */
 class RowDigest {
   readonly #hash: Hash;
   #values = 0;

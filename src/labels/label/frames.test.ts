@@ -41,7 +41,7 @@ test.each([
   ['malformed', encode({ op: 1, t: '#labels' })],
   ['malformed', Buffer.from('hello')],
   ['malformed', Buffer.alloc(0)],
-])('a frame is read as %s', (kind, bytes) => {
+])('a frame that is %s is read as expected', (kind, bytes) => {
   expect(readFrame(bytes)).toEqual({ kind });
 });
 
@@ -71,14 +71,14 @@ function array(length: number, item: number): Uint8Array {
   return bytes;
 }
 
-describe('a frame that decodes to far more memory than its bytes', () => {
+describe('a frame that would decode to far more memory than its bytes', () => {
   test.each([
     ['empty arrays', labelsOf(array(11_900_000, 0x80))],
     ['empty maps', labelsOf(array(11_900_000, 0xa0))],
     ['integers', labelsOf(array(11_900_000, 0x01))],
     ['empty arrays in one label', labelsOf(Buffer.concat([Buffer.from([0x81]), array(300_000, 0x80)]))],
     ['arrays in one another', labelsOf(Buffer.alloc(5_000, 0x81))],
-  ])('is not decoded: %s', (_what, bytes) => {
+  ])('is not decoded (%s)', (_what, bytes) => {
     const heap = process.memoryUsage().heapUsed;
     const cpu = process.cpuUsage();
     expect(readFrame(bytes)).toEqual({ kind: 'over_budget' });
@@ -87,7 +87,7 @@ describe('a frame that decodes to far more memory than its bytes', () => {
     expect(user + system).toBeLessThan(1_000_000);
   });
 
-  test('is distinguished from a frame with the maximum of labels, each with every field and some unknown ones', () => {
+  test('is distinguished from a frame of the maximum number of labels, each with every field and some unknown fields', () => {
     const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
     const label = {
       ...{

@@ -3,7 +3,7 @@ import { type CborShape, scanCbor } from '../../input/cbor-budget.ts';
 import { isObject } from '../../input/json-object.ts';
 import { inputLimits } from '../../input/limits.ts';
 
-/** Maximum labels in one frame; a frame with more is refused. */
+/** Maximum number of labels in one frame. A frame with more labels is refused. */
 export const maxFrameLabels = 10_000;
 
 /** A message of `com.atproto.label.subscribeLabels`. */
@@ -20,11 +20,11 @@ export type LabelFrame =
   | { readonly kind: 'unknown' }
   /** Bytes that are not a message. */
   | { readonly kind: 'malformed' }
-  /** A message with more elements or depth than labels have. */
+  /** A message that exceeds the number of elements or the depth of labels. */
   | { readonly kind: 'over_budget' };
 
 /**
- * Minimum number of elements that a frame may have. Longer frames may have one per eight bytes; labels have one per
+ * Number of elements that any frame may have. Longer frames may have one element per eight bytes; labels have one per
  * twelve.
  */
 const minElements = 1_024;

@@ -47,7 +47,10 @@ export function readLabel(value: Readonly<Record<string, unknown>>): ReceivedLab
   return unfit(fields) ?? fields;
 }
 
-/** Returns the signature from a CBOR frame or from `$bytes` of JSON, which the decoder represents by the same class. */
+/**
+ * Returns the signature from a CBOR frame or from `$bytes` of JSON, because the decoder represents both by the same
+ * class.
+ */
 function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | 'oversized' {
   if (value === undefined) return undefined;
   if (!isBytes(value) && !(value instanceof Uint8Array)) return 'malformed';
@@ -55,7 +58,7 @@ function readSignature(value: unknown): Uint8Array | undefined | 'malformed' | '
   if (isText && value.$bytes.length > 2 * maxLabelBytes) return 'oversized';
   try {
     const bytes = value instanceof Uint8Array ? value : fromBytes(value);
-    // The bytes are copied, because decoded values share the frame's memory.
+    // Copy the bytes, because decoded values share the frame's memory.
     return bytes.length > maxLabelBytes ? 'oversized' : Uint8Array.from(bytes);
   } catch {
     return 'malformed';
@@ -79,9 +82,9 @@ function readExtra(value: Readonly<Record<string, unknown>>): Uint8Array | undef
 const maxExtraDepth = 32;
 
 /**
- * Returns the bytes of `room` that remain after a value in DAG-CBOR, overestimating its size by its length prefixes;
- * negative if the value does not fit, in which case the scan ends early. Encoding a value that is too large would
- * allocate memory for all of it.
+ * Returns the bytes of `room` that remain after a value in DAG-CBOR, overestimating its size by its length prefixes; a
+ * negative result means that the value does not fit. The scan then ends early, because encoding a value that is too
+ * large would allocate memory for all of it.
  */
 function roomLeft(value: unknown, room: number, depth: number): number {
   let left = room - 1;

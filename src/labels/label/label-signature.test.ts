@@ -56,7 +56,7 @@ async function valid(label: ReceivedLabel, key: LabelKey): Promise<boolean | str
   return first;
 }
 
-/** Returns all labels that differ from this one in one bit of one byte of the signature. */
+/** Returns all labels whose signature differs from that of this label in one bit. */
 function flipped({ label }: Vector): ReceivedLabel[] {
   const bytes = Buffer.from(label.sig.$bytes, 'base64');
   return Array.from(bytes, (_, at) => {
@@ -68,7 +68,7 @@ function flipped({ label }: Vector): ReceivedLabel[] {
 
 describe('a label', () => {
   it.each(vectors)(
-    'verifies if it is a test vector, and its signed bytes are those of the vector: $name',
+    'verifies if it is a test vector, and its signed bytes are those of the vector ($name)',
     async (vector) => {
       const separated = separateSignature(vector.label);
       expect(separated.kind === 'signed' && Buffer.from(separated.message).toString('hex')).toBe(
@@ -78,7 +78,7 @@ describe('a label', () => {
     },
   );
 
-  it.each(vectors)('verifies in the form of a stream, and in any order of its fields: $name', async (vector) => {
+  it.each(vectors)('verifies in the form of a stream, and with its fields in any order ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const sig = toBytes(Buffer.from(vector.label.sig.$bytes, 'base64'));
     const streamed = decode(encode({ ...vector.label, sig })) as ReceivedLabel;
@@ -88,7 +88,7 @@ describe('a label', () => {
     expect(await valid({ ...vector.label, sig: padded }, key)).toBe(true);
   });
 
-  it.each(vectors)('does not verify with a changed signature or field: $name', async (vector) => {
+  it.each(vectors)('does not verify with a changed signature or field ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const { label } = vector;
     const changed: ReceivedLabel[] = [
@@ -96,7 +96,7 @@ describe('a label', () => {
       { ...label, val: `${String(label.val)}!` },
       { ...label, cts: '2024-01-01T00:00:00.000Z' },
       { ...label, ver: 2 },
-      // The presence of a field is signed, even if it has the default value.
+      // The signature covers the presence of a field, even if the field has its default value.
       { ...label, neg: false },
       { ...label, unknown: 1 },
       Object.fromEntries(Object.entries(label).filter(([name]) => name !== 'ver')),
@@ -118,7 +118,7 @@ describe('a label', () => {
     expect(table).toEqual(vectors.map((vector) => [vector.signing_key]));
   });
 
-  it('is unsigned without a signature, and malformed with a signature that no key can produce', () => {
+  it('is unsigned without a signature, and malformed if no key can produce its signature', () => {
     const [{ label } = { label: { sig: null } }] = vectors;
     const { sig: _, ...bare } = label;
     expect(separateSignature(bare)).toEqual({ kind: 'unsigned' });
@@ -161,7 +161,7 @@ it('the dependencies contain no JavaScript implementation that the checks could 
 });
 
 describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
-  it.each(interop)('has the expected validity of the interoperability tests: $comment', async (one) => {
+  it.each(interop)('has the expected validity of the interoperability tests ($comment)', async (one) => {
     const message = Buffer.from(one.messageBase64, 'base64');
     const signature = Buffer.from(one.signatureBase64, 'base64');
     const key = didKey(one.publicKeyDid);
@@ -169,7 +169,7 @@ describe.each(checks)('a signature, checked with %s', (_, checkSignature) => {
     expect(parseLabelKey(one.didDocSuite, one.publicKeyMultibase)).toEqual(key);
   });
 
-  it.each(vectors)('is refused in its high-S form, although it is mathematically valid: $name', async (vector) => {
+  it.each(vectors)('is refused in its high-S form, although it is mathematically valid ($name)', async (vector) => {
     const key = didKey(vector.signing_key);
     const order =
       key.curve === 'k256'

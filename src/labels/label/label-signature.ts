@@ -9,12 +9,12 @@ export type SignedLabel =
   | {
       readonly kind: 'signed';
       readonly message: Uint8Array;
-      /** The signed message without the fields that the lexicon does not name; null if there are no such fields. */
+      /** The signed message without the fields that the lexicon does not name, or null if there are no such fields. */
       readonly plain: Uint8Array | null;
       readonly signature: Uint8Array;
     }
   | { readonly kind: 'unsigned' }
-  /** The signature, or the signed value, has a form that no key could have signed. */
+  /** The signature or the signed value has a form that no key could have signed. */
   | { readonly kind: 'malformed' };
 
 const signatureLength = 64;
@@ -42,7 +42,7 @@ export function separateSignature(label: ReceivedLabel): SignedLabel {
 
 /**
  * Returns the bytes of a value in the data model: `{"$bytes": base64}` in JSON, with or without padding, or the
- * equivalent value from CBOR; null for another value.
+ * equivalent value from CBOR. Returns null for any other value.
  */
 function bytesOf(value: unknown): Uint8Array | null {
   if (!isBytes(value)) return null;

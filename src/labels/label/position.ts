@@ -1,13 +1,13 @@
 /**
- * Resume position at one endpoint, with marks of the labels at that position, which differ after a reset of the
- * labeler's database.
+ * Resume position at one endpoint, with marks of the labels at that position. The marks detect a reset of the labeler's
+ * database.
  */
 export interface ReadPosition {
-  /** Last sequence number of the stream; null if the stream was never read. */
+  /** Last sequence number of the stream, or null if the stream was never read. */
   readonly seq: number | null;
   /** Mark of the last label of the frame with that sequence number (`last-row.ts`); null if the frame had no label. */
   readonly seqTail: string | null;
-  /** Last decimal cursor of `queryLabels`; null if there was none. */
+  /** Last decimal cursor of `queryLabels`, or null if there was none. */
   readonly cursor: number | null;
   /** Mark of the last label before that cursor. */
   readonly cursorTail: string | null;

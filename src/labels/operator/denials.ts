@@ -26,7 +26,7 @@ export interface DenialsOptions {
 export class Denials {
   readonly #options: DenialsOptions;
   #list: DenyList = emptyDenyList;
-  /** Description of the defect that the last read of the list found; null if the list was valid. */
+  /** Description of the defect that the last read found in the list, or null if the list was valid. */
   #damage: string | null = null;
 
   constructor(options: DenialsOptions) {
@@ -50,7 +50,12 @@ export class Denials {
     labeler.denied = this.#list.entryFor(labeler) !== null;
   }
 
-  /** Returns the number of denied labelers: known labelers, and DIDs of the list that are not known. */
+  /** Returns the time of a labeler's denial; null if the labeler is not denied. */
+  since(labeler: Pick<KnownLabeler, 'did' | 'endpoint'>): Micros | null {
+    return parseTimestamp(this.#list.entryFor(labeler)?.since);
+  }
+
+  /** Returns the number of denied labelers: known labelers, and DIDs of the list without a known labeler. */
   count(): number {
     const known = new Set<string>();
     let denied = 0;
@@ -63,7 +68,7 @@ export class Denials {
   }
 
   /**
-   * Reads the file and applies changes: reading of a denied labeler stops before any write. A damaged or missing file
+   * Reads the file and applies changes. Stops reading of a denied labeler before any write. A damaged or missing file
    * leaves the list in force, because the operator's commands never remove the file.
    */
   async refresh(): Promise<void> {
@@ -109,8 +114,8 @@ export class Denials {
       denied: changed.filter(({ denied }) => denied).length,
       allowed: changed.filter(({ denied }) => !denied).length,
     });
-    // Reading of denied labelers stops at once, even if the gap cannot be written; reading of allowed labelers begins
-    // after their gap is written.
+    // Stop reading denied labelers immediately, even if the gap cannot be written. Read allowed labelers only after
+    // their gap is written.
     for (const labeler of changed) if (labeler.denied) this.#options.changed(labeler);
     await this.#record(
       wereDenied.filter(({ denied }) => !denied),

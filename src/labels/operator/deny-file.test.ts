@@ -31,7 +31,7 @@ describe('the file of denied labelers', () => {
     expect(readdirSync(folder)).toEqual(['labels-denied.json']);
   });
 
-  it('loses no entry when many commands change it at once', async () => {
+  it('loses no entry when many commands change it concurrently', async () => {
     const domains = Array.from({ length: 12 }, (_, n) => `attacker-${n}.example`);
     await Promise.all(
       domains.map((domain) =>
@@ -74,7 +74,7 @@ describe('the file of denied labelers', () => {
     [`{"denied":[{"did":"${did}","since":"${since}","reason":7}]}`, '"reason" is not a string'],
     [`{"denied":[{"domain":"example.com","since":"${since}","purge":"${since}"}]}`, '"purge" is not a time'],
     [`{"denied":[{"did":"${did}","since":"${since}"},{"did":"${did}","since":"${since}"}]}`, 'an entry occurs twice'],
-  ])('is reported as damaged with the content %j, and the error gives a remedy', async (content, why) => {
+  ])('is reported as damaged with the content %j, and the error states a remedy', async (content, why) => {
     writeFileSync(denyPath(folder), content);
     expect(await readDenyFile(folder)).toEqual({ kind: 'damaged', why: expect.stringContaining(why) });
     await expect(requireDenyList(folder)).rejects.toThrow('move it away to deny no labeler');

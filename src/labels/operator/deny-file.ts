@@ -9,8 +9,8 @@ import { type DenyTarget, parseDenyTarget, targetText } from './deny-target.ts';
 
 /**
  * The list of denied labelers as a file next to the store: `{"denied": [{"did" or "domain", "reason", "since",
- * "purge"}]}`. Only the operator's commands write it; the instrument reads it. It is replaced whole, so a reader sees
- * the old list or the new one.
+ * "purge"}]}`. Only the operator's commands write it; the instrument only reads it. Each change replaces the whole
+ * file, so a reader sees either the old list or the new one.
  */
 
 /** Maximum size of the file, in bytes. */
@@ -33,7 +33,7 @@ export type DenyReading =
   | { readonly kind: 'absent' }
   | { readonly kind: 'damaged'; readonly why: string };
 
-/** Returns the list from the file. Never rejects: the result for an unreadable file is `damaged`. */
+/** Reads the list from the file. Never rejects; the result for an unreadable file is `damaged`. */
 export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
   let text: string;
   try {
@@ -49,7 +49,9 @@ export async function readDenyFile(storeFolder: string): Promise<DenyReading> {
   }
 }
 
-/** Returns the list; an empty one if there is no file. Throws an OperatorError with a remedy if the file is damaged. */
+/**
+ * Returns the list, which is empty if there is no file. Throws an OperatorError with a remedy if the file is damaged.
+ */
 export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   const reading = await readDenyFile(storeFolder);
   if (reading.kind === 'list') return reading.list;

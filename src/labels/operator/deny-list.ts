@@ -12,7 +12,7 @@ export interface DenyEntry {
   /** Time of the decision, RFC 3339. */
   readonly since: string;
   /**
-   * Time at which the labeler's rows were requested to be purged, RFC 3339; null if no purge was requested. Only an
+   * Time at which the labeler's rows were requested to be purged, RFC 3339, or null if no purge was requested. Only an
    * entry with a DID can have one.
    */
   readonly purge: string | null;
@@ -28,7 +28,7 @@ export class DenyList {
     this.#byTarget = new Map(entries.map((entry) => [targetText(entry.target), entry]));
   }
 
-  /** Returns the entry that denies a labeler by its DID or a domain; null if it is not denied. */
+  /** Returns the entry that denies a labeler by its DID or a domain, or null if it is not denied. */
   entryFor(labeler: { readonly did: string; readonly endpoint: string | null }): DenyEntry | null {
     if (this.entries.length === 0) return null;
     const own = this.#byTarget.get(labeler.did);

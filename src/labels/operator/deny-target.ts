@@ -15,8 +15,8 @@ const maxHostLength = 253;
 const maxOperandLength = 2_048;
 
 /**
- * Parses an operand of `almanac labels deny`: a DID, a host name or an address. A host name stands for its registrable
- * domain; an IP address or a name with a single label is used unchanged. Throws an OperatorError that states the
+ * Parses an operand of `almanac labels deny`: a DID, a host name or an address. A host name denotes its registrable
+ * domain. An IP address or a name with a single label is used unchanged. Throws an OperatorError that states the
  * expected form.
  */
 export function parseDenyTarget(operand: string): DenyTarget {
@@ -57,8 +57,8 @@ function didTarget(text: string): DenyTarget {
 }
 
 /**
- * Returns the host of an operand, which is a bare name, a name with a path or port, or a URL; null if the operand has
- * no host.
+ * Returns the host of an operand, which is a bare name, a name with a path or port, or a URL. Returns null if the
+ * operand has no host.
  */
 function hostOf(text: string): string | null {
   const url = URL.parse(text.includes('://') ? text : `https://${text}`);

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 const artifact = () => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Record<string, unknown>;
 
 describe('a hold', () => {
-  test('is in the current artifact, whose generation time stays the same, and in later artifacts until the release', async () => {
+  test('marks the current artifact without changing its generation time, and marks later artifacts until the release', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
     await setHold(folder, name, hold);
@@ -29,16 +29,16 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
-  test('is released by the next attempt if its release failed after removing the file', async () => {
+  test('is released by the next attempt if a release failed after it removed the file', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);
-    // A full disk can cause this state: the hold file is removed, and the artifact still has the mark.
+    // A full disk can cause this state, in which the hold file is removed and the artifact still has the mark.
     rmSync(holdPath(folder));
     expect(await releaseHold(folder, name)).toBe(true);
     expect(artifact()).toEqual({ generated_at: 'then', hold: false });
   });
 
-  test('is not reported as set or released if the current artifact cannot be read', async () => {
+  test('is reported neither as set nor as released if the current artifact cannot be read', async () => {
     mkdirSync(join(folder, name));
     await expect(setHold(folder, name, hold)).rejects.toThrow('EISDIR');
     expect(await readHold(folder)).toEqual(hold);

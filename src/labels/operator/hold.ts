@@ -35,7 +35,7 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
       return { reason: value.reason, since: value.since };
     }
   } catch {
-    // The error is logged in the line after this block.
+    // Ignore the error here; the line after this block logs it.
   }
   return { reason: 'the hold cannot be read', since: '' };
 }
@@ -71,8 +71,7 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
       throw error;
     },
   );
-  // The artifact is changed even if there is no hold file: this completes a release that failed after removing the
-  // file.
+  // Change the artifact even if there is no hold file, to complete a release that failed after it removed the file.
   const wasMarked = await markArtifact(join(artifacts, artifactName), false);
   return wasSet || wasMarked;
 }

@@ -5,7 +5,9 @@ import { isShuffled, type SampledPage, searchCursor, searchMargin } from './curs
 
 const limit = 250;
 
-/** Creates a labeler whose row `id` was authored at `authored(id)`, and the list of requested cursors. */
+/**
+ * Creates a labeler and the list of the cursors requested from it. `authored(id)` is the authored time of the row `id`.
+ */
 function labeler(rows: number, authored: (id: number) => number | null) {
   const asked: number[] = [];
   return {
@@ -76,7 +78,7 @@ describe('the search for an instant in a cursor space', () => {
   });
 });
 
-test('a page is shuffled if its times decrease repeatedly, and not if single times are wrong', () => {
+test('isShuffled is true for a page whose times decrease repeatedly, and false if single times are wrong', () => {
   const rising = Array.from({ length: 100 }, (_, i) => micros(i * hour));
   expect(isShuffled(rising)).toBe(false);
   expect(isShuffled(rising.map((at, i) => (i % 15 === 3 ? micros(0) : at)))).toBe(false);

@@ -9,9 +9,9 @@ import { hour, minute } from '../../store/time.ts';
 
 /** A sampled page, reduced to the parts that the search uses. */
 export interface SampledPage {
-  /** Authored times of the page's labels, in order; null for an undated label. */
+  /** Authored times of the page's labels, in order, or null for an undated label. */
   readonly authored: readonly (Micros | null)[];
-  /** The page's cursor if it is decimal, else null. */
+  /** The page's cursor if the cursor is decimal, or null. */
   readonly cursor: number | null;
 }
 
@@ -72,7 +72,7 @@ export async function searchCursor(
 }
 
 /**
- * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time; null if they show
+ * Returns the reason why sampled pages, sorted by cursor, do not show that ids increase with time, or null if they show
  * it.
  */
 export function disorder(samples: readonly (readonly [number, SampledPage])[]): string | null {

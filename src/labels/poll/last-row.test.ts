@@ -42,7 +42,7 @@ describe('the last row that was read', () => {
     expect(lastRowStatus(mark, { ...rest, labels: [] })).toBe('gone');
   });
 
-  test('is gone if another row has its number, even a row with the same key', () => {
+  test('is gone if another row, even one with the same key, has its number', () => {
     expect(
       lastRowStatus(mark, { isRest: true, fingerprintAtNumber: fingerprint(replacement), labels: [replacement] }),
     ).toBe('gone');

@@ -7,7 +7,7 @@ import type { LastFrame } from '../state/reading-events.ts';
 export type LastRowStatus =
   | 'present'
   /**
-   * A newer row with the same (src, uri, cid, val) replaced the row, of which the labeler keeps only one: nothing is
+   * A newer row with the same (src, uri, cid, val) replaced the row. The labeler keeps only one of them, so no label is
    * lost.
    */
   | 'replaced'
@@ -21,7 +21,9 @@ export interface PageEvidence {
   readonly labels: readonly unknown[];
   /** True if the page contains all remaining rows. */
   readonly isRest: boolean;
-  /** Fingerprint of the row that has the last row's number; null if no row has that number, or the row is not known. */
+  /**
+   * Fingerprint of the row that has the last row's number, or null if no row has that number, or the row is not known.
+   */
   readonly fingerprintAtNumber: string | null;
 }
 
@@ -29,8 +31,8 @@ const fingerprintLength = 32;
 const keyLength = 16;
 
 /**
- * Returns the mark of a row for a position: its fingerprint and, for a label, a digest of the key that a replacement
- * has in common with the row.
+ * Returns the mark of a row for a position: the row's fingerprint and, for a label, a digest of the key. A row and its
+ * replacement have the same key.
  */
 export function markOf(row: unknown): string {
   return fingerprint(row) + keyOf(row);
@@ -41,12 +43,13 @@ export function fingerprintIn(mark: string): string {
   return mark.slice(0, fingerprintLength);
 }
 
-/** Returns the status of the row with this mark, as shown by one page, which reads the database at one instant. */
+/** Returns the status of the row with this mark, as shown by one page. A page reads the database at one instant. */
 export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumber }: PageEvidence): LastRowStatus {
   const known = fingerprintIn(mark);
   if (labels.some((row) => fingerprint(row) === known)) return 'present';
   if (labels.length === 0) return 'gone';
-  // An unordered page may omit the row. Another row with the same number shows that the database is another one.
+  // Ignore the omission of the row from an unordered page. Another row with the same number shows that the database is
+  // another one.
   if (fingerprintAtNumber !== null) return fingerprintAtNumber === known ? 'present' : 'gone';
   if (isReplaced(mark, labels)) return 'replaced';
   return isRest && mark.length > fingerprintLength ? 'gone' : 'unknown';
@@ -54,8 +57,7 @@ export function lastRowStatus(mark: string, { labels, isRest, fingerprintAtNumbe
 
 /**
  * Returns the new rows of the first frame of a resumed stream, which should begin with the last row that was read.
- * `another`: another row has its number. `missing`: the frame does not contain the row, and the frame does not show its
- * replacement.
+ * `another`: another row has its number. `missing`: the frame contains neither the row nor its replacement.
  */
 export function newRowsOf(last: LastFrame, seq: number, labels: readonly unknown[]): readonly unknown[] | Missing {
   if (last.tail === null && seq === last.seq) return [];
@@ -76,8 +78,25 @@ function isReplaced(mark: string, labels: readonly unknown[]): boolean {
   return key !== '' && labels.some((row) => keyOf(row) === key);
 }
 
+/** Returns true if a page contains several rows of one label, which a labeler that replaces rows never has. */
+export function hasEarlierRows(labels: readonly unknown[]): boolean {
+  const seen = new Map<string, string>();
+  for (const row of labels) {
+    if (!isObject(row)) continue;
+    const { src, uri, cid = null, val } = row;
+    if (![src, uri, val].every((part) => typeof part === 'string')) continue;
+    const name = nameOf([src, uri, cid, val]);
+    const before = seen.get(name);
+    const state = nameOf([row.neg === true, row.cts]);
+    if (before !== undefined && before !== state) return true;
+    seen.set(name, state);
+  }
+  return false;
+}
+
 /**
- * Returns a digest of the fields that a replacement has in common with its row; empty for a value that is not a label.
+ * Returns a digest of the fields that a replacement has in common with its row; the digest is empty for a value that is
+ * not a label.
  */
 function keyOf(row: unknown): string {
   if (!isObject(row)) return '';
@@ -85,7 +104,11 @@ function keyOf(row: unknown): string {
   if (![src, uri, val].every((part) => typeof part === 'string')) return '';
   if (cid !== null && typeof cid !== 'string') return '';
   return createHash('sha256')
-    .update(JSON.stringify([src, uri, cid, val]))
+    .update(nameOf([src, uri, cid, val]))
     .digest('hex')
     .slice(0, keyLength);
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return JSON.stringify(parts);
 }

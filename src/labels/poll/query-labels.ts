@@ -10,9 +10,9 @@ export const pageLimit = 250;
 export interface LabelPage {
   readonly kind: 'page';
   readonly labels: readonly unknown[];
-  /** Cursor as received; null if the page has no cursor. */
+  /** Cursor as received, or null if the page has no cursor. */
   readonly cursor: string | null;
-  /** Time of the labeler's clock in milliseconds; null if the response has no date. */
+  /** Time of the labeler's clock in milliseconds, or null if the response has no date. */
   readonly date: number | null;
 }
 

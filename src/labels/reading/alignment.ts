@@ -4,13 +4,13 @@ import { aligned } from '../state/read-progress.ts';
 import type { Source } from '../state/source.ts';
 import { type PageRequester, rowAt } from './row-at.ts';
 
-/** Maximum checks of the alignment per connection. */
+/** Maximum number of alignment checks per connection. */
 const maxChecks = 5;
 
 /**
- * Detects that a source's cursors are frame numbers, by a page that shows the newest frame's row with its number. After
- * the detection both positions move together, so that the next start does not poll rows that the stream delivered. Each
- * connection has its own instance.
+ * Detects whether a source's cursors are frame numbers: a page then shows the row of the newest frame with the number
+ * of that frame. After the detection both positions move together, so that the next start does not poll rows that the
+ * stream delivered. Each connection has its own instance.
  */
 export class Alignment {
   readonly #source: Source;
@@ -39,7 +39,7 @@ export class Alignment {
         if (row.kind === 'row' && row.fingerprint === fingerprintIn(seqTail))
           await this.#intake.take({ rows: [], transport: 'poll', move: { kind: 'align', seq } }, this.#signal);
       })
-      // The reader encounters the same error and reports it.
+      // Ignore the error, because the reader encounters the same error and reports it.
       .catch(() => undefined)
       .finally(() => {
         this.#isChecking = false;

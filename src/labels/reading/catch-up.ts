@@ -9,8 +9,8 @@ export function unread(source: Source, { time }: Pick<ReaderPorts, 'time'>): Unr
 
 /**
  * Records that reading of a source's labels begins: if the oldest unread labels are already too old to be accepted,
- * their time is a gap. Called before the first row is accepted, so that the gap is not lost if the process stops while
- * it reads.
+ * their time is a gap. Must be called before the first row is accepted, so that the gap is not lost if the process
+ * stops while it reads.
  */
 export async function recordReadingStart(
   source: Source,
@@ -22,9 +22,9 @@ export async function recordReadingStart(
 
 /**
  * Records that a source was read to its end. Withdraws the gap of an outage, except for the time whose labels were too
- * old. For a source that was discovered late, or not read for days, that time remains a gap. `before` is the unread
- * part when the reading began. `readAt` is the time at which the last missed label was read, which determines which
- * labels were too old.
+ * old. That time remains a gap for a source that was discovered late or not read for days. `before` is the unread part
+ * when the reading began. `readAt` is the time at which the last missed label was read; it determines which labels were
+ * too old.
  */
 export async function recordCaughtUp(
   source: Source,

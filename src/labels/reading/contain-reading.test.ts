@@ -17,7 +17,7 @@ const source = (): Source =>
     noPosition,
   );
 
-/** Creates a reader whose attempts fail with these errors, one after the other, and then succeed. */
+/** Creates a reader whose attempts fail with these errors in sequence, and then succeed. */
 function reading(errors: readonly Error[]) {
   const noted = { failures: 0, warnings: [] as unknown[], attempts: 0 };
   const ports = {
@@ -43,7 +43,7 @@ function reading(errors: readonly Error[]) {
   return { noted, ports, read };
 }
 
-test('an error that a source causes marks this source as failed, is counted each time and logged once, and the source is read again', async () => {
+test('an error that a source causes is counted each time and logged once, marks only this source as failed, and does not end its reading', async () => {
   const { noted, ports, read } = reading([new RangeError('Maximum call stack size exceeded'), new TypeError('other')]);
   const one = source();
   await containReading(one, ports, new AbortController().signal, read);

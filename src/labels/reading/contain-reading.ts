@@ -6,8 +6,8 @@ import type { Source } from '../state/source.ts';
 import { readSource } from './read-source.ts';
 
 /**
- * Reads a source until the signal aborts. After an error that the source's data caused, perhaps through a bug of this
- * instrument, the source counts as failed and is read again later; other sources are not affected. Rejects only on a
+ * Reads a source until the signal aborts. If the data of the source causes an error, perhaps through a bug of this
+ * instrument, the source counts as failed and is read again later. Other sources are not affected. Rejects only on a
  * permanent failure of the store.
  */
 export async function containReading(

@@ -7,15 +7,15 @@ import type { ReadingEvent } from '../state/reading-events.ts';
 export type Presence = 'read' | 'waiting' | 'gone';
 
 /**
- * Returns the event for an absent labeler, whose labels since it was last read to its end are unknown. Returns null
- * while the labeler is read, and while its document is not known.
+ * Returns the event for an absent labeler. Its labels are unknown since it was last read to its end. Returns null while
+ * the labeler is read, and while its document is not known.
  */
 export function absenceOf(
   { resolutionStatus, denied, tracker }: KnownLabeler,
   presence: Presence,
   now: Micros,
 ): Extract<ReadingEvent, { kind: 'displaced' | 'left' }> | null {
-  // A denial records a separate gap. After a crash the document must be read again before the labeler counts as gone.
+  // A denial records a separate gap. After a crash, a labeler counts as gone only after its document was read again.
   if (denied || resolutionStatus === 'unresolved') return null;
   if (presence === 'waiting') return { kind: 'displaced', now };
   return presence === 'gone' || !tracker.enrolled(now) ? { kind: 'left', now } : null;

@@ -14,7 +14,7 @@ export interface Filled {
   readonly reset: boolean;
   readonly fault: SourceFault | null;
   /**
-   * Cursor from which the stream replays labels that polls cannot return; null if no such replay is necessary or
+   * Cursor from which the stream replays labels that polls cannot return, or null if no such replay is necessary or
    * possible.
    */
   readonly replayFrom: number | null;
@@ -34,8 +34,8 @@ export async function fillBefore(
   const { since } = before;
   const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
   let outcome = await round();
-  // A limit of this instrument is no failure of the source: reading of the stream continues, and the pages are
-  // requested again.
+  // Continue with the stream, because a limit of this instrument is no failure of the source. The pages are requested
+  // again.
   while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
     await ports.time.wait(ports.time.random() * ports.time.timings.pollMs, signal);
     outcome = await round();
@@ -56,7 +56,7 @@ export async function fillBefore(
     if (replayFrom !== null) source.apply({ kind: 'replay_started', since });
     if (replayFrom !== null || signal.aborted) return { joined: false, reset: false, fault: outcome, replayFrom };
   }
-  // The labels since the opening of the stream are stored.
+  // The labels since the stream was opened are stored.
   source.apply({ kind: 'fill_in_abandoned', through: ports.time.clock() });
   await intake.applyInTurn({ kind: 'joined' });
   return { joined: false, reset: false, fault: outcome, replayFrom: null };

@@ -73,7 +73,7 @@ test.each([
   ['cursor zero', '0'],
   ['a cursor that is not a number', 'next'],
   ['no cursor', undefined],
-])('a page with %s does not move the position; its rows are stored and requested again', async (_, cursor) => {
+])('the position is not moved by a page with %s, whose rows are stored and requested again', async (_, cursor) => {
   const { source, stored, round } = reading(() => page(rows(0, 3), cursor));
   expect(await round()).toEqual({ kind: 'quiet', rows: 3 });
   expect([source.position.cursor, stored.size]).toEqual([100, 3]);
@@ -91,14 +91,14 @@ test('a full page whose cursor does not advance makes the order of the source un
 test.each([
   ['short', 20, { kind: 'quiet', rows: 20 }],
   ['full', pageLimit, { kind: 'fault', fault: 'order_unverified' }],
-])('a %s unordered page does not move the position, although its cursor advances', async (_, count, outcome) => {
+])('the position is not moved by a %s unordered page, although its cursor advances', async (_, count, outcome) => {
   const shuffled = Array.from({ length: count }, (_, i) => row(i, i % 2 === 0 ? 0 : 3_600_000));
   const { source, stored, quirks, round } = reading(() => page(shuffled, '900'));
   expect(await round()).toMatchObject(outcome);
   expect([source.position.cursor, stored.size, quirks]).toEqual([100, count, ['unordered_page']]);
 });
 
-test('a cursor lower than the position of the stream does not move the position back', async () => {
+test('the position of the stream is not moved back by a lower cursor', async () => {
   const { source, round } = reading((cursor) => {
     if (cursor === 100) resumeAt(source, { ...source.position, cursor: 900 });
     return cursor === 100 ? page(rows(0, 3), '103') : page(rows(2, 1), '103');
@@ -109,7 +109,7 @@ test('a cursor lower than the position of the stream does not move the position 
 
 describe('the last row of a source', () => {
   /**
-   * Creates a source with a mark of its last row; `shown` is the page that should begin with that row, `looked` is the
+   * Creates a source with a mark of its last row; `shown` is the page that should begin with that row. `looked` is the
    * response to a look-up of the row.
    */
   function remembering(shown: JsonAnswer, looked = shown) {

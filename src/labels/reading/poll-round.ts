@@ -6,7 +6,7 @@ import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
-import { fingerprintIn, lastRowStatus, markOf } from '../poll/last-row.ts';
+import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
 import { shouldCheckTail } from '../state/read-progress.ts';
@@ -28,10 +28,10 @@ export type RoundOutcome =
   | { readonly kind: 'reset' };
 
 /**
- * Reads a source's pages from its position to their end. A round serves three purposes: polling, filling in the labels
- * before a stream's first frame, and confirming that a quiet stream has no labels. A page that may be the last is
- * requested from one row earlier, so that it shows whether the last row that was read still exists. `before` is the
- * unread part at the start.
+ * Reads a source's pages from its position to their end. Rounds poll a source, fill in the labels from before a
+ * stream's first frame, and confirm that a quiet stream has no labels. A page that may be the last is requested from
+ * one row earlier, so that it shows whether the last row that was read still exists. `before` is the unread part at the
+ * start.
  */
 export async function pollRound(
   source: Source,
@@ -78,7 +78,7 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
       last = null;
     }
     const next = nextCursor(page, cursor, ports);
-    // A full page of known rows is not the end: further rows follow after its cursor, if it has one.
+    // A full page of known rows is not the end. Further rows follow after the cursor of the page, if it has one.
     if (fresh.length === 0 && full) {
       if (next === null) return unverified();
       cursor = next;
@@ -101,7 +101,10 @@ async function readRound(round: Round, before: Unread): Promise<RoundOutcome> {
   return { kind: 'fault', fault: null, why: 'stopped', retryAfterMs: null };
 }
 
-/** Stores the new rows of a page, and moves the position to `cursorAfter` unless it is null. Returns the mark of the last row. */
+/**
+ * Stores the new rows of a page, and moves the position to `cursorAfter`, unless that is null. Returns the mark of the
+ * last row.
+ */
 async function storePage(
   { source, intake, ports, signal }: Round,
   page: LabelPage,
@@ -118,6 +121,9 @@ async function storePage(
   },
 ): Promise<string> {
   if (shuffled) ports.report.telemetry.quirk('unordered_page');
+  if (source.tracker.reading.replacesRows === null && hasEarlierRows(page.labels)) {
+    source.apply({ kind: 'row_keeping_seen', replaces: false });
+  }
   const mark = markOf(page.labels.at(-1));
   const { lastPage } = source.progress;
   const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
@@ -145,12 +151,13 @@ interface Asked<Page = LabelPage | ({ readonly kind: 'fault' } & SourceFault)> {
 }
 
 /**
- * Requests a page. If huge labels make a page too large, a smaller page is requested, whose huge labels are then
- * refused.
+ * Requests a page. If huge labels make the page too large, requests a smaller page; the huge labels in that page are
+ * then refused.
  */
 async function ask({ source, ports, memory, signal }: Round, cursor: number): Promise<Asked> {
   for (let limit = pageLimit; ; limit = Math.max(1, Math.floor(limit / 16))) {
-    // A labeler with endless pages is read no faster than its share, even if no row is new.
+    // Throttle the source here too, so that a labeler with endless pages is read no faster than its share even if no
+    // row is new.
     await untilReadable(source, ports, signal);
     let cost = 0;
     const admit: PageOptions['admit'] = async (decodedBytes, length) => {
@@ -187,11 +194,11 @@ const maxSampledMemory = 4 * 1024 * 1024;
 interface Start {
   readonly kind: 'start';
   readonly cursor: number;
-  /** Page after the cursor, if the search has already read it; otherwise null. */
+  /** Page after the cursor if the search has already read that page, or null. */
   readonly page: Asked<LabelPage> | null;
 }
 
-/** Returns the cursor at which a source without a position begins; a failure if the sampled pages show no order. */
+/** Returns the cursor at which a source without a position begins; or a failure if the sampled pages show no order. */
 async function findStart(round: Round): Promise<Start | ({ readonly kind: 'fault' } & SourceFault)> {
   const { source, intake, ports, signal } = round;
   const pages = new Map<number, Asked<LabelPage>>();
@@ -257,6 +264,7 @@ async function checkLastRow(
     if (row.kind === 'fault') return row;
     status = lastRowStatus(mark, { ...evidence, fingerprintAtNumber: row.kind === 'row' ? row.fingerprint : null });
   }
+  if (status === 'replaced') source.apply({ kind: 'row_keeping_seen', replaces: true });
   if (status === 'present' || status === 'replaced') {
     source.apply({ kind: 'tail_found' });
     return null;
@@ -303,7 +311,7 @@ function nextCursor(
   return next;
 }
 
-/** Returns the authored time of a row; null if the row has no valid time. */
+/** Returns the authored time of a row, or null if the row has no valid time. */
 export function authoredOf(row: unknown): Micros | null {
   return isObject(row) ? parseAuthored(row.cts) : null;
 }

@@ -2,7 +2,7 @@ import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts'
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime } from '../ingest/ports.ts';
 import { CapReached } from '../shares/daily-cap.ts';
-import { type SourceFault, worseOf } from '../state/faults.ts';
+import { problemOf, type SourceFault, worseOf } from '../state/faults.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
@@ -44,7 +44,7 @@ async function pauseUntilNextDay(source: Source, ports: ReaderPorts, signal: Abo
   await record();
 }
 
-/** Reads by the stream while the stream works, otherwise by polls, and tries the stream again later. */
+/** Reads by the stream while the stream works, and by polls while it does not. Tries the stream again later. */
 async function readByTransports(
   source: Source,
   intake: SourceIntake,
@@ -70,13 +70,14 @@ async function readByTransports(
           continue;
         }
         if (session.progress) backoff.reset();
-        // A stream that opens and sends no message is not a response.
+        // A stream that opens and sends no message does not count as a response.
         else if (session.poll) await failed(source, ports, null, session.poll);
         await wait(minWaitMs + (session.progress ? 0 : backoff.next()), signal);
         continue;
       }
       streamFault = session;
-      // A limit of this instrument may allow a stream again soon, whereas a source rarely begins to support streams.
+      // Try the stream again soon after a limit of this instrument prevented it, because such a limit passes, whereas a
+      // source rarely begins to support streams.
       if (session.fault === null) streamDue = now + timings.pollMs;
       else if (session.fault !== 'failed') streamDue = now + timings.streamRetryMs;
     }
@@ -85,6 +86,7 @@ async function readByTransports(
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, ports, streamFault, round);
     else backoff.reset();
+    if (round.kind === 'quiet') source.apply({ kind: 'pages_read' });
     if (round.kind === 'quiet') await recordCaughtUp(source, ports, before);
     const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
@@ -92,8 +94,8 @@ async function readByTransports(
 }
 
 /**
- * Creates the waits after resets: the source is read at once after the first reset, and at growing intervals after
- * repeated resets.
+ * Creates the waits after resets: the source is read immediately after the first reset, and after growing waits if
+ * resets repeat.
  */
 function resetWaits(backoff: Backoff, { clock, timings }: ReaderTime): () => number {
   let last = Number.NEGATIVE_INFINITY;
@@ -118,8 +120,9 @@ async function failed(
     source.apply({ kind: 'not_asked' });
     return;
   }
+  const problem = problemOf(streamFault, poll);
   const before = source.tracker.state;
-  await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault });
+  await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault, problem });
   if (source.tracker.state !== before) {
     ports.report.suspectDocument(source.did);
     ports.report.log.info('a source cannot be read', {
@@ -138,8 +141,8 @@ function waitAfter(
   next: () => number,
 ): number {
   const { timings, clock, random } = ports.time;
-  // After a limit of this instrument the wait is short and constant; it is random, so that sources do not retry at the
-  // same time.
+  // Wait a short, constant time after a limit of this instrument. The wait is random, so that sources do not retry at
+  // the same time.
   if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
   if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;

@@ -44,7 +44,7 @@ export type RowAt =
   | { readonly kind: 'row'; readonly fingerprint: string }
   /** No row has this number, or the labeler does not return it. */
   | { readonly kind: 'none' }
-  /** The labeler does not respond at present. */
+  /** The labeler does not respond now. */
   | ({ readonly kind: 'fault' } & SourceFault);
 
 /** Returns the row with exactly this number. */
@@ -63,7 +63,7 @@ export async function rowAt(reader: PageRequester, number: number): Promise<RowA
 }
 
 function rowOf(page: LabelPage | ({ readonly kind: 'fault' } & SourceFault), number: number): RowAt {
-  // A permanent failure counts as `none`; otherwise a labeler that never answers this request would no longer be read.
+  // Treat a permanent failure as `none`, so that a labeler that never responds to this request is still read.
   if (page.kind === 'fault') return page.fault === null || page.fault === 'failed' ? page : { kind: 'none' };
   if (decimal(page.cursor) !== number || page.labels.length !== 1) return { kind: 'none' };
   return { kind: 'row', fingerprint: fingerprint(page.labels[0]) };

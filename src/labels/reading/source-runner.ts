@@ -17,11 +17,11 @@ interface Running {
 }
 
 /**
- * Maximum endpoints of a labeler whose positions are kept, so that a labeler that returns to an earlier endpoint is
+ * Maximum number of endpoints of a labeler whose positions are kept. A labeler that returns to an earlier endpoint is
  * resumed at its old position.
  */
 const maxEndpoints = 4;
-/** Maximum positions that one commit removes from the store. */
+/** Maximum number of positions that one commit removes from the store. */
 const maxForgotten = 500;
 
 /** Keeps one reader for each labeler that has an endpoint, and no reader for other labelers. */
@@ -68,7 +68,12 @@ export class SourceRunner {
     if (running) this.#stop(did, running);
     if (resolutionStatus === 'bad_endpoint' && !denied) {
       tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
-      tracker.apply({ kind: 'failed', now: this.#ports.time.clock(), fault: 'refusing' });
+      tracker.apply({
+        kind: 'failed',
+        now: this.#ports.time.clock(),
+        fault: 'refusing',
+        problem: 'endpoint_not_public',
+      });
     }
     if (target !== null) {
       this.#start(labeler, target, running ?? null);
@@ -169,7 +174,7 @@ export class SourceRunner {
           clockGeneration: this.#ports.acceptance.clockGeneration(),
         });
       } catch (error) {
-        // The removal of positions does not depend on the clock, so it is repeated at once.
+        // Repeat the removal immediately, because it does not depend on the clock.
         if (error instanceof ClockChanged) continue;
         throw error;
       }

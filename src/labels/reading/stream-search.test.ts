@@ -32,7 +32,7 @@ afterEach(async () => {
   server = null;
 });
 
-/** Starts a stream that sends a message every few milliseconds; returns its endpoint. */
+/** Starts a stream that sends a message every few milliseconds. Returns the endpoint of the stream. */
 async function endless(message: (n: number) => [header: object, body: object]): Promise<string> {
   const made = new WebSocketServer({ port: 0, host: '127.0.0.1' });
   server = made;
@@ -42,7 +42,8 @@ async function endless(message: (n: number) => [header: object, body: object]): 
       n += 1;
       socket.send(Buffer.concat(message(n).map((part) => encode(part))));
     };
-    // The first message is sent at once; on a busy machine it could otherwise arrive after the stream counts as quiet.
+    // Send the first message immediately, because on a busy machine a delayed one could arrive after the stream counts
+    // as quiet.
     send();
     const timer = setInterval(send, 20);
     socket.on('close', () => clearInterval(timer));

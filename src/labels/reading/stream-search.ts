@@ -68,13 +68,13 @@ class SearchTooLong extends Error {}
 
 interface Sample {
   readonly labels: readonly unknown[];
-  /** Number of the last frame of the sample; null if the sample has no frame. */
+  /** Number of the last frame of the sample, or null if the sample has no frame. */
   readonly newest: number | null;
   /** Total size of the frames of the sample, in bytes. */
   readonly bytes: number;
 }
 
-/** Maximum frames of a sample. */
+/** Maximum number of frames of a sample. */
 const maxFrames = 1_000;
 /** Maximum bytes of all samples of a search. */
 const maxHeldBytes = 4 * maxWaitingBytes;
@@ -104,7 +104,7 @@ async function sample(
         // Frames may arrive while the connection closes, and must not occupy more memory.
         if (enough.signal.aborted) return;
         const { fault, elements } = scanFrame(data);
-        // The search is abandoned if there is not enough memory, because other sources also wait for memory.
+        // Abandon the search if there is not enough memory, because other sources also wait for memory.
         hasMemory = fault !== null || held.tryTake(decodedCost(data.byteLength, elements));
         if (!hasMemory) return enough.abort();
         const frame: LabelFrame = fault === null ? decodeFrame(data) : { kind: 'malformed' };
@@ -112,7 +112,7 @@ async function sample(
         bytes += data.byteLength;
         const full = bytes >= maxWaitingBytes || count >= maxFrames;
         if (full || frame.kind === 'future_cursor') enough.abort();
-        // A frame without labels is ignored, so that a stream that sends only such frames counts as quiet.
+        // Ignore a frame without labels, so that a stream that sends only such frames counts as quiet.
         if (frame.kind !== 'labels') return;
         frames.push(frame);
         labels += frame.labels.length;

@@ -12,7 +12,7 @@ import { streamSession } from './stream-session.ts';
 const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const closed = { code: 1000, reason: 'remote_close' } as const;
 
-/** Runs one session with a single stream slot; returns the outcome, and true if the slot is free afterwards. */
+/** Runs one session with a single stream slot; returns the outcome and whether the slot is free afterwards. */
 async function sessionWith(openStream: OpenStream, over = new AbortController().signal) {
   const streams = createSlots({ perHost: 1, total: 1, maxWaiting: 0 });
   const memory = createInputMemory();
@@ -36,7 +36,7 @@ test.each<[string, OpenStream, unknown]>([
   ],
   ['fails through a bug of this program', () => Promise.reject(new Error('ours')), new Error('ours')],
   [
-    'is closed at once',
+    'is closed immediately',
     (_source, _cursor, { onFrame }) => {
       onFrame(Buffer.from([0]), true);
       const socket = { closed: Promise.resolve(closed), close: () => undefined, resume: () => undefined };

@@ -22,7 +22,7 @@ import { type Filled, fillBefore } from './fill-before.ts';
 import { authoredOf, pollRound, recordReset } from './poll-round.ts';
 import { untilReadable } from './throttle.ts';
 
-/** Maximum consecutive unreadable messages; a connection that exceeds it does not count as a label stream. */
+/** Maximum consecutive unreadable messages; a connection with more of them does not count as a label stream. */
 const maxMalformed = 20;
 
 /**
@@ -36,13 +36,14 @@ export async function streamSession(
   ports: ReadingPorts,
   outer: AbortSignal,
 ): Promise<SessionOutcome> {
-  // The session is charged for its handshake and setup, so that a connection that ends at once is not reopened at once.
+  // Charge the session for its handshake and setup, so that a connection that ends immediately is not reopened
+  // immediately.
   ports.pace.charge(source.did, { controls: 1 });
   await untilReadable(source, ports, outer);
   const slot = await ports.query.streams.acquire({ host: new URL(source.endpoint).host, ...source.peer }, 0, outer);
   if (typeof slot === 'string') {
     if (slot === 'busy') ports.report.telemetry.hostFull('stream');
-    // The caller polls the labeler, which requires no open connection, and requests a stream again later.
+    // The caller polls the labeler without an open connection, and requests a stream again later.
     return { kind: 'fault', fault: null, why: 'host_full', retryAfterMs: null };
   }
   const stop = new AbortController();
@@ -62,11 +63,11 @@ export async function streamSession(
     });
     filling.then(
       ({ reset, replayFrom }) => {
-        // After a reset all labels are read again, also by the stream. For a replay, the stream is opened again at an
-        // earlier cursor.
+        // Read all labels again after a reset, also by the stream. Open the stream again at an earlier cursor for a
+        // replay.
         if (reset || replayFrom !== null) session.close();
       },
-      // The rejection is handled below.
+      // Prevent an unhandled rejection; the code below handles it.
       () => session.close(),
     );
     const outcome = await session.run({ filled: filling, openedAt, resume: () => socket.resume() });
@@ -179,7 +180,7 @@ class Session {
     const { timings, wait } = this.#ports.time;
     stream.filled.then(
       ({ joined }) => {
-        // The fill-in may end after this connection, in which case its result is not applied.
+        // Do not apply the result of a fill-in that ends after this connection.
         if (!this.#signal.aborted) this.#source.apply({ kind: 'filled_in', joined, opened: stream.openedAt });
       },
       () => undefined,
@@ -198,8 +199,7 @@ class Session {
         const limit = settled ? timings.confirmMs : timings.resumeMs;
         const first = await Promise.race([waking, wait(limit, AbortSignal.any([this.#signal, quiet.signal]))]);
         quiet.abort();
-        // The confirmation of a quiet stream waits for the fill-in; frames that arrive during the wait are read at
-        // once.
+        // Confirm a quiet stream only after the fill-in. Frames that arrive during the wait are read immediately.
         const filled = first === 'woken' ? first : await Promise.race([waking, stream.filled]);
         this.#wake = null;
         if (filled !== 'woken' && !this.#signal.aborted) {
@@ -230,7 +230,7 @@ class Session {
     return taken === 'taken' ? this.#frames.take(few) : [];
   }
 
-  /** Confirms by polls that a quiet stream has no labels. */
+  /** Polls the labeler to confirm that a quiet stream has no labels. */
   async #confirm(pages: boolean): Promise<SessionOutcome | null> {
     const act = afterQuiet(this.#source.progress, this.#source.tracker.reading, pages);
     switch (act) {
@@ -285,7 +285,7 @@ class Session {
       if (last !== null) seen.push(last);
     }
     this.#source.apply({ kind: 'frames_seen', frames: seen });
-    // Rows with decreasing numbers are stored; the position never moves back.
+    // Store rows with decreasing numbers, but never move the position back.
     if (last !== null || rows.length > 0) await this.#commit(rows, last, again);
     return end;
   }
@@ -317,7 +317,7 @@ class Session {
     await recordReset(this.#source, this.#ports, true);
   }
 
-  /** Starts over after a reset of the labeler's database. */
+  /** Discards the progress after a reset of the labeler's database. */
   async #startOver(): Promise<SessionOutcome> {
     await recordReset(this.#source, this.#ports, false);
     await this.#intake.applyInTurn({ kind: 'position_forgotten' });
@@ -330,7 +330,12 @@ class Session {
     if (expected === null) return labels;
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
-    if (typeof fresh !== 'string') return fresh;
+    if (typeof fresh !== 'string') {
+      // All labels of the frame are new although a row was expected: one of them replaced it.
+      const isReplaced = fresh === labels && expected.tail !== null;
+      if (isReplaced) this.#source.apply({ kind: 'row_keeping_seen', replaces: true });
+      return fresh;
+    }
     this.#ports.report.telemetry.quirk('tail_missing');
     if (fresh === 'another') {
       await this.#startOver();
@@ -348,7 +353,7 @@ class Session {
       case 'outdated_cursor':
         telemetry.quirk('outdated_cursor');
         this.#source.apply({ kind: 'tail_settled' });
-        // The message refers to the cursor of the connection, so only its first occurrence is handled.
+        // Handle only the first message, because it refers to the cursor of the connection.
         if (!this.#outdated) await this.#reset();
         this.#outdated = true;
         return null;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { burstsByLabeler } from './counted.ts';
 
-test('the event loop gets turns while the bursts of many labelers are found', async () => {
+test('burstsByLabeler yields to the event loop between the labelers', async () => {
   const positions = Array.from({ length: 2_000 }, (_, i) => ({
     ...{ source: `did:web:${i}.example`, endpoint: 'repeats', value: '1.2s', acceptedAt: micros(0) },
   }));

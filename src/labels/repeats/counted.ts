@@ -1,17 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LabelerCount } from '../../store/account-counts.ts';
 import type { Position } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
-import { type Interval, minute as minuteUs } from '../../store/time.ts';
-import { burstsIn, burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
+import { minute as minuteUs } from '../../store/time.ts';
+import { burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
-/** Texts of repeats that are read before the event loop gets a turn. */
+/** Number of stored texts that are parsed in one turn of the event loop. */
 const textsAtOnce = 20;
 
 /** Bursts of repeats by labeler, in order of their minutes. */
 export type BurstsByLabeler = ReadonlyMap<string, readonly Repeats[]>;
 
-/** Finds bursts among the stored repeats; those from before a removal of the labeler's rows are gone with the rows. */
+/** Finds bursts among the stored repeats. Omits repeats from before a purge of the labeler's rows. */
 export async function burstsByLabeler(
   positions: readonly Position[],
   purges: readonly Purge[],
@@ -30,39 +29,22 @@ export async function burstsByLabeler(
   return found;
 }
 
-/** Events of a labeler that an interval counts. */
+/** Number of events of a labeler that count in an interval. */
 export interface LabelerEvents {
   readonly labeler: string;
   readonly events: number;
 }
 
-/** Counts without bursts of repeats, and the number of the rows that are left out. */
+/** Counts without bursts of repeats, and the number of omitted rows. */
 export interface Counted {
-  /** In the order of the store: largest first, then by DID. Labelers without any other row are left out. */
+  /** Labelers in descending order of their counts, then by DID. Labelers without further rows are omitted. */
   readonly counts: readonly LabelerEvents[];
   readonly leftOut: number;
-  /** Labelers with a burst in the interval. */
+  /** Number of labelers with a burst in the interval. */
   readonly labelers: number;
 }
 
-/** Leaves the bursts of an interval out of its counts: rows that repeat known labels are no new acts. */
-export function withoutBursts(counts: readonly LabelerCount[], bursts: BurstsByLabeler, interval: Interval): Counted {
-  let leftOut = 0;
-  let labelers = 0;
-  const counted = counts.map(({ labeler, applied, removed }) => {
-    const rows = applied + removed;
-    const repeated = Math.min(rows, burstsIn(bursts.get(labeler) ?? [], interval));
-    leftOut += repeated;
-    if (repeated > 0) labelers += 1;
-    return { labeler, events: rows - repeated };
-  });
-  const sorted = counted
-    .filter(({ events }) => events > 0)
-    .sort((a, b) => b.events - a.events || (a.labeler < b.labeler ? -1 : 1));
-  return { counts: sorted, leftOut, labelers };
-}
-
-/** States how many rows are stored and not counted; null if there are none. */
+/** Returns the caveat with the number of rows that are stored and not counted, or null if there are no such rows. */
 export function repeatsCaveat({ leftOut, labelers }: Pick<Counted, 'leftOut' | 'labelers'>): string | null {
   if (leftOut === 0) return null;
   const rows = `${leftOut} ${leftOut === 1 ? 'row' : 'rows'} of the window`;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { hour, micros } from '../../store/time.ts';
 import { LookUps, maxLookUps } from './look-ups.ts';
 
-/** Look-ups of one millisecond each; `charged` has what each source paid. */
+/** Simulates look-ups of one millisecond each. `charged` contains the charges of each source. */
 function lookUps() {
   const state = { cpu: 0, now: 5 * hour };
   const charged = new Map<string, number>();
@@ -21,7 +21,7 @@ function lookUps() {
   return { state, charged, all, run };
 }
 
-test('a source pays for the processor time of its look-ups, also of one that fails', async () => {
+test('the processor time of a look-up is charged to its source, even if the look-up fails', async () => {
   const { state, charged, all, run } = lookUps();
   await Promise.all([run('a'), run('b'), run('a')]);
   const failing = all.run('b', () => {
@@ -37,7 +37,7 @@ test('a source pays for the processor time of its look-ups, also of one that fai
   ]);
 });
 
-test('the event loop gets a turn after each slice of the look-ups of all sources', async () => {
+test('the queue of look-ups yields to the event loop after each slice of processor time', async () => {
   const { run } = lookUps();
   let turn = 0;
   let ended = false;
@@ -55,7 +55,7 @@ test('the event loop gets a turn after each slice of the look-ups of all sources
   expect(Math.max(...inTurn.values())).toBeLessThanOrEqual(4);
 });
 
-test(`a source has ${maxLookUps} look-ups an hour, and another one its own`, async () => {
+test(`a source can make ${maxLookUps} look-ups an hour, independently of other sources`, async () => {
   const { state, charged, run } = lookUps();
   const results = await Promise.all(Array.from({ length: maxLookUps + 1 }, () => run('a')));
   expect([results.at(-2), results.at(-1), await run('b')]).toEqual([true, null, true]);

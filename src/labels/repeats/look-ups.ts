@@ -3,9 +3,9 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { hour } from '../../store/time.ts';
 import { threadCpuMs } from '../shares/pace.ts';
 
-/** Maximum look-ups of a source in an hour of the clock; its further rows count as acts. */
+/** Maximum number of look-ups of a source per hour. Further rows of the source count as new events. */
 export const maxLookUps = 2_000;
-/** Processor time of look-ups of all sources before the event loop gets a turn, in milliseconds. */
+/** Maximum processor time of look-ups in one turn of the event loop, in milliseconds. */
 const sliceMs = 2;
 
 /** Dependencies of look-ups. */
@@ -18,22 +18,25 @@ export interface LookUpOptions {
 }
 
 /**
- * Bounds the look-ups of all sources: one at a time, in order of arrival, in slices of processor time. Each source pays for
- * its own ones, and has a budget per hour.
+ * Limits the look-ups of all sources. Look-ups run one at a time, in order of arrival, in slices of processor time. The
+ * processor time is charged to the source, and each source has a budget per hour.
  */
 export class LookUps {
   readonly #options: Required<LookUpOptions>;
   #before: Promise<unknown> = Promise.resolve();
   #spentMs = 0;
   #hour = 0;
-  /** Look-ups of the current hour by source. */
+  /** Number of look-ups in the current hour, by source. */
   readonly #used = new Map<string, number>();
 
   constructor(options: LookUpOptions) {
     this.#options = { cpuMs: threadCpuMs, ...options };
   }
 
-  /** Runs a look-up of a source in its turn; resolves to null without running it if the source's budget is used up. */
+  /**
+   * Runs a look-up in the turn of its source. Resolves with null, without running it, if the source's budget is used
+   * up.
+   */
   async run<T>(source: string, lookUp: () => Promise<T>): Promise<T | null> {
     if (!this.#take(source)) return null;
     const turn = this.#before.then(() => this.#runNow(source, lookUp));

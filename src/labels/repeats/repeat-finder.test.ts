@@ -14,7 +14,7 @@ const key = (name: string, firstSeen: number, lastSeen: number) => ({
 });
 const changed = [key('zA', now - 30 * day, now - 2 * day), key('zB', now - day, now)];
 
-/** A label of the account; `at` makes its `cts` unique. */
+/** Creates a label of the account; `at` makes its `cts` unique. */
 function label(at: number, more: Partial<ReceivedLabel> = {}): ReceivedLabel {
   return { src, uri: account, val: 'spam', cts: `cts ${at}`, ...more };
 }
@@ -22,7 +22,7 @@ function label(at: number, more: Partial<ReceivedLabel> = {}): ReceivedLabel {
 const observed = (labels: readonly ReceivedLabel[]): NewObservation[] =>
   labels.map((one) => ({ label: one, signature: 'verified' }));
 
-/** A finder over stored labels, each accepted so long before now, oldest first. */
+/** Creates a finder over stored labels. `ago` is the age of each label, the oldest first. */
 function finderOver(
   stored: readonly (readonly [ago: number, label: ReceivedLabel])[],
   more: Partial<RepeatFinderOptions> = {},
@@ -51,7 +51,7 @@ function finderOver(
   return { queries, count: (...labels: ReceivedLabel[]) => finder.count(src, observed(labels)) };
 }
 
-test('a row with another time than the newest stored row of its label is a repeat', async () => {
+test('a row is a repeat if it differs only in time from the newest stored row of its label', async () => {
   const { count } = finderOver([[hour, label(1)]]);
   expect(await count(label(2))).toBe(1);
   expect(await count(label(1, { exp: 'later' }))).toBe(1);
@@ -61,7 +61,7 @@ test('a row with another time than the newest stored row of its label is a repea
   ).toBe(0);
 });
 
-test('a row that changes the newest stored state of its label is an act, although the same act is stored', async () => {
+test('a row is a new event if it changes the newest stored state of its label, even if an equal event is stored', async () => {
   const removed = finderOver([
     [3 * hour, label(1)],
     [2 * hour, label(2, { neg: true })],
@@ -77,7 +77,7 @@ test('a row that changes the newest stored state of its label is an act, althoug
   expect(await applied.count(label(4))).toBe(1);
 });
 
-test('rows of one page are judged in their order, and a duplicate changes no state', async () => {
+test('the rows of a page are judged in their order, and a duplicate does not change the state', async () => {
   const { count } = finderOver([
     [2 * hour, label(1)],
     [hour, label(2, { neg: true })],
@@ -87,7 +87,7 @@ test('rows of one page are judged in their order, and a duplicate changes no sta
   expect(await count(label(1), label(3, { neg: true }))).toBe(1);
 });
 
-test('a source pays for its look-ups, and its rows beyond the budget of an hour are acts without a look-up', async () => {
+test('a source is charged for its look-ups, and its rows beyond the hourly budget count as new events', async () => {
   let cpu = 0;
   let charged = 0;
   const paid: Partial<RepeatFinderOptions> = {
@@ -107,7 +107,7 @@ test('a source pays for its look-ups, and its rows beyond the budget of an hour 
   expect(Math.max(...queries.map(({ limit }) => limit))).toBe(100);
 });
 
-test('a row is an act if a duplicate of it may be among the rows that the look-up did not read', async () => {
+test('a row is a new event if the look-up may have omitted its duplicate', async () => {
   const others = Array.from({ length: 100 }, (_, i) => [hour, label(100 + i)] as const);
   const busy = finderOver([[2 * hour, label(1)], ...others]);
   expect(await busy.count(label(1))).toBe(0);
@@ -115,12 +115,12 @@ test('a row is an act if a duplicate of it may be among the rows that the look-u
   expect(await busy.count(label(1), label(2), label(3))).toBe(0);
   const all = finderOver(others);
   expect(await all.count(label(2))).toBe(1);
-  // Rows from before the horizon of duplicates are late when they come again.
+  // Rows from before the duplicate horizon are late when they arrive again.
   const late = finderOver([[3 * day, label(1)], [3 * day - 1, label(1)], ...others.slice(1)]);
   expect(await late.count(label(2))).toBe(1);
 });
 
-test('a key changes when a new one is first seen, and when an earlier one is seen again alone', () => {
+test('a key change is the time at which a new key is first seen, or an earlier key is seen alone again', () => {
   expect(lastKeyChange([])).toBe(null);
   expect(lastKeyChange([key('zA', 1, 9)])).toBe(null);
   expect(lastKeyChange([key('zA', 1, 9), key('zB', 1, 9)])).toBe(null);

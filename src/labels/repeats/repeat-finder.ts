@@ -14,17 +14,21 @@ import { splitUri } from '../../store/subject.ts';
 import { day, micros } from '../../store/time.ts';
 import { type LookUpOptions, LookUps } from './look-ups.ts';
 
-/** Time after an observed change of a key within which repeats are looked for. */
+/** Time after an observed key change during which the finder looks for repeats, in microseconds. */
 const watchedAfterChange = 7 * day;
-/** Maximum rows of an account that one look-up reads, the newest ones; a repeat of an older row counts as an act. */
+/**
+ * Maximum number of rows of an account that one look-up reads, newest first. A repeat of an older row counts as a new
+ * event.
+ */
 const maxRows = 100;
 
-/** Finds the rows of a page that repeat labels which the store has with another time. */
+/** Finds the rows of a page that repeat a stored label with another time. */
 export interface RepeatFinder {
   /**
-   * Returns how many of the rows that the store does not have yet repeat the newest row of their label (src, uri, cid, val)
-   * with the same `neg` and another `cts` or `exp`; 0 unless the labeler changed its key within 7 days. Rows are judged in
-   * order, so an earlier row of the page may be the newest one. A look-up that fails finds no repeat. Never rejects.
+   * Returns the number of new rows that repeat the newest row of their label (src, uri, cid, val), with the same `neg`
+   * and another `cts` or `exp`. Rows that the store already has are not counted. Returns 0 unless the labeler changed
+   * its key in the last 7 days. Rows are judged in order, so the newest row may be an earlier row of the page. A failed
+   * look-up finds no repeat. Never rejects.
    */
   count(did: string, observations: readonly NewObservation[]): Promise<number>;
 }
@@ -34,7 +38,7 @@ export interface RepeatFinderOptions extends LookUpOptions {
   readonly store: Pick<StoreReader, 'keys' | 'frontier' | 'readAccount'>;
 }
 
-/** Creates a finder. It keeps no label in memory: the known labels are the rows of the store. */
+/** Creates a finder. The finder keeps no label in memory, because it looks up known labels in the store. */
 export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): RepeatFinder {
   const { clock } = options;
   const lookUps = new LookUps(options);
@@ -56,7 +60,7 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
         }
         return repeats;
       } catch (error) {
-        // An expired or damaged day: the rows count as acts, and the source is read.
+        // A day is expired or damaged: count the rows as new events and continue to read the source.
         if (error instanceof StoreError) return 0;
         throw error;
       }
@@ -65,8 +69,8 @@ export function createRepeatFinder({ store, ...options }: RepeatFinderOptions): 
 }
 
 /**
- * Returns when a labeler was first seen with its newest key, if it had another one before, or when it was last seen with a
- * later key than its present ones: it returned to an earlier key after that. Null if neither.
+ * Returns the time of a labeler's last key change, or null if it has had only one key. The key changed when the newest
+ * key was first seen. If the labeler returned to an earlier key, the key changed when a later key was last seen.
  */
 export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
   const [first, ...later] = keys.map(({ firstSeen }) => firstSeen).sort((a, b) => a - b);
@@ -78,13 +82,16 @@ export function lastKeyChange(keys: readonly LabelerKey[]): Micros | null {
   return micros(Math.max(newest, ...keys.filter((one) => one.lastSeen < lastSeen).map((one) => one.lastSeen)));
 }
 
-/** Rows of an account; complete unless a duplicate, which would be a repeat each time it comes, may be among the others. */
+/**
+ * Newest rows of an account. `isComplete` is true if the omitted rows cannot contain a duplicate, which would count as
+ * a repeat each time it arrives.
+ */
 interface NewestRows {
   readonly rows: readonly Observation[];
   readonly isComplete: boolean;
 }
 
-/** Returns the newest rows of the account of a uri, newest first. */
+/** Returns the newest rows of the account in a URI, newest first. */
 async function lookUp(
   store: Pick<StoreReader, 'readAccount'>,
   uri: string,
@@ -97,17 +104,20 @@ async function lookUp(
   return { rows, isComplete: next === null || next < now - duplicateHorizon };
 }
 
-/** Judges the labels of a page in order. A label whose act is not known to be stored is the newest state after it. */
+/** Judges the labels of a page in order. A label without a stored equal becomes the newest state of its name. */
 class PageJudge {
   readonly #newest = new Map<string, boolean>();
 
-  /** Returns true if a row repeats the newest state of its label; `stored` are rows of its account, newest first. */
+  /**
+   * Returns true if a row repeats the newest state of its label. `stored` contains the rows of the account, newest
+   * first.
+   */
   isRepeat(label: ReceivedLabel, stored: readonly Observation[]): boolean {
     const { src, uri, cid, val, neg = false } = label;
     const same = stored.filter(
       ({ label: one }) => one.uri === uri && one.src === src && one.val === val && one.cid === cid,
     );
-    // A stored row that comes again is a duplicate, and was judged when it came first.
+    // A stored row that arrives again is a duplicate, and was judged when it first arrived.
     if (same.some(({ label: one }) => isSameRow(one, label))) return false;
     const name = JSON.stringify([src, uri, cid ?? null, val]);
     const [newest] = same;

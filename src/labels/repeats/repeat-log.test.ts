@@ -8,19 +8,19 @@ const all = { start: micros(0), end: micros((first + 100_000) * minute) };
 const at = (minuteOfTest: number, count: number): Repeats => ({ minute: first + minuteOfTest, count });
 
 describe('a burst', () => {
-  test(`is ${burstRows} repeats within 60 minutes in a row, and fewer are acts`, () => {
+  test(`consists of at least ${burstRows} repeats within 60 minutes, and fewer repeats are new events`, () => {
     expect(burstsIn(burstsOf([at(0, burstRows - 1)]), all)).toBe(0);
     expect(burstsIn(burstsOf([at(0, burstRows)]), all)).toBe(burstRows);
     expect(burstsIn(burstsOf([at(0, 60), at(59, 40)]), all)).toBe(100);
     expect(burstsIn(burstsOf([at(0, 60), at(60, 40)]), all)).toBe(0);
   });
 
-  test('includes every repeat that is within an hour of enough others, and no later one', () => {
+  test('includes every repeat within an hour of enough others, and no later repeat', () => {
     expect(burstsIn(burstsOf([at(0, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(120);
     expect(burstsIn(burstsOf([at(2, 5), at(30, 60), at(61, 60), at(200, 7)]), all)).toBe(125);
   });
 
-  test('is left out of an interval as far as its minutes begin there', () => {
+  test('is subtracted from an interval if its minutes begin in the interval', () => {
     const burst = [at(0, 100), at(1, 200), at(2, 400)];
     const interval = { start: micros((first + 1) * minute), end: micros((first + 2) * minute) };
     expect(burstsIn(burstsOf(burst), interval)).toBe(200);
@@ -28,7 +28,7 @@ describe('a burst', () => {
   });
 });
 
-test('bursts are those of the definition, also for many minutes', () => {
+test('bursts match their definition for any sequence of minutes', () => {
   const naive = (repeats: readonly Repeats[]): number => {
     const near = (one: Repeats) => repeats.filter(({ minute: m }) => m > one.minute - 60 && m <= one.minute);
     const full = repeats.map(near).filter((some) => some.reduce((sum, { count }) => sum + count, 0) >= burstRows);
@@ -61,12 +61,12 @@ test('bursts are found in one pass over the minutes', () => {
   expect(reads).toBeLessThan(20_000);
 });
 
-test('repeats of one minute are added, and those of 31 days before are forgotten', () => {
+test('repeats of one minute are added together, and repeats are forgotten after 31 days', () => {
   expect(addRepeats([at(0, 3), at(2, 1)], at(2, 5))).toEqual([at(0, 3), at(2, 6)]);
   expect(addRepeats([at(0, 3), at(2, 1)], at(31 * 1440 + 1, 5))).toEqual([at(2, 1), at(31 * 1440 + 1, 5)]);
 });
 
-test('what is written is read again, and garbage is left out', () => {
+test('repeats are parsed as they were formatted, and invalid entries are skipped', () => {
   const minutes = fc.uniqueArray(fc.integer({ min: 0, max: 40_000 }), { maxLength: 200 });
   fc.assert(
     fc.property(minutes, fc.integer({ min: 1, max: 1_000_000 }), (some, count) => {
@@ -80,7 +80,7 @@ test('what is written is read again, and garbage is left out', () => {
   ]);
 });
 
-test('a text without room keeps the sum of each hour, then the newest hours', () => {
+test('a text that is too short for every minute keeps the sum of each hour, and then only the newest hours', () => {
   const week = Array.from({ length: 7 * 1440 }, (_, i) => at(i, 2));
   const text = writeRepeats(week, 4_000);
   expect(text.length).toBeLessThanOrEqual(4_000);

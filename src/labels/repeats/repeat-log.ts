@@ -1,12 +1,15 @@
 import { day, hour, type Interval, minute } from '../../store/time.ts';
 
-/** Name under which the repeats of a source are stored with its positions. */
+/** Name under which the repeats of a source are stored together with its positions. */
 export const repeatsName = 'repeats';
-/** Repeats within an hour from which on they are a burst: a labeler that signs its labels again, not new acts. */
+/**
+ * Minimum number of repeats in an hour that form a burst. A burst shows that a labeler signs its labels again; its rows
+ * are not new events.
+ */
 export const burstRows = 100;
-/** Minutes of an hour. */
+/** Length of the window of a burst, in minutes. */
 const burstMinutes = hour / minute;
-/** Age in minutes beyond which repeats are forgotten: they have left every published window. */
+/** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 export const keptMinutes = (31 * day) / minute;
 
 /** Rows of one source that repeat known labels with another time. */
@@ -16,7 +19,9 @@ export interface Repeats {
   readonly count: number;
 }
 
-/** Returns the repeats with those of another minute, in order, without those that have left every window. */
+/**
+ * Returns the repeats with those of another minute added, in order, without repeats that no published window includes.
+ */
 export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: Repeats): Repeats[] {
   const counts = new Map(repeats.map((one) => [one.minute, one.count]));
   counts.set(at, (counts.get(at) ?? 0) + count);
@@ -27,8 +32,8 @@ export function addRepeats(repeats: readonly Repeats[], { minute: at, count }: R
 }
 
 /**
- * Returns the repeats, in order of their minutes, that are part of a burst: at least `burstRows` within 60 minutes in a row.
- * One pass: a sum over the last 60 minutes moves along.
+ * Returns the repeats that are part of a burst, in order of their minutes. A burst has at least `burstRows` repeats
+ * within 60 consecutive minutes. One pass maintains the sum over the last 60 minutes.
  */
 export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
   const bursts: Repeats[] = [];
@@ -48,12 +53,15 @@ export function burstsOf(repeats: readonly Repeats[]): Repeats[] {
   return bursts;
 }
 
-/** Returns how many rows of the bursts are in the interval. A minute counts entirely if its start is in the interval. */
+/** Returns the number of rows of the bursts in an interval. A minute counts in full if its start is in the interval. */
 export function burstsIn(bursts: readonly Repeats[], { start, end }: Interval): number {
   return sum(bursts.filter(({ minute: at }) => at * minute >= start && at * minute < end));
 }
 
-/** Writes the repeats as text of at most so many characters: hours lose their minutes, the oldest first. */
+/**
+ * Formats the repeats as a text of at most `maxCharacters` characters. If necessary, merges the minutes of the oldest
+ * hours and then omits the oldest entries.
+ */
 export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number): string {
   let kept = [...repeats];
   let text = textOf(kept);
@@ -65,7 +73,7 @@ export function writeRepeats(repeats: readonly Repeats[], maxCharacters: number)
   return text;
 }
 
-/** Reads the text again; what cannot be read is left out. */
+/** Parses the text of `writeRepeats`. Skips invalid entries. */
 export function readRepeats(text: string): Repeats[] {
   const repeats: Repeats[] = [];
   let at = 0;
@@ -78,7 +86,7 @@ export function readRepeats(text: string): Repeats[] {
   return repeats;
 }
 
-/** Joins the minutes of the oldest hour that has several; the same array's content if there is none. */
+/** Merges the minutes of the oldest hour with several entries. Returns the same entries if no hour has several. */
 function mergeOldest(repeats: readonly Repeats[]): Repeats[] {
   const hours = Map.groupBy(repeats, ({ minute: at }) => Math.floor(at / burstMinutes));
   const oldest = [...hours].find(([, own]) => own.length > 1)?.[0];

@@ -14,7 +14,7 @@ function memoryOf(counts: number[]) {
   return { memory, next };
 }
 
-test('repeats are remembered once their rows are durable, and not earlier', async () => {
+test('repeats are remembered only after their rows are durable', async () => {
   const { memory, next } = memoryOf([3, 4, 5]);
   const lost = await memory.find(did, []);
   expect(lost.changes).toEqual([{ source: did, endpoint: 'repeats', value: `${at.toString(36)}.3` }]);
@@ -35,7 +35,7 @@ test('a memory of repeats continues from the stored state, and a page without re
 
 const text = (minuteOfText: number, count: number): string => `${minuteOfText.toString(36)}.${count.toString(36)}`;
 
-test('beyond the bound, the source whose newest repeats are the oldest is forgotten', async () => {
+test('the source with the oldest newest repeat is forgotten if there are too many sources', async () => {
   const { memory } = memoryOf([1, 1, 1, 1]);
   const source = (n: number): string => `did:web:${n}.example`;
   for (let n = 0; n < 2_000; n += 1) memory.load(source(n), 'repeats', text(n === 7 ? at - 9 : at - 1, 5));
@@ -47,7 +47,7 @@ test('beyond the bound, the source whose newest repeats are the oldest is forgot
   expect((await memory.find(source(8), [])).changes[0]?.value).toBe(`${text(at - 1, 5)} 1.1`);
 });
 
-test('a source is forgotten once its repeats have left every window', async () => {
+test('a source is forgotten when no published window includes its repeats', async () => {
   const { memory, next } = memoryOf([1]);
   const old = 'did:web:old.example';
   memory.load(old, 'repeats', text(at - 31 * 1440, 5));

@@ -4,18 +4,18 @@ import { minute } from '../../store/time.ts';
 import type { RepeatFinder } from './repeat-finder.ts';
 import { addRepeats, keptMinutes, readRepeats, repeatsName, writeRepeats } from './repeat-log.ts';
 
-/** Maximum sources whose repeats are remembered, as text of at most 4 KB each. */
+/** Maximum number of sources whose repeats are remembered. The text of each source has at most 4 KB. */
 const maxSources = 2_000;
 
 /** Repeats of one source. */
 interface Remembered {
-  /** As they are stored: parsed repeats need twelve times the memory. */
+  /** The text as it is stored, because parsed repeats need twelve times the memory. */
   readonly text: string;
   /** Minute of the newest repeats. */
   readonly newest: number;
 }
 
-/** Repeats of one page: what to commit with its rows. */
+/** Repeats of one page, with the changes to commit with its rows. */
 export interface PageRepeats {
   readonly changes: readonly PositionChange[];
   /** Adds the repeats to the memory. Must be called once the page is durable. */
@@ -41,7 +41,7 @@ export class RepeatMemory {
     return this.#sources.size;
   }
 
-  /** Takes over what was stored; returns false if it is something else. */
+  /** Loads a stored text. Returns false if the text does not contain repeats. */
   load(source: string, name: string, text: string): boolean {
     if (name !== repeatsName) return false;
     this.#keep(source, text);
@@ -49,7 +49,8 @@ export class RepeatMemory {
   }
 
   /**
-   * Counts the repeats among the rows of the next commit. Each source may have one such page at a time. Never rejects.
+   * Counts the repeats among the rows of the next commit. Each source may have one pending page at a time. Never
+   * rejects.
    */
   async find(source: string, observations: readonly NewObservation[]): Promise<PageRepeats> {
     const count = await this.#finder.count(source, observations);
@@ -63,7 +64,10 @@ export class RepeatMemory {
     };
   }
 
-  /** Remembers a text, and forgets expired ones, and beyond the maximum the one whose newest repeats are the oldest. */
+  /**
+   * Remembers the text of a source. Forgets expired texts and, above the maximum, the source whose newest repeat is the
+   * oldest.
+   */
   #keep(source: string, text: string): void {
     this.#sources.set(source, { text, newest: readRepeats(text).at(-1)?.minute ?? 0 });
     const expired = this.#minute() - keptMinutes;

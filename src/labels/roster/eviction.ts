@@ -6,12 +6,12 @@ import { isSeeded, type KnownLabeler, priorityInput } from './known-labeler.ts';
 import { domainOf, isWeb } from './resolution-queue.ts';
 
 /**
- * Maximum shares of a full roster for new labelers with the same domain of their did:web, of their endpoint, or of the host
- * of their records, which many honest labelers share.
+ * Maximum shares of a full roster for new labelers with the same domain of their did:web, of their endpoint, or of the
+ * host of their records. Many honest labelers share the host of their records.
  */
 const shares = { did: 1 / 20, endpoint: 1 / 20, pds: 1 / 4 } as const;
 
-/** Labelers that a full roster may evict; the last entry of each list is evicted first. */
+/** Labelers that a full roster may evict. The last entry of each list is evicted first. */
 export interface EvictionCandidates {
   /**
    * Labelers whose document declares no labeler, and labelers that never responded in their trial. These are evicted
@@ -21,7 +21,7 @@ export interface EvictionCandidates {
   /** Newest labelers of groups that exceed their share. */
   readonly surplus: string[];
   /**
-   * Domains of did:web that have used up their share: a further labeler of such a domain evicts no labeler of
+   * Domains of did:web that have used up their share: another labeler of such a domain does not evict a labeler of
    * `surplus`.
    */
   readonly crowded: ReadonlySet<string>;

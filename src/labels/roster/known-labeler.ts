@@ -33,13 +33,13 @@ export interface KnownLabeler {
   readonly provenance: Set<string>;
   resolutionStatus: ResolutionStatus;
   endpoint: string | null;
-  /** Origin of the host of the labeler's records, as its document names it; null if unknown. */
+  /** Origin of the host of the labeler's records, as its document names it, or null if unknown. */
   pds: string | null;
-  /** Handle that the labeler's document claims, which `handleConfirmed` qualifies. */
+  /** Handle that the labeler's document claims. `handleConfirmed` states whether the handle was confirmed. */
   handle: string | null;
   /** True if the last check of the handle resolved it to this labeler. */
   handleConfirmed: boolean;
-  /** True if the operator denies the labeler, which is then neither enrolled nor read. */
+  /** True if the operator denies the labeler. A denied labeler is neither enrolled nor read. */
   denied: boolean;
   readonly tracker: Tracker;
 }
@@ -75,7 +75,9 @@ export function rowOf(labeler: KnownLabeler, now: Micros): RosterRow {
   };
 }
 
-/** Returns the gap of a labeler that left the enrolment, within the interval; null if the labeler has no such gap. */
+/**
+ * Returns the gap of a labeler that left the enrolment, within the interval, or null if the labeler has no such gap.
+ */
 export function departureOf(labeler: KnownLabeler, interval: Interval): StoredGap | null {
   if (labeler.tracker.tracked.lastAnswered === null) return null;
   return departureGap(rowOf(labeler, interval.end), interval);

@@ -67,9 +67,10 @@ function askAll(
     store: { putDefinitions },
     labeler: (asked) => labelers.get(asked),
     clock: () => micros(time * 1000),
-    // A wait ends at once, so that the next fetch uses the time that a test set.
+    // A wait ends immediately, so that the next fetch uses the time that the test set.
     wait: (_, signal) => wait(1, signal),
     log: silentLog,
+    definitionsStored: () => undefined,
     sourceFailed: () => undefined,
     timeoutMs: 20_000,
     ...over,
@@ -132,7 +133,7 @@ test.each([
   ['names the labeler', names(did), true],
   ['names another account', names('did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'), false],
   ['cannot be resolved', () => Promise.reject(Object.assign(new Error(), { code: 'ESERVFAIL' })), false],
-])('the confirmation of a handle that %s is %s', async (_, dns, confirmed) => {
+])('the confirmation of a handle whose DNS record %s is %s', async (_, dns, confirmed) => {
   const labeler = labelerWith();
   ask(labeler, dns).resolved(labeler);
   await until(() => asked() === 1);
@@ -140,7 +141,7 @@ test.each([
   expect(labeler.handleConfirmed).toBe(confirmed);
 });
 
-test('a record nested 5,000 levels deep, or another error that its data causes, does not affect other labelers', async () => {
+test('an error that the data of a labeler causes, such as a record nested 5,000 levels deep, does not affect other labelers', async () => {
   const levels = 5_000;
   const value = `{"policies":{"labelValues":${'['.repeat(levels)}${']'.repeat(levels)}}}`;
   const host = createServer((_, response) => {

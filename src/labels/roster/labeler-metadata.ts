@@ -25,6 +25,8 @@ export interface LabelerMetadataOptions {
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  /** Called when a new revision of a labeler's definitions was stored. */
+  readonly definitionsStored: (did: string) => void;
   /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
   readonly sourceFailed: (part: SourcePart) => void;
   readonly timeoutMs: number;
@@ -64,7 +66,7 @@ export class LabelerMetadata {
   readonly #taken = new Map<string, number>();
   /** Handle and host of each labeler at its last fetch. */
   readonly #known = new Map<string, string>();
-  /** Labelers for which an error was logged, so that each has one line. */
+  /** Labelers for which an error was logged, so that only one line is logged for each. */
   readonly #logged = new Set<string>();
 
   constructor(options: LabelerMetadataOptions) {
@@ -76,7 +78,7 @@ export class LabelerMetadata {
     this.#newMinIntervalMs = options.newMinIntervalMs ?? 6 * this.#minIntervalMs;
   }
 
-  /** Schedules a fetch if the handle or the host changed. Must be called when a labeler's document was read. */
+  /** Schedules a fetch if the handle or the host changed. Must be called after a labeler's document was read. */
   resolved({ did, handle, pds }: KnownLabeler): void {
     const identity = `${handle} ${pds}`;
     if (this.#known.get(did) === identity) return;
@@ -91,7 +93,8 @@ export class LabelerMetadata {
   }
 
   /**
-   * Stores the definitions of a labeler. Must be called when a labeler wrote its record. Rejects if the store fails.
+   * Stores the definitions of a labeler. Must be called after a labeler has written its record. Rejects if the store
+   * fails.
    */
   async written(did: string, content: string): Promise<void> {
     if (!this.#options.labeler(did)) return;
@@ -131,7 +134,10 @@ export class LabelerMetadata {
     return this.#options.clock() / 1000;
   }
 
-  /** Fetches the metadata of one labeler. Counts an error that its data causes; other labelers are not affected. */
+  /**
+   * Fetches the metadata of one labeler. Counts an error that the labeler's data causes, so that other labelers are not
+   * affected.
+   */
   async #contained(did: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#ask(did, signal);
@@ -204,14 +210,15 @@ export class LabelerMetadata {
   }
 
   async #take(did: string, content: string): Promise<void> {
-    const { store, clock, shareOf } = this.#options;
+    const { store, clock, shareOf, definitionsStored } = this.#options;
     this.#taken.set(did, this.#now);
-    await store.putDefinitions(
+    const isNew = await store.putDefinitions(
       { did, seenAt: clock(), content },
       {
         isProtected: (other) => isPrivileged(shareOf(other).priority),
         groupOf: (other) => shareOf(other).domain,
       },
     );
+    if (isNew) definitionsStored(did);
   }
 }

@@ -24,8 +24,8 @@ interface Holder {
 }
 
 /**
- * Reading slots for the sources that are read at once. A privileged source never loses its slot, and takes the slot of
- * the newest new source if no slot is free. New sources wait for a free slot, within the share of their domain.
+ * Reading slots for the sources that are read concurrently. A privileged source never loses its slot, and takes the
+ * slot of the newest new source if no slot is free. New sources wait for a free slot, within the share of their domain.
  */
 export class Places {
   readonly #max: number;
@@ -70,7 +70,7 @@ export class Places {
     this.#vacate(did);
   }
 
-  /** Returns the source that gets the next free slot; null if no slot is free, or no waiting source may have it. */
+  /** Returns the source that gets the next free slot, or null if no slot is free, or no waiting source may have it. */
   next(): KnownLabeler | null {
     if (this.#holders.size >= this.#max) return null;
     const now = this.#clock();
@@ -90,8 +90,8 @@ export class Places {
   }
 
   /**
-   * Returns the new source that loses its slot to a privileged one: among those that never responded, or else responded
-   * last, the source that got its slot last.
+   * Returns the new source that loses its slot to a privileged one. Prefers sources that never responded, then those
+   * that first responded last, and among equal sources the one that got its slot last.
    */
   #youngestNew(labeler: KnownLabeler): KnownLabeler | null {
     if (this.#isNew(labeler)) return null;
@@ -128,7 +128,7 @@ export class Places {
     this.#byDomain.set(domain, dids);
   }
 
-  /** Releases a slot; returns the domain under which the slot counted, or null if the source had no slot. */
+  /** Releases a slot. Returns the domain whose share included the slot, or null if the source had no slot. */
   #vacate(did: string): string | null {
     const holder = this.#holders.get(did);
     if (!holder) return null;

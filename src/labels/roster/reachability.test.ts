@@ -58,7 +58,7 @@ test('the return of a labeler that left before a restart is logged, and the rest
   const { logged, reachability } = watched();
   reachability.load([row], () => labeler);
   labeler.tracker.apply({ kind: 'restarted', now: at(9) });
-  // In this run no attempt has failed yet, so the labeler is enrolled, but it has not responded either.
+  // The labeler is enrolled, because no attempt of this run has failed yet, but it has not responded either.
   reachability.look([labeler], at(9));
   expect([isUnreachable(labeler, at(9)), logged]).toEqual([false, []]);
   labeler.tracker.apply({ kind: 'failed', now: at(9), fault: 'failed' });
@@ -81,7 +81,7 @@ test('a labeler that is denied, has no document, or never responded is not unrea
   expect(isUnreachable(silent, at(9))).toBe(false);
 });
 
-test('a labeler that disappears from the directory while it is unreachable does not count as returned by its document alone', () => {
+test('a labeler that leaves the directory while it is unreachable does not count as returned when only its document returns', () => {
   const { logged, reachability } = watched();
   const labeler = answering();
   labeler.tracker.apply({ kind: 'failed', now: at(1), fault: 'failed' });

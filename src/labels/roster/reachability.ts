@@ -17,7 +17,7 @@ export function isUnreachable(labeler: KnownLabeler, now: Micros): boolean {
 /** Logs labelers that leave the enrolment because they are unreachable, and unreachable labelers that respond again. */
 export class Reachability {
   readonly #log: Log;
-  /** Unreachable labelers, each with the start of its failures; null if a row of an earlier version has no start. */
+  /** Unreachable labelers, each with the start of its failures, or null if a row of an earlier version has no start. */
   readonly #unreachable = new Map<string, Micros | null>();
 
   constructor(log: Log) {

@@ -38,7 +38,7 @@ export class ResolutionQueue {
   /** Resolutions in progress, with their queue and domain. */
   readonly #underWay = new Map<string, { readonly lane: Lane; readonly domain: string }>();
 
-  /** Returns the time at which a document is due, in milliseconds; null if it is not queued. */
+  /** Returns the time at which a document is due, in milliseconds, or null if it is not queued. */
   get(did: string): { readonly at: number; readonly fresh: boolean } | null {
     const { privileged, other } = this.#lanesOf(did);
     return privileged.due.get(did) ?? other.due.get(did) ?? null;
@@ -58,7 +58,7 @@ export class ResolutionQueue {
     other.due.delete(did);
   }
 
-  /** Returns the documents that are due and may be resolved now; each is in progress until `done`. */
+  /** Returns the documents that are due and may be resolved now. Each of them is in progress until `done` is called. */
   take(now: number): DueResolution[] {
     const taken: DueResolution[] = [];
     for (const { privileged, other } of [this.#lanes.plc, this.#lanes.web]) {
@@ -103,7 +103,7 @@ export function isWeb(did: string): boolean {
   return did.startsWith('did:web:');
 }
 
-/** Returns the registrable domain of a did:web; empty for other DIDs. */
+/** Returns the registrable domain of a did:web; the result is empty for other DIDs. */
 export function domainOf(did: string): string {
   return isWeb(did) ? registrableDomain(did.slice('did:web:'.length).replace(/%3A/i, ':')) : '';
 }

@@ -26,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => stop.abort());
 
-/** Creates a roster over a directory with these responses, one after the other; the last one is repeated. */
+/** Creates a roster over a directory that sends these responses in sequence, and then repeats the last one. */
 function rosterOver(...answers: Resolution[]) {
   const time = { ms: Date.UTC(2026, 5, 1) };
   const requests: boolean[] = [];
@@ -105,7 +105,7 @@ test('labelers beyond the maximum are counted, and known labelers stay', () => {
   expect([[...roster.labelers].length, roster.dropped]).toEqual([maxKnown, 3]);
 });
 
-test('a full roster accepts every seed, and counts each labeler beyond the maximum once', () => {
+test('a full roster accepts every seed, and counts every other labeler beyond the maximum once', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.example.com`, 'discovered', 'jetstream');
   roster.takeChanged();
@@ -135,7 +135,7 @@ test('a labeler that never responded in its trial is evicted and no longer read;
   expect(changed.map((labeler) => [labeler.did, labeler.endpoint])).toEqual(gone.map((one) => [one, null]));
 });
 
-test('tens of thousands of strangers’ labelers evict no seed and no established labeler', () => {
+test('seeds and established labelers are not evicted by tens of thousands of labelers of strangers', () => {
   const { roster, time } = rosterOver(failed);
   const kept = Array.from({ length: 50 }, (_, i) => `did:plc:${String(i).padStart(24, 'a')}`);
   for (const [i, one] of kept.entries()) {
@@ -151,7 +151,7 @@ test('tens of thousands of strangers’ labelers evict no seed and no establishe
   expect([...roster.labelers]).toHaveLength(maxKnown);
 });
 
-test('labelers of other domains evict labelers that one domain has beyond its share', () => {
+test('labelers of other domains evict the labelers that one domain has beyond its share', () => {
   const { roster } = rosterOver(failed);
   for (let i = 0; i < maxKnown; i++) roster.add(`did:web:l${i}.crowd.example`, 'discovered', 'jetstream');
   roster.add('did:web:late.crowd.example', 'discovered', 'jetstream');

@@ -24,8 +24,8 @@ export interface RosterOptions {
   /** Minimum interval between refreshes of a document after change events, in milliseconds. */
   readonly freshMs: number;
   /**
-   * Returns true if a labeler's document may be resolved now; otherwise the resolution is tried again later. Absent if
-   * every document may be resolved.
+   * Returns true if a labeler's document may be resolved now. The resolution is tried again later if it may not. Absent
+   * if every document may be resolved.
    */
   readonly mayResolve?: (did: string) => boolean;
   /** Called when a document was read, so that the reader of the source is started, moved or kept. */
@@ -115,8 +115,8 @@ export class Roster {
   }
 
   /**
-   * Makes room for one more labeler if possible: evicts a new labeler that `evictionCandidates` selects; for a seed,
-   * any new labeler.
+   * Makes room for one more labeler if possible. Evicts a new labeler that `evictionCandidates` selects, or any new
+   * labeler in favour of a seed.
    */
   #makeRoom(newcomer: string, origin: KnownLabeler['origin']): boolean {
     const now = this.#options.clock();
@@ -180,8 +180,8 @@ export class Roster {
   }
 
   /**
-   * Schedules a read of a labeler's document. Must be called when a stream reports a change of the document. Anyone can
-   * cause such reports, so reads have a minimum interval.
+   * Schedules a read of a labeler's document. Must be called when a stream reports a change of the document. Any party
+   * can cause such reports, so reads have a minimum interval.
    */
   documentChanged(did: string): void {
     const at = (this.#freshAt.get(did) ?? Number.NEGATIVE_INFINITY) + this.#options.freshMs;
@@ -269,7 +269,7 @@ export class Roster {
   }
 }
 
-/** Maximum doublings of the wait for a failing host of did:web: up to 64 minutes. */
+/** Maximum number of times that the wait for a failing host of did:web doubles, up to 64 minutes. */
 const maxDoublings = 6;
 
 /**

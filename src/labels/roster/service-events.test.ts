@@ -44,7 +44,7 @@ test.each([
   ['an account', { did, kind: 'account', account: { active: true, status: 'throttled' } }, { kind: 'account', did }],
   ['no DID', { ...commit, did: 'alice' }, null],
   ['no commit', { did, kind: 'commit' }, null],
-])('an event of the legacy wire is parsed: %s', (_, event, expected) => {
+])('an event of the legacy format is parsed (%s)', (_, event, expected) => {
   expect(eventOf(event)).toEqual(expected);
 });
 
@@ -64,12 +64,12 @@ test.each([
   ['an identity', payload('identity', { identity: { did } }), { kind: 'identity', did }],
   ['an account', payload('account', { account: { did, active: false } }), { kind: 'account', did }],
   [
-    'an event whose stamp was imported',
+    'an event with an imported time',
     payload('identity', { time: '2020-01-01T00:00:00.000000Z', witnessedAt: time }),
     { kind: 'identity', did },
   ],
   ['a sync', payload('sync', { sync: { did } }), null],
-])('a message of the current method is read as on the legacy wire: %s', (_, message, event) => {
+])('a message of the current method is parsed like one of the legacy format (%s)', (_, message, event) => {
   const frame = Buffer.from(JSON.stringify({ $type: 'message', payload: message }));
   expect(parseServiceFrame(frame)).toEqual({ time: timeUs, event });
 });

@@ -31,11 +31,13 @@ export interface ServiceEventsOptions {
   readonly clock: () => Micros;
   readonly onUpstreamTime: (milliseconds: number) => void;
   readonly onEvent: (event: ServiceEvent) => void;
-  /** Cursor at the end of the last run, in microseconds of the Jetstream's clock; null to start now. */
+  /** Cursor at the end of the last run, in microseconds of the Jetstream's clock, or null to start now. */
   readonly cursor: number | null;
 }
 
-/** Time by which a reconnect begins before the cursor, in microseconds, because events of one instant have no order. */
+/**
+ * Time by which a reconnect begins before the cursor, in microseconds, because events with the same time have no order.
+ */
 const rewind = 3_000_000;
 /**
  * Maximum time by which a cursor may be after the local clock, in microseconds; a larger difference indicates an
@@ -57,7 +59,7 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   let cursor = options.cursor !== null && isNear(options.cursor) ? options.cursor : null;
   let hasFailed = false;
 
-  /** A socket's callback must not throw: an invalid frame does not affect the following ones. */
+  /** Catches every error: a socket's callback must not throw, and an invalid frame must not affect later frames. */
   function read(data: Buffer): void {
     try {
       readFrame(data);
@@ -112,11 +114,11 @@ export function followServices(options: ServiceEventsOptions): ServiceEvents {
   };
 }
 
-/** Path of Jetstream's current method. Every other path uses the legacy wire format. */
+/** Path of Jetstream's current method. Every other path uses the legacy format. */
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
 
 /**
- * Returns the address of one connection. Both wire formats deliver identity and account events, and commits of one
+ * Returns the address of one connection. Both formats deliver identity and account events, and commits of one
  * collection.
  */
 function subscription(jetstream: string, cursor: number | null): string {
@@ -128,15 +130,15 @@ function subscription(jetstream: string, cursor: number | null): string {
   } else {
     url.searchParams.set('wantedCollections', labelerCollection);
   }
-  // The cursor is a time, which both wire formats accept; sequence numbers are specific to one host. A repeated event
-  // has no effect.
+  // The cursor is a time, because both formats accept a time and sequence numbers are specific to one host. A repeated
+  // event has no effect.
   if (cursor !== null) url.searchParams.set('cursor', String(Math.max(0, cursor - rewind)));
   return url.href;
 }
 
 /**
- * Content of a frame of either wire format: the time at which the host received the event, in microseconds, and the
- * labeler event, if any.
+ * Content of a frame of either format: the time at which the host received the event, in microseconds, and the labeler
+ * event, if any.
  */
 interface ServiceFrame {
   readonly time: number;
@@ -177,11 +179,13 @@ export function eventOf(value: Readonly<Record<string, unknown>>): ServiceEvent 
   return { kind: 'service', did, definitions: definitionsOf(commit.record) };
 }
 
-/** Returns the label definitions in a labeler's record as JSON; null if the record has no definitions, or too many. */
+/**
+ * Returns the label definitions in a labeler's record as JSON, or null if the record has no definitions, or too many.
+ */
 export function definitionsOf(record: unknown): string | null {
   if (!isObject(record) || !isObject(record.policies)) return null;
   const { labelValues, labelValueDefinitions } = record.policies;
-  // The record may be nested without a bound, and `JSON.stringify` recurses, so it could overflow the stack.
+  // Check the depth first: a deeply nested record could overflow the stack of `JSON.stringify`, which recurses.
   if (isNestedDeeper([labelValues, labelValueDefinitions], inputLimits.labelerRecord.depth)) return null;
   const text = JSON.stringify({ labelValues: labelValues ?? [], labelValueDefinitions: labelValueDefinitions ?? [] });
   return text.length <= maxDefinitionsLength ? text : null;

@@ -8,7 +8,7 @@ const noon = micros(Date.UTC(2026, 5, 1, 12) * 1000);
 const midnight = micros(noon + 12 * hour);
 const budget = 1_000_000_000;
 
-/** Returns the share of a source, whose name consists of its priority, domain and number: `new.example.1`. */
+/** Returns the share of a source, whose name, such as `new.example.1`, consists of its priority, domain and number. */
 function shareOf(source: string): ShareKey {
   const [priority = 'new', domain = source] = source.split('.');
   return { priority: priority as PriorityClass, domain, source };
@@ -48,7 +48,7 @@ describe('the share of one source', () => {
     expect([cap.admits('seeded.a', rows(500)), cap.admits('seeded.a', rows(1))]).toEqual([true, false]);
   });
 
-  test('is renewed at midnight by the local clock, and not by a clock that is set back', () => {
+  test('is renewed at midnight of the local clock, and not by a clock that is set back', () => {
     const { cap, state } = capAt({ maxRows: 10 });
     cap.admits('seeded.a', rows(10));
     cap.admits('seeded.a', rows(1));

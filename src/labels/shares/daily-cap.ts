@@ -14,7 +14,7 @@ export const maxDailyRows = 2_000_000;
 export const maxDailyBytes = 1_000_000_000;
 /** Measured mean size of a row, in bytes; assumed for rows of the current day that were stored before a restart. */
 const meanRowBytes = 205;
-/** Measured overhead of a row in an open day, in bytes: indexes, counters, its identity. */
+/** Measured bytes per row of an open day in addition to its fields: indexes, counters, and the identity of the row. */
 const rowOverheadBytes = 64;
 /**
  * Maximum number of sources whose bytes are stored for the next start; the rows of other sources count with the mean
@@ -87,7 +87,7 @@ export interface DailyCapOptions {
   readonly budgetBytes: () => number;
   /** Returns true if the disk has so little space that only privileged sources are stored. */
   readonly isTight: () => boolean;
-  /** Maximum rows of any source in a day (2 M). Tests lower it. */
+  /** Maximum rows of any source in a day (default 2 million). Tests use a lower limit. */
   readonly maxRows?: number;
 }
 
@@ -138,8 +138,8 @@ export class DailyCap {
   }
 
   /**
-   * Returns true if a page with these rows may be stored, and counts them. Otherwise the source is paused. The first
-   * page of a day always fits the source's own share.
+   * Returns true if a page with these rows may be stored, and counts the rows. Pauses the source and returns false if
+   * not. The first page of a day always fits the source's own share.
    */
   admits(source: string, cost: DayCost): boolean {
     if (this.isPaused(source)) return false;
@@ -175,7 +175,7 @@ export class DailyCap {
     return this.#paused.has(source);
   }
 
-  /** Returns the reason for the pause of a source; null if it is not paused. */
+  /** Returns the reason for the pause of a source, or null if it is not paused. */
   reasonOf(source: string): CapReason | null {
     return this.#paused.get(source) ?? null;
   }
@@ -220,7 +220,7 @@ export class DailyCap {
     const granted = this.#granted.get(source) ?? 0;
     if (granted > 0) {
       this.#granted.delete(source);
-      // The class was charged when the bytes were granted.
+      // Do not charge the class again: it was charged when the bytes were granted.
       this.#classes[priority] -= granted;
       return null;
     }

@@ -10,7 +10,7 @@ export interface DiskLimits {
   readonly minFreeBytes: number;
   /** Maximum bytes that are added in a UTC day. */
   readonly maxDailyBytes: number;
-  /** True if the free space may lower `maxDailyBytes`; false if the operator chose that value. */
+  /** True if the free space may lower `maxDailyBytes`, or false if the operator chose that value. */
   readonly isDerived: boolean;
   /** Number of retained days. */
   readonly windowDays: number;
@@ -29,13 +29,13 @@ export interface DiskBudget {
 /** Default maximum of bytes in a UTC day: about thirty times the typical 0.29 GB of the network. */
 export const defaultMaxDailyBytes = 8_000_000_000;
 /**
- * Minimum of a derived budget: three times a typical day. On a disk that is too small for this budget, the free space
- * reaches its minimum.
+ * Minimum of a derived budget: three times a typical day. If the disk is too small for this budget, the minimum free
+ * space limits acceptance.
  */
 export const minDerivedBytes = 1_000_000_000;
 /**
- * Number of days on disk in addition to the window: the current one, one retained for exports, and space for sealing
- * one.
+ * Number of days on disk in addition to the window: the current day, a day retained for exports, and space for sealing
+ * a day.
  */
 const furtherDays = 3;
 
@@ -64,7 +64,7 @@ export function budgetOf(
 
 async function storedBytes(folder: string): Promise<number> {
   const { days } = storePaths(folder);
-  // A store in another directory, as in tests, counts as empty.
+  // Count a store in another directory, as in tests, as empty.
   const names = await readdir(days).catch(() => []);
   const sizes = await Promise.all(
     names.map((name) =>

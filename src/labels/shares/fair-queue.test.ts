@@ -28,7 +28,7 @@ function serve(costs: ReadonlyMap<ShareKey, number>, rounds: number): Map<string
   return served;
 }
 
-test('a source with large items is served the same cost as a source with small items', () => {
+test('a source with large items is served at the same cost as a source with small items', () => {
   const served = serve(
     new Map([
       [key('large'), 1_000],
@@ -39,13 +39,13 @@ test('a source with large items is served the same cost as a source with small i
   expect(Math.abs((served.get('large') ?? 0) - (served.get('small') ?? 0))).toBeLessThanOrEqual(1_000);
 });
 
-test('a hundred sources of one domain are together served the same cost as one source of another domain', () => {
+test('a hundred sources of one domain are together served at the same cost as one source of another domain', () => {
   const crowd = Array.from({ length: 100 }, (_, i): [ShareKey, number] => [key(`crowd${i}`, 'crowd.test'), 1]);
   const served = serve(new Map([...crowd, [key('alone'), 1]]), 2_000);
   expect(served.get('alone')).toBeGreaterThanOrEqual(999);
 });
 
-test('a class is served by its weight, regardless of the number of sources of the other class', () => {
+test('a class is served by its weight, regardless of the number of sources of other classes', () => {
   const crowd = Array.from({ length: 1_000 }, (_, i): [ShareKey, number] => [key(`new${i}`), 1]);
   const served = serve(new Map([...crowd, [key('seed', 'seed', 'seeded'), 1]]), 9_000);
   expect(served.get('seed')).toBeGreaterThanOrEqual(7_990);

@@ -78,12 +78,12 @@ class Node<T> {
   #time = 0;
   /** Virtual time at which the next item of the node ends, by which the parent orders its children. */
   #end = 0;
-  /** Index in the parent's heap; -1 while the node has no waiting item. */
+  /** Index in the parent's heap, or -1 while the node has no waiting item. */
   #index = -1;
   /** Virtual time of the child that was served last. */
   #now = 0;
   readonly #children = new Map<string, Node<T>>();
-  /** Children with waiting items, as a binary heap. */
+  /** Children with waiting items, stored as a binary heap. */
   readonly #heap: Node<T>[] = [];
   #sweepAt = maxIdle;
 

@@ -39,7 +39,7 @@ function only(resource: Resource, rate: Rate): typeof sourceRates {
   return { seeded: rates, established: rates, new: rates };
 }
 
-test('a source is read at once until its burst is used up, then at its rate', async () => {
+test('a source is read immediately until its burst is used up, and then at its rate', async () => {
   const { monotonic, wait, pass } = simulated();
   const rates = only('controls', { perSecond: 1, burst: 3 });
   const pace = new Pace({ shareOf, monotonic, wait, usage: new SourceUsage(), rates });
@@ -90,10 +90,11 @@ test('sources of a class without processor time take turns in fair order, and ot
   void read('seed', 1);
   await pass(20_000_000);
   const spent = heavy.reduce((sum, source) => sum + usage.of(source).cpuMs, 0);
-  // The burst of 100 ms, 100 ms in each of 20 seconds, and the first turn of each source, for which no estimate exists.
+  // The sum consists of the burst of 100 ms, 100 ms in each of 20 seconds, and the first turn of each source, because
+  // no estimate exists for a first turn.
   expect(spent + usage.of('light').cpuMs).toBeLessThanOrEqual(100 + 2_000 + 21 * 50);
   expect(spent).toBeGreaterThan(1_500);
-  // The light source gets every second turn, regardless of the number of other sources.
+  // The light source gets every second turn, even if there are many other sources.
   const turns = { heavy: spent / 50, light: usage.of('light').cpuMs };
   expect(turns.light).toBeGreaterThan(0.5 * (turns.heavy - heavy.length));
   expect(usage.of('seed').cpuMs).toBeGreaterThan(9_000);

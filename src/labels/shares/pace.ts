@@ -46,7 +46,7 @@ export const sourceRates: Readonly<Record<PriorityClass, Readonly<Record<Resourc
   },
 };
 
-/** Maximum processor time of all sources of a class together, in milliseconds; null for no limit. */
+/** Maximum processor time of all sources of a class together, in milliseconds, or null for no limit. */
 export const classCpu: Readonly<Record<PriorityClass, Rate | null>> = {
   seeded: null,
   established: { perSecond: 400, burst: 8_000 },
@@ -116,8 +116,8 @@ export class Pace {
   }
 
   /**
-   * Returns null if a source may be read, otherwise a promise that resolves once the source may be read, or when the
-   * signal aborts.
+   * Returns null if a source may be read now. Otherwise returns a promise that resolves once the source may be read or
+   * the signal aborts.
    */
   ready(source: string, signal: AbortSignal): Promise<void> | null {
     const buckets = this.#bucketsOf(source);

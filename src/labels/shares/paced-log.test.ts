@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type LogFields, silentLog } from '../../ops/log.ts';
 import { pacedLog } from './paced-log.ts';
 
-test('a repeated message is limited to 20 lines, then one in 30 s with the number of omitted ones; other messages are not affected', () => {
+test('a repeated message is limited to 20 lines, and then to one line in 30 s with the number of omitted lines', () => {
   const written: (readonly [string, LogFields])[] = [];
   let now = 0;
   const keep = (message: string, fields: LogFields = {}): void => void written.push([message, fields]);

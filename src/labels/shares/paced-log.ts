@@ -1,7 +1,8 @@
 import type { Log, LogFields } from '../../ops/log.ts';
 
 /**
- * Maximum lines of one message without a wait, and the interval after which a further line is allowed, in microseconds.
+ * Maximum number of lines of one message that are logged without a wait, and the interval until a further line is
+ * allowed, in microseconds.
  */
 const burst = 20;
 const refillUs = 30_000_000;

@@ -1,6 +1,6 @@
 /** Resources that one source has used since the process started. */
 export interface Usage {
-  /** Number of bytes received, as far as they are known. */
+  /** Number of received bytes that were counted. */
   readonly bytesIn: number;
   /** Number of bytes stored. */
   readonly bytesStored: number;
@@ -22,8 +22,8 @@ export interface UsageRecord extends Usage {
 const nothing: Usage = { bytesIn: 0, bytesStored: 0, rows: 0, cpuMs: 0, writes: 0, throttledMs: 0 };
 
 /**
- * Counts the cost of each source. Beyond `maxSources` sources, the memory drops the half that used the least processor
- * time, so that many new labelers cannot fill the memory, and expensive ones stay visible.
+ * Counts the cost of each source. Above `maxSources` sources, drops the half that used the least processor time, so
+ * that many new labelers cannot fill the memory and expensive ones stay visible.
  */
 export class SourceUsage {
   readonly #maxSources: number;

@@ -16,7 +16,7 @@ export const quirks = [
   'unordered_page',
   /** A message cannot be decoded. */
   'malformed_frame',
-  /** A message has more elements or depth than labels have. */
+  /** A message exceeds the number of elements or the depth of labels. */
   'frame_over_budget',
   /** A message has an unknown kind. */
   'unknown_frame',
@@ -43,7 +43,7 @@ export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as 
 export type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
-export const sourceParts = ['reader', 'particulars'] as const;
+export const sourceParts = ['reader', 'particulars', 'listing'] as const;
 /** One part of the instrument that reads data of one labeler. */
 export type SourcePart = (typeof sourceParts)[number];
 
@@ -57,7 +57,7 @@ export interface Telemetry {
   hostFull(transport: Transport): void;
   /** Counts an error that one labeler's data caused. */
   sourceFailed(part: SourcePart): void;
-  /** Records the reason for the current pause of acceptance; null if acceptance is not paused. */
+  /** Records the reason for the current pause of acceptance; or null if acceptance is not paused. */
   paused(reason: string | null): void;
   /** Records the number of enrolled sources by state, and the numbers of other labelers. */
   sources(counts: Readonly<Record<SourceState, number>>, others: Readonly<Record<OtherLabelers, number>>): void;
@@ -73,9 +73,12 @@ export interface Telemetry {
   /** Records the number of pending purges, and the total number of days that they still have to rewrite. */
   purges(pending: number, daysLeft: number): void;
   /**
-   * Records true if the list of denied labelers was invalid at the last read; the previous list then stays in force.
+   * Records whether the list of denied labelers was invalid at the last read. The previous list stays in force while it
+   * is invalid.
    */
   denyListDamaged(damaged: boolean): void;
+  /** Records the number of labelers in the labelers artifact, and the bytes of its files. */
+  listed(labelers: number, bytes: number): void;
   /** Counts an artifact that could not be written. */
   notWritten(): void;
 }
@@ -95,5 +98,6 @@ export const noTelemetry: Telemetry = {
   published: () => undefined,
   purges: () => undefined,
   denyListDamaged: () => undefined,
+  listed: () => undefined,
   notWritten: () => undefined,
 };

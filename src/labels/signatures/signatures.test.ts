@@ -59,7 +59,7 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
 const minute = 60_000_000;
 const old = (point: string): LabelKey => ({ curve: 'k256', point });
 
-test('a key that an earlier document named is valid until the next key was first observed', async () => {
+test('a key of an earlier document is valid until the next key was first observed', async () => {
   const labeler = signaturesFor([
     { key: 'k256:first', firstSeen: 10, lastSeen: 20 },
     { key: 'k256:second', firstSeen: 30, lastSeen: 40 },
@@ -75,7 +75,7 @@ test('a key that an earlier document named is valid until the next key was first
   });
 });
 
-test('after a label that no key verifies, the audit log is read, and the key periods of the log replace the observed ones', async () => {
+test('the audit log is read after a label that no key verifies, and its key periods replace the observed ones', async () => {
   const labeler = signaturesFor([{ key: 'k256:first', firstSeen: 10, lastSeen: 20 }]);
   const logged = [
     { key: old('second'), from: micros(7), until: micros(9) },

@@ -20,13 +20,11 @@ export interface SignatureOptions {
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/**
- * Minimum interval between refreshes of a document after a signature that matches no key, in microseconds: 10 minutes.
- */
+/** Minimum interval between refreshes of a document after a signature that matches no key, in microseconds. */
 const askAgain = 600_000_000;
-/** Minimum interval between two reads of a labeler's audit log, in microseconds: 1 hour. */
+/** Minimum interval between two reads of a labeler's audit log, in microseconds. */
 const readLogAgain = 3_600_000_000;
-/** Minimum interval between two updates of the time at which a key was last observed, in microseconds: 1 hour. */
+/** Minimum interval between two updates of the time at which a key was last observed, in microseconds. */
 const writeAgain = 3_600_000_000;
 /** Maximum number of labelers whose times of refreshes are remembered. */
 const maxRemembered = 20_000;
@@ -54,7 +52,7 @@ export class Signatures {
     const verdicts = await verifier.verify(labels, keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
-    // The key may have changed, perhaps before the labeler was first observed: read the document and the audit log, and
+    // The key may have changed, perhaps before the labeler was first observed. Read the document and the audit log, and
     // check again.
     return verifier.verify(labels, await this.#learn(did, true, signal), signal, share);
   }
@@ -77,7 +75,7 @@ export class Signatures {
     await this.#keep(did, current);
     if (fresh) await this.#readLog(did, { signal, privileged });
     const names = new Set(current.map(formatKey));
-    // A key may have several periods in the log, which is more exact than the observed times.
+    // Use the log, because a key may have several periods and the log is more exact than the observed times.
     const logged = (this.#logged.get(did)?.keys ?? []).filter(({ key }) => !names.has(formatKey(key)));
     for (const { key } of logged) names.add(formatKey(key));
     const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(formatKey(key)));
@@ -115,8 +113,8 @@ export class Signatures {
 }
 
 /**
- * Returns the earlier keys that documents named during the observation, newest first. Each was valid until the next key
- * was first observed; the newest may be the current key. The start of their validity is not known.
+ * Returns the earlier keys that documents named during the observation, newest first. Each key was valid until the next
+ * key was first observed. The newest may be the current key. The start of a key's validity is not known.
  */
 function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   const newestFirst = seen.toSorted((a, b) => b.lastSeen - a.lastSeen);

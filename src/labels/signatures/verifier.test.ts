@@ -22,7 +22,8 @@ function labeler(namedCurve: 'secp256k1' | 'prime256v1') {
     sign(label: ReceivedLabel): ReceivedLabel {
       for (;;) {
         const sig = sign('sha256', encode(label), { key: privateKey, dsaEncoding: 'ieee-p1363' });
-        // Half of all signatures have a high S; another attempt gives another signature.
+        // Sign again with another date: half of all signatures have a high S, and another attempt gives another
+        // signature.
         if ((sig[32] ?? 0) < 0x7f) return { ...label, sig: toBytes(sig) };
       }
     },
@@ -174,7 +175,7 @@ describe('a verifier', () => {
     await verifier.stop();
   });
 
-  it('checks the label of a seeded source next, regardless of the number of other waiting labels and keys', async () => {
+  it('checks the label of a seeded source next, even if many other labels and keys wait', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const one = signed(label('a'));
     const checked: string[] = [];
@@ -193,14 +194,15 @@ describe('a verifier', () => {
     });
     const share = { priority: 'seeded', domain: 'seed', source: 'seed' } as const;
     await verifier.verify([one, one, one], only([key]), never, share);
-    // The seeded source waits only for running checks, and for at most one turn of the others for each of its own.
+    // The seeded source waits only for running checks, and for at most one turn of other sources before each turn of
+    // its own.
     expect(checked.length).toBeLessThanOrEqual(8);
     await Promise.all(flood);
     expect([counts.get('seed'), counts.get('flood0')]).toEqual([3, 15]);
     await verifier.stop();
   });
 
-  it('rejects aborted batches, rejects running batches at its stop, and otherwise continues', async () => {
+  it('rejects aborted batches and, when it stops, running batches, and continues in all other cases', async () => {
     const { key, sign: signed } = labeler('secp256k1');
     const verifier = createVerifier({ concurrency: 1 });
     const many = Array<ReceivedLabel>(1000).fill(signed(label('a')));

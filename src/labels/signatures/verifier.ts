@@ -11,7 +11,7 @@ import { createSignatureCheck, type SignatureCheck } from './signature-check.ts'
 /** Result of checking a label's signature. */
 export type Verdict =
   | 'verified'
-  /** A key that was valid at the label's `cts` matches; the current key does not match. */
+  /** An earlier key that was valid at the label's `cts` matches, but the current key does not. */
   | 'verified_earlier_key'
   /** No key matches the signature, or the signature is malformed. */
   | 'invalid'
@@ -26,10 +26,10 @@ export interface LabelerKeys {
   readonly earlier: readonly EarlierLabelKey[];
 }
 
-/** Tolerated difference between the clocks of a labeler and of the directory, in microseconds: 5 minutes. */
+/** Tolerated difference between the clocks of a labeler and of the directory, in microseconds. */
 const clockTolerance = 300_000_000;
 
-/** Checks the signatures of labels, with a bounded number of concurrent checks. */
+/** Checks the signatures of labels and limits the number of concurrent checks. */
 export interface Verifier {
   /**
    * Returns the verdicts on labels of one source, in order. Labels take turns in fair order of priority class, domain and
@@ -139,7 +139,7 @@ function createBatchCheck({
       }
     };
     const workers = Array.from({ length: Math.min(concurrency, labels.length) }, work);
-    // All workers are awaited, so that no check of this batch runs after its failure.
+    // Await every worker, so that no check of this batch runs after the batch failed.
     const [failed] = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
     if (failed?.status === 'rejected') throw failed.reason;
     return verdicts;
@@ -173,7 +173,10 @@ function createTurns(concurrency: number): Turns {
   };
 }
 
-/** Creates a function to be called after each check; after a number of checks it lets sockets and timers run. */
+/**
+ * Creates a function that must be called after each check. After a number of checks the function lets sockets and
+ * timers run.
+ */
 function createPauses(): () => Promise<void> {
   let checks = 0;
   return async () => {
@@ -200,8 +203,8 @@ async function judge(label: ReceivedLabel, keys: LabelerKeys, check: SignatureCh
 }
 
 /**
- * Returns the earlier keys whose period includes an instant, at most `maxEarlierChecks`, since each key may cost a
- * check per label.
+ * Returns the earlier keys whose period includes an instant, but at most `maxEarlierChecks` keys, because each key may
+ * cost a check per label.
  */
 
 function earlierKeysAt({ earlier }: LabelerKeys, authored: Micros | null): LabelKey[] {

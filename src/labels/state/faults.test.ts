@@ -18,7 +18,7 @@ test.each<[string | null, Exclude<JsonAnswer, { kind: 'json' }>[]]>([
     ],
   ],
   [null, [{ kind: 'busy' }, { kind: 'aborted' }]],
-])('the failure of these responses without a page is %s', (fault, answers) => {
+])('the failure that a response without a page shows is %s', (fault, answers) => {
   expect(answers.map((answer) => httpFault(answer).fault)).toEqual(answers.map(() => fault));
 });
 
@@ -42,7 +42,7 @@ test.each<[string | null, ConnectError[]]>([
     ],
   ],
   [null, [new ConnectError('aborted', ''), new ConnectError('busy', '')]],
-])('the failure of these streams that did not open is %s', (fault, errors) => {
+])('the failure that an unopened stream shows is %s', (fault, errors) => {
   expect(errors.map((error) => connectFault(error).fault)).toEqual(errors.map(() => fault));
 });
 
@@ -61,10 +61,7 @@ test.each([
   ['busy', 'refusing', 'refusing'],
   ['busy', 'failed', 'failed'],
   ['busy', 'order_unverified', 'order_unverified'],
-] as const)(
-  'a source whose stream failure is %s and whose poll failure is %s counts as %s',
-  (stream, poll, together) => {
-    const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
-    expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
-  },
-);
+] as const)('a source with the stream failure %s and the poll failure %s counts as %s', (stream, poll, together) => {
+  const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
+  expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
+});

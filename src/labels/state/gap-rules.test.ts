@@ -56,13 +56,13 @@ type Case = readonly [string, ReadingState, ReadingEvent, readonly [number, stri
 
 const outage = 'record source_unavailable';
 const cases: readonly Case[] = [
-  ['15 minutes after the last answer', answered, failed(15), null],
+  ['15 minutes after the last response', answered, failed(15), null],
   ['later than that', answered, failed(15.1), [0, outage, -5, 15.1]],
   ['in an outage, from its start', behind, failed(16), [0, outage, -5, 16]],
-  ['with nothing known to be complete, from the last answer', incomplete, failed(16), [0, outage, 0, 16]],
-  ['before any answer', never, failed(99), null],
-  ['after a failure, 15 minutes after the last answer', failing, heard(15), null],
-  ['after a failure, later than that', failing, heard(16), [1, outage, -5, 16]],
+  ['with nothing known to be complete, from the last response', incomplete, failed(16), [0, outage, 0, 16]],
+  ['before any response', never, failed(99), null],
+  ['after a failure, 15 minutes after the last response', failing, heard(15), null],
+  ['after a failure, more than 15 minutes after the last response', failing, heard(16), [1, outage, -5, 16]],
   ['after silence, however long', answered, heard(9_000), null],
   ['with labels too old', answered, began(-5, 3), [2, 'record not_observed', -5, 3]],
   [
@@ -71,45 +71,48 @@ const cases: readonly Case[] = [
     began(-9, -3),
     [2, 'record not_observed', -9, -3],
   ],
-  ['with nothing too old', answered, began(-5, -5), null],
+  ['with no label too old', answered, began(-5, -5), null],
   ['in a delay, which becomes an outage or none', failing, began(-5, 3), null],
   ['in an outage', behind, began(-5, 3), null],
   ['after an outage that is not yet filled in', { ...behind, failing: null }, began(-5, 3), null],
   ['after an outage', behind, caughtUp(20, -90, -5, -90), [3, 'withdraw source_unavailable', -5, 20]],
   ['after an outage with labels too old', behind, caughtUp(20, 3, -5, 3), [3, 'withdraw source_unavailable', 3, 20]],
-  ['after nothing but silence', answered, caughtUp(20, -90, -5, -90), null],
+  ['after silence only', answered, caughtUp(20, -90, -5, -90), null],
   ['after labels were too old', answered, caughtUp(20, 4, -5, 3), [4, 'record not_observed', -5, 4]],
   ['with a stream alone', answered, { kind: 'not_filled_in', since: t(-5), opened: t(2) }, [5, outage, -5, 2]],
   ['since it was complete', answered, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
   ['since the outage', behind, ours('reset', 7), [6, 'record cursor_reset', -5, 7]],
-  ['of all that we know', never, ours('reset', 7), [6, 'record cursor_reset', -10_000, 7]],
+  ['of the whole epoch', never, ours('reset', 7), [6, 'record cursor_reset', -10_000, 7]],
   ['since it was complete', answered, ours('throttled', 7), [7, 'record ingest_paused', -5, 7]],
   ['since the epoch', never, ours('throttled', 7), [7, 'record ingest_paused', -10_000, 7]],
   ['since it was complete', answered, ours('share_used_up', 7), [8, 'record ingest_paused', -5, 7]],
   ['at the instant at which it was complete', answered, ours('share_used_up', -5), null],
   ['since it was complete', answered, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', -5, 7]],
-  ['since its last answer', incomplete, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', 0, 7]],
-  ['before any answer', never, { kind: 'displaced', now: t(7) }, null],
+  ['since its last response', incomplete, { kind: 'displaced', now: t(7) }, [9, 'record ingest_paused', 0, 7]],
+  ['before any response', never, { kind: 'displaced', now: t(7) }, null],
   ['since it was complete', answered, { kind: 'left', now: t(7) }, [10, outage, -5, 7]],
-  ['before any answer', never, { kind: 'left', now: t(7) }, null],
+  ['before any response', never, { kind: 'left', now: t(7) }, null],
 ];
 
-describe('the gap of an event', () => {
-  test.each(cases.map((one) => [one[2].kind, ...one] as const))('%s: %s', (_kind, _name, state, event, expected) => {
-    if (expected === null) {
-      expect(gapChangeOf(did, state, event)).toBe(null);
-      return;
-    }
-    const [row, change, start, end] = expected;
-    const [kind, reason] = change.split(' ');
-    expect(gapRules[row]).toMatchObject({ event: event.kind, change: kind, reason });
-    expect(gapChangeOf(did, state, event)).toEqual({
-      kind,
-      gap: { source: did, start: t(start), end: t(end), reason },
-    });
-  });
+describe('the gap rules', () => {
+  test.each(cases.map((one) => [one[2].kind, ...one] as const))(
+    'give the expected gap for the event %s %s',
+    (_kind, _name, state, event, expected) => {
+      if (expected === null) {
+        expect(gapChangeOf(did, state, event)).toBe(null);
+        return;
+      }
+      const [row, change, start, end] = expected;
+      const [kind, reason] = change.split(' ');
+      expect(gapRules[row]).toMatchObject({ event: event.kind, change: kind, reason });
+      expect(gapChangeOf(did, state, event)).toEqual({
+        kind,
+        gap: { source: did, start: t(start), end: t(end), reason },
+      });
+    },
+  );
 
-  test('is tested for every row of the documented table', () => {
+  test('are all tested', () => {
     const rows = cases.flatMap(([, , , expected]) => (expected === null ? [] : [expected[0]]));
     expect([...new Set(rows)].sort((a, b) => a - b)).toEqual(gapRules.map((_, row) => row));
   });
@@ -189,7 +192,7 @@ test('after any events, the time up to which a source is complete never decrease
         if (change !== null) expect(change.gap.start).toBeLessThan(change.gap.end);
         if (change?.gap.reason === 'source_unavailable' && change.kind === 'record')
           outageFrom = Math.min(outageFrom, change.gap.start);
-        // A source that the stream fills in is incomplete from the start of the gap of `not_filled_in`.
+        // A source is incomplete from the start of the gap of `not_filled_in` while its stream fills in the labels.
         if (event.kind === 'replay_started') outageFrom = Math.min(outageFrom, event.since);
         if (change?.kind === 'withdraw') expect(change.gap.start).toBeGreaterThanOrEqual(outageFrom);
         state = next;

@@ -24,8 +24,8 @@ interface Part<E extends ReadingEvent, Value> {
 const always = { text: 'always', of: () => true };
 const now = { text: 'now', of: (_: ReadingState, event: { readonly now: Micros }) => event.now };
 /**
- * Start of a gap: the time up to which the source was complete; for a source that was never complete, the last response
- * is the nearest bound.
+ * Start of a gap: the time up to which the source was complete. For a source that was never complete, the start is the
+ * last response, which is the nearest known bound.
  */
 const complete = {
   text: 'last complete',
@@ -36,7 +36,7 @@ const completeOrEpoch = {
   of: (state: ReadingState, event: { readonly epoch: Micros }) => unreadSince(state) ?? event.epoch,
 };
 const answeredBefore = {
-  text: 'it has answered before',
+  text: 'it has responded before',
   of: ({ tracked }: ReadingState) => tracked.lastAnswered !== null,
 };
 
@@ -60,7 +60,7 @@ function rule<K extends ReadingEvent['kind']>(
  */
 export const gapRules: readonly GapRule[] = [
   rule('failed', {
-    when: { text: 'its last answer, or the start of its outage, is more than 15 minutes ago', of: isOverdue },
+    when: { text: 'its last response, or the start of its outage, is more than 15 minutes ago', of: isOverdue },
     ...{ change: 'record', reason: 'source_unavailable', from: complete, until: now },
   }),
   rule('answered', {
@@ -72,7 +72,7 @@ export const gapRules: readonly GapRule[] = [
   }),
   rule('reading_began', {
     when: {
-      // An outage records a separate gap with another reason.
+      // An outage records a separate gap, which has another reason.
       text: 'no outage is under way',
       of: ({ outageSince, failing, tracked }) =>
         outageSince === null && (failing === null || tracked.lastAnswered === null),
@@ -117,7 +117,7 @@ export const gapRules: readonly GapRule[] = [
     ...{ when: always, change: 'record', reason: 'ingest_paused' },
     ...{ from: completeOrEpoch, until: now },
   }),
-  // A limit of this instrument ended the reading.
+  // A limit of this instrument ended the reading of the source.
   rule('displaced', {
     ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
     ...{ from: complete, until: now },
@@ -128,7 +128,7 @@ export const gapRules: readonly GapRule[] = [
   }),
 ];
 
-/** Returns the change of gaps that the table defines for an event; null if no row applies. */
+/** Returns the change of gaps that the table defines for an event, or null if no row applies. */
 export function gapChangeOf(source: string, state: ReadingState, event: ReadingEvent): GapChange | null {
   const row = gapRules.find((one) => one.event === event.kind && one.when.of(state, event));
   if (row === undefined) return null;

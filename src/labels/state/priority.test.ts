@@ -15,17 +15,17 @@ const facts = (over: Partial<PriorityInput> = {}): PriorityInput => ({
 
 test.each([
   ['never answered', { firstAnswered: null }, 'new'],
-  ['first answered a moment less than 7 days ago', { firstAnswered: micros(ago(7) + 1) }, 'new'],
-  ['first answered 7 days ago', {}, 'established'],
-  ['first answered long ago, and has failed for 7 days', { firstAnswered: ago(30), failingSince: ago(7) }, 'new'],
+  ['first responded a moment less than 7 days ago', { firstAnswered: micros(ago(7) + 1) }, 'new'],
+  ['first responded 7 days ago', {}, 'established'],
+  ['first responded long ago, and has failed for 7 days', { firstAnswered: ago(30), failingSince: ago(7) }, 'new'],
   [
-    'first answered long ago, and has failed for 6 days',
+    'first responded long ago, and has failed for 6 days',
     { firstAnswered: ago(30), failingSince: ago(6) },
     'established',
   ],
-  ['is named by the seeds file, and never answered', { seeded: true, firstAnswered: null }, 'seeded'],
+  ['is named by the seeds file, and never responded', { seeded: true, firstAnswered: null }, 'seeded'],
   ['is named by the seeds file, and rejects', { seeded: true, state: 'provider_rejects' }, 'seeded'],
-] as const)('a source %s', (_, over, priority) => {
+] as const)('a source that %s', (_, over, priority) => {
   expect(priorityOf(facts(over), now)).toBe(priority);
 });
 
@@ -34,7 +34,7 @@ test('a source with useless responses loses its privileges, and a source that do
   expect(kept).toEqual(['unstarted', 'probing', 'established', 'unavailable']);
 });
 
-test('reading slots are assigned to seeds, then to established sources by the time since their first response, then to the others', () => {
+test('reading slots are assigned first to seeds, then to established sources by the time since their first response, then to the others', () => {
   const sources = {
     unanswered: facts({ firstAnswered: null }),
     younger: facts({ firstAnswered: ago(1) }),

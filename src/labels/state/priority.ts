@@ -6,9 +6,8 @@ import type { SourceState } from './source-state.ts';
  * Priority classes of sources, for the division of scarce resources:
  *
  * - `seeded`: the operator named the source in the seeds file.
- * - `established`: the source first responded at least 7 days ago, has not been failing for 7 days, and is not in a
- *   state in which its responses are useless. A DID is free, so only time distinguishes a labeler from one created for
- *   an attack.
+ * - `established`: the source first responded at least 7 days ago, has not been failing for 7 days, and its responses
+ * are not useless. A DID is free, so only time distinguishes a labeler from one created for an attack.
  * - `new`: every other source.
  *
  * Seeded and established sources are **privileged**: connection slots, reading slots and budgets are partly reserved
@@ -32,15 +31,15 @@ export interface PriorityInput {
   /** True if the seeds file names the source, even if another source of discovery named it first. */
   readonly seeded: boolean;
   readonly state: SourceState;
-  /** Time of the first accepted page by the local clock; null if the source never responded. */
+  /** Time of the first accepted page by the local clock, or null if the source never responded. */
   readonly firstAnswered: Micros | null;
-  /** Start of the current series of failed attempts; null if the last attempt succeeded. */
+  /** Start of the current series of failed attempts, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
 }
 
 /**
- * States in which the responses of a source are of no use. A source that only does not respond for some time is not in
- * such a state.
+ * States in which the responses of a source are of no use. A source that merely fails to respond for some time is not
+ * in such a state.
  */
 const unusable: ReadonlySet<SourceState> = new Set([
   'refused',
@@ -65,9 +64,9 @@ export function isPrivileged(priority: PriorityClass): boolean {
 const rank: Readonly<Record<PriorityClass, number>> = { seeded: 0, established: 1, new: 2 };
 
 /**
- * Compares two sources that compete for a reading slot: by class (seeded, established, new), then by the time of their
- * first response, the earliest first, and sources without a response last. Returns 0 for equal sources, so that a
- * stable sort keeps the order of discovery.
+ * Compares two sources that compete for a reading slot: first by class (seeded, established, new), then by the time of
+ * their first response. The earliest response is first, and sources without a response are last. Returns 0 for equal
+ * sources, so that a stable sort keeps the order of discovery.
  */
 export function comparePriority(a: PriorityInput, b: PriorityInput, now: Micros): number {
   const byRank = rank[priorityOf(a, now)] - rank[priorityOf(b, now)];

@@ -39,7 +39,7 @@ describe('a frame of the stream', () => {
     expect(moved(initialProgress(streamed), { kind: 'frames', last: null }).position).toEqual(streamed);
   });
 
-  test('does not move the position back if it is older than the position', () => {
+  test('is not used as the position if it is older than the position', () => {
     const progress = { ...initialProgress(streamed), live: frame(3) };
     expect(progressAfter(progress, { kind: 'joined' }).position).toEqual(streamed);
   });
@@ -106,7 +106,7 @@ describe('a connection to the stream', () => {
     expect(seen).toEqual(frames.slice(88));
   });
 
-  test('loses its frame number if the stream continues elsewhere, and all positions if the database is reset', () => {
+  test('loses its frame number if the stream continues elsewhere, and all its positions if the database is reset', () => {
     const progress = { ...initialProgress({ ...streamed, cursor: 3, cursorTail: 'p3' }), live: frame(5) };
     const elsewhere = progressAfter(progress, { kind: 'number_forgotten' });
     expect([elsewhere.position, elsewhere.live]).toEqual([{ ...noPosition, cursor: 3, cursorTail: 'p3' }, null]);

@@ -5,19 +5,17 @@ import type { LastFrame, PositionMove, ReadingEvent } from './reading-events.ts'
 /** Progress of one connection to the stream. */
 export interface StreamProgress {
   /**
-   * Cursor with which the connection is opened: one before the last frame, which is then repeated; null to read live.
+   * Cursor of the connection: the number before the last frame, so that the stream repeats the last frame. Null to read
+   * live.
    */
   readonly cursor: number | null;
   /** True if all labels after the last read row arrive on this connection. */
   readonly resumed: boolean;
-  /** Last frame that was read, until the connection repeats it; otherwise null. */
+  /** Last frame that was read. Null once the connection has repeated this frame, or if it need not repeat one. */
   readonly expected: LastFrame | null;
   /** True if polls have read all labels before the first live frame. */
   readonly joined: boolean;
-  /**
-   * Time since which the stream is live, once it is known that polls do not fill in the labels from before; otherwise
-   * null.
-   */
+  /** Time since which the stream is live. Null until it is known that polls do not fill in the labels from before. */
   readonly liveFrom: Micros | null;
 }
 
@@ -26,10 +24,14 @@ export interface ReadProgress {
   /** Committed resume position of the source. */
   readonly position: ReadPosition;
   /**
-   * Cursor of the next stream connection, if the stream must replay earlier frames; null to resume from the last frame.
+   * Cursor of the next stream connection if the stream must replay earlier frames, or null to resume from the last
+   * frame.
    */
   readonly replayFrom: number | null;
-  /** Fingerprints of the last page without a usable cursor. This page is read again, and its known rows are skipped. */
+  /**
+   * Fingerprints of the last page without a usable cursor. The reader requests this page again and skips its known
+   * rows.
+   */
   readonly unplaced: ReadonlySet<string>;
   /**
    * First digits of the fingerprints of the last page, by which overlaps of unordered pages are detected. Null before
@@ -37,17 +39,17 @@ export interface ReadProgress {
    */
   readonly lastPage: ReadonlySet<number> | null;
   /**
-   * Number of consecutive checks that did not find the last row, and the time of the latest such check; null if the
+   * Number of consecutive checks that did not find the last row, and the time of the latest such check, or null if the
    * last check found it.
    */
   readonly missedTailChecks: { readonly count: number; readonly at: Micros } | null;
   /** Newest consecutive frames of the stream with labels, oldest first. */
   readonly seen: readonly LastFrame[];
-  /** Newest committed frame of the last connection; null if no frame was committed. */
+  /** Newest committed frame of the last connection, or null if no frame was committed. */
   readonly live: LastFrame | null;
   /**
-   * True if all labels before the stream's frames are stored or recorded as a gap; only then is a frame number a resume
-   * position.
+   * True if all labels before the stream's frames are stored or recorded as a gap; a frame number is a resume position
+   * only if this is true.
    */
   readonly contiguous: boolean;
   /** Progress of the last connection. */
@@ -110,7 +112,7 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
 
 /**
  * Returns the progress at the start of a connection. A resumed stream must repeat its last frame; another frame with
- * its number means that the database is another one.
+ * the same number means that the database is another one.
  */
 function opening(progress: ReadProgress): ReadProgress {
   const { seq, seqTail } = progress.position;

@@ -1,3 +1,4 @@
+import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ReadPosition } from '../label/position.ts';
 
@@ -15,14 +16,14 @@ export interface Unread {
 /** Last frame of a stream, as stored in a position. */
 export interface LastFrame {
   readonly seq: number;
-  /** Mark of the last label of the frame; null if the frame had no label. */
+  /** Mark of the last label of the frame, or null if the frame had no label. */
   readonly tail: string | null;
 }
 
 /** Change of the resume position once rows are durable. */
 export type PositionMove =
   | { readonly kind: 'stay' }
-  /** Moves the position after the newest of some frames; `last` is null if the numbers of all frames decrease. */
+  /** Moves the position after the newest of some frames; `last` is null if the number of every frame decreases. */
   | { readonly kind: 'frames'; readonly last: LastFrame | null }
   /** Moves the position after a page, with the mark of the page's last row. */
   | { readonly kind: 'page'; readonly cursor: number; readonly tail: string }
@@ -37,12 +38,9 @@ export type ReadingEvent =
   | { readonly kind: 'asked'; readonly now: Micros }
   /** A limit of this instrument prevented the attempt. */
   | { readonly kind: 'not_asked' }
-  /** An attempt failed. */
-  | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault }
-  /**
-   * A page or frames were admitted, with the number of labels with and without a usable date. `live` is true for a
-   * stream.
-   */
+  /** An attempt failed; `problem` is `unknown` if absent. */
+  | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault; readonly problem?: LabelerProblem }
+  /** A page or frames were admitted, and `dated` and `undated` of its labels. `live` is true for a stream. */
   | {
       readonly kind: 'answered';
       readonly now: Micros;
@@ -50,6 +48,10 @@ export type ReadingEvent =
       readonly undated: number;
       readonly live: boolean;
     }
+  /** The pages were read to their end, while no stream is open. */
+  | { readonly kind: 'pages_read' }
+  /** A page shows that the labeler keeps only the newest row of a label, or that it keeps several rows. */
+  | { readonly kind: 'row_keeping_seen'; readonly replaces: boolean }
   /** Committed rows include new rows of the source. */
   | { readonly kind: 'new_rows_stored'; readonly now: Micros }
   /** A labeler that had left the enrolment is enrolled again. */
@@ -60,7 +62,10 @@ export type ReadingEvent =
   | { readonly kind: 'completed'; readonly through: Micros }
   /** The first page of a reading arrived; `before` is the unread part when that reading began. */
   | { readonly kind: 'reading_began'; readonly before: Unread }
-  /** The source was read to the end of its labels. Labels authored before `reached` were too old to be accepted. */
+  /**
+   * The source was read to the end of its labels. Labels that were authored before `reached` were too old to be
+   * accepted.
+   */
   | { readonly kind: 'caught_up'; readonly now: Micros; readonly reached: Micros; readonly before: Unread }
   /** A stream is read live, and polls do not fill in the labels from before `opened`. */
   | { readonly kind: 'not_filled_in'; readonly since: Micros; readonly opened: Micros }
@@ -88,21 +93,21 @@ type ProgressEvent =
   | { readonly kind: 'stream_opening' }
   | { readonly kind: 'stream_opened' }
   /**
-   * Filling in the labels from before the connection ended; `joined`: polls have read all labels before its first live
-   * frame.
+   * The labels from before the connection are no longer filled in. `joined` is true if polls have read all labels
+   * before its first live frame.
    */
   | { readonly kind: 'filled_in'; readonly joined: boolean; readonly opened: Micros }
   /** The connection repeated the last frame, or will not repeat it. */
   | { readonly kind: 'tail_settled' }
-  /** The stream's next connection begins at this cursor; null to resume after the last frame. */
+  /** The next connection to the stream begins at this cursor, or resumes after the last frame if the cursor is null. */
   | { readonly kind: 'replay_found'; readonly cursor: number | null }
   /** Consecutive frames arrived. */
   | { readonly kind: 'frames_seen'; readonly frames: readonly LastFrame[] }
   /** Rows and the position after them are durable. */
   | { readonly kind: 'committed'; readonly move: PositionMove; readonly position: ReadPosition }
   /**
-   * A page is stored. The event has the first digits of the page's fingerprints, and the fingerprints if the page had
-   * no usable cursor.
+   * A page is stored. The event contains the first digits of the fingerprints of the page. It contains the whole
+   * fingerprints if the page had no usable cursor.
    */
   | { readonly kind: 'page_stored'; readonly digits: ReadonlySet<number>; readonly unplaced: ReadonlySet<string> }
   /** A page showed the last row that was read, or its replacement. */

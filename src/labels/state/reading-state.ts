@@ -1,3 +1,4 @@
+import type { LabelerProblem, ReadingTransport } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 import { unreachableAfter } from './priority.ts';
@@ -12,15 +13,15 @@ export const trialPeriod = 24 * hour;
 export interface TrackedState {
   readonly state: SourceState;
   readonly stateSince: Micros;
-  /** Time of the first attempt to read the source; null before the first attempt. */
+  /** Time of the first attempt to read the source, or null before the first attempt. */
   readonly firstAsked: Micros | null;
-  /** Time of the first accepted page by the local clock; null if the source never responded. */
+  /** Time of the first accepted page by the local clock, or null if the source never responded. */
   readonly firstAnswered: Micros | null;
-  /** Time of the last accepted page by the local clock; null if the source never responded. */
+  /** Time of the last accepted page by the local clock, or null if the source never responded. */
   readonly lastAnswered: Micros | null;
-  /** Start of the current series of failed attempts, which may span restarts; null if the last attempt succeeded. */
+  /** Start of the current series of failed attempts, which may span restarts, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
-  /** Time up to which all labels of the source are stored or recorded as a gap; null before the first response. */
+  /** Time up to which all labels of the source are stored or recorded as a gap, or null before the first response. */
   readonly completeThrough: Micros | null;
   /** True if a label of the source had a usable date. */
   readonly dated: boolean;
@@ -31,18 +32,27 @@ export interface TrackedState {
 /** State of reading one source: an immutable value that only `step` changes. */
 export interface ReadingState {
   readonly tracked: TrackedState;
-  /** Consecutive failed attempts of this run; null if the last attempt succeeded. */
+  /** Consecutive failed attempts of this run, or null if the last attempt succeeded. */
   readonly failing: { readonly since: Micros; readonly attempts: number } | null;
   /** Start of an outage that is not yet filled in. */
   readonly outageSince: Micros | null;
   /**
-   * Time at which missed labels were last accepted; null while the source does not respond, or if no labels are missed.
+   * Time at which missed labels were last accepted. Null while the source does not respond, or if no labels are missed.
    */
   readonly readAt: Micros | null;
-  /** State before the first attempt of this run; null before that attempt began, and once it succeeded or failed. */
+  /**
+   * State before the first attempt of this run, while that attempt is in progress. Null before the attempt and after it
+   * succeeded or failed.
+   */
   readonly beforeFirstAttempt: TrackedState | null;
   /** True if all earlier labels were read since the last attempt began, so that all further labels arrive live. */
   readonly whole: boolean;
+  /** Problem of the last failed attempt of this run; null if there is none, or a later attempt succeeded. */
+  readonly problem: LabelerProblem | null;
+  /** Transport by which the source was last read in this run; null before. */
+  readonly readBy: ReadingTransport | null;
+  /** True if the source keeps only the newest row of a label; null if this run has no evidence. */
+  readonly replacesRows: boolean | null;
 }
 
 /** Returns the tracked state of a source that was never read. */
@@ -56,10 +66,13 @@ export function untracked(at: Micros): TrackedState {
 
 /** Returns the state of reading a source at the start of a run. */
 export function readingOf(tracked: TrackedState): ReadingState {
-  return { tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false };
+  return {
+    ...{ tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false },
+    ...{ problem: null, readBy: null, replacesRows: null },
+  };
 }
 
-/** Returns the time since which a source is not known to be complete; null if the source never responded. */
+/** Returns the time since which a source is not known to be complete, or null if the source never responded. */
 export function unreadSince({ outageSince, tracked }: ReadingState): Micros | null {
   return outageSince ?? tracked.completeThrough;
 }

@@ -34,7 +34,7 @@ describe('the transition of every state by every event', () => {
     expect([...table.keys()].sort()).toEqual(pairs.map((pair) => pair.join(' ')).sort());
   });
 
-  test.each(pairs)('leads to the documented state: %s by %s', (state, event) => {
+  test.each(pairs)('leads to the documented state (%s by %s)', (state, event) => {
     expect(transition(state, event)).toBe(table.get(`${state} ${event}`));
   });
 });

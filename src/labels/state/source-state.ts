@@ -25,7 +25,7 @@ export const sourceEvents = {
   moved: 'its document names another endpoint',
   restarted: 'the process of this instrument restarted',
 } as const;
-/** One event that changes the state of a source. */
+/** An event that changes the state of a source. */
 export type SourceEvent = keyof typeof sourceEvents;
 
 type Row = Readonly<Record<SourceEvent, SourceState>>;

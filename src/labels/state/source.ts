@@ -9,7 +9,7 @@ import type { Tracker } from './tracker.ts';
 interface SourceName {
   readonly did: string;
   readonly endpoint: string;
-  /** Identity of the source for the slots of its host, with its current privilege. */
+  /** Identity of the source for the slots of its host. It includes the current privilege of the source. */
   readonly peer: Peer;
 }
 

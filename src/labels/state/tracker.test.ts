@@ -48,7 +48,7 @@ describe('a source that fails', () => {
     expect(tracker.apply(answered(t(60), dated))).toBe(null);
   });
 
-  test('has its gap withdrawn once it is read to its end, except for the time whose labels are too old', () => {
+  test('has its gap withdrawn once it is read to its end, except for the time with labels that are too old', () => {
     const outage = () => {
       const tracker = answering();
       tracker.apply(failed(t(100), 'failed'));
@@ -202,7 +202,7 @@ describe('a labeler that left the enrolment and returned', () => {
     return tracker;
   };
 
-  test('has a gap from the time up to which it was complete until it responds, which is withdrawn once the labels are filled in', () => {
+  test('has a gap from the time up to which it was complete until it responds. The gap is withdrawn once the labels are filled in', () => {
     const tracker = left();
     tracker.apply({ kind: 'returned', now: t(100) });
     expect(tracker.apply(answered(t(101), dated))).toEqual(recorded(t(10), t(101)));

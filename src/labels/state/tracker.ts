@@ -1,3 +1,4 @@
+import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
 import type { ReadingEvent } from './reading-events.ts';
@@ -40,7 +41,7 @@ export class Tracker {
     return this.#reading.failing !== null;
   }
 
-  /** Time since which the source is not known to be complete; null if it never responded. */
+  /** Time since which the source is not known to be complete, or null if it never responded. */
   get unreadSince(): Micros | null {
     return unreadSince(this.#reading);
   }
@@ -56,11 +57,16 @@ export class Tracker {
   }
 
   /**
-   * Time at which labels missed in an outage were last accepted, or the source first responded again; null if no labels
+   * Time at which labels missed in an outage were last accepted, or the source first responded again. Null if no labels
    * are missed.
    */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;
+  }
+
+  /** Problem of the last failed attempt of this run; null if attempts do not fail. */
+  get problem(): LabelerProblem | null {
+    return this.#reading.problem;
   }
 
   /** Returns true if the source is enrolled at `now`. */

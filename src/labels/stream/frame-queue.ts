@@ -2,15 +2,15 @@ import type { ByteAccount } from '../../input/decoded-bytes.ts';
 import { decodedCost } from '../../input/limits.ts';
 import { decodeFrame, type LabelFrame, scanFrame } from '../label/frames.ts';
 
-/** Maximum frames that wait for the writer; when it is reached, reading of the connection pauses. */
+/** Maximum number of frames that wait for the writer. At the maximum, reading of the connection pauses. */
 const maxFrames = 256;
-/** Maximum bytes of waiting frames. A single frame may be as large as a page. */
+/** Maximum bytes of waiting frames. One frame alone may be as large as a page. */
 export const maxWaitingBytes = 16 * 1024 * 1024;
-/** Maximum memory of frames that are decoded together, in bytes. A single frame may occupy more. */
+/** Maximum memory of frames that are decoded together, in bytes. One frame alone may occupy more. */
 const maxBatchCost = 2 * 1024 * 1024;
 
 interface Waiting {
-  /** Bytes of the frame; null if the frame was refused on arrival and is not kept. */
+  /** Bytes of the frame, or null if the frame was refused on arrival and is not kept. */
   readonly bytes: Uint8Array | null;
   readonly cost: number;
   readonly refused: 'malformed' | 'over_budget';
@@ -56,8 +56,8 @@ export class FrameQueue {
   }
 
   /**
-   * Returns the oldest frames that together occupy at most `maxCost` bytes of memory, but at least one frame; null if
-   * no frame waits.
+   * Returns the oldest frames that together occupy at most `maxCost` bytes of memory, but at least one frame, or null
+   * if no frame waits.
    */
   next(maxCost = maxBatchCost): FrameBatch | null {
     let cost = 0;

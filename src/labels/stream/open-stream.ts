@@ -13,7 +13,9 @@ export interface StreamOpenerOptions {
   readonly userAgent: string;
   /** Resolves untrusted host names. */
   readonly resolve: Resolve;
-  /** Slots for concurrent handshakes: a host that accepts connections and never responds delays no other host. */
+  /**
+   * Slots for concurrent handshakes, so that a host that accepts connections and never responds delays no other host.
+   */
   readonly handshakes: Slots;
   readonly timings: Pick<Timings, 'requestMs'>;
 }
@@ -62,7 +64,7 @@ export function createStreamOpener(options: StreamOpenerOptions): OpenStream {
             maxFrameBytes,
             ...events,
           },
-          // The timeout of an idle connection is one day, because polls confirm a quiet stream.
+          // The timeout of an idle connection can be one day, because polls confirm a quiet stream.
           ...{ pingMs: 30_000, pongMs: 20_000, idleMs: 86_400_000 },
         },
         signal,

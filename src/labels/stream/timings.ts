@@ -28,7 +28,7 @@ export interface Timings {
 /** Timings that are used on the live network. */
 export const liveTimings: Timings = {
   pollMs: 30_000,
-  // This value is below the coverage tolerance of 10 minutes, so that a quiet network is confirmed before its silence
+  // Keep this value below the coverage tolerance of 10 minutes, so that a quiet network is confirmed before its silence
   // counts as a gap.
   confirmMs: 540_000,
   tailMs: 3_600_000,

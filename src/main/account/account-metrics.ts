@@ -12,11 +12,11 @@ export interface AccountMetrics extends ReadingTelemetry {
   cut(reason: CutReason): void;
   /** Registers the function that returns the number of open connections. */
   connections(count: () => number): void;
-  /** Counts a request with forwarding headers although no proxy is trusted. */
+  /** Counts a request with forwarding headers that arrived although no proxy is trusted. */
   untrustedProxy(): void;
 }
 
-/** Name of the metric of such requests, which the doctor reads. */
+/** Name of the metric of requests through an untrusted proxy, which the doctor reads. */
 export const untrustedProxyMetric = 'almanac_account_untrusted_proxy_requests_total';
 
 const seconds = [0.001, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 2, 10];
@@ -34,7 +34,7 @@ export function accountMetrics(registry: Registry): AccountMetrics {
   const connections = connectionCount('almanac_account_connections', registry);
   const untrusted = new Counter({
     name: untrustedProxyMetric,
-    help: 'Requests that came through a local proxy although --trust-proxy is 0: all its clients count as one.',
+    help: 'Requests that came through a local proxy although --trust-proxy is 0: all clients of the proxy count as one.',
     registers,
   });
   return {
@@ -71,7 +71,7 @@ function readingMetrics(registry: Registry): ReadingTelemetry {
   for (const reason of ['full', 'waited', 'deadline']) busy.inc({ reason }, 0);
   const restarts = new Counter({
     name: 'almanac_account_reader_deaths_total',
-    help: 'Store-reading processes that were killed at a deadline, or died.',
+    help: 'Store-reading processes that were killed at a deadline, or exited.',
     registers,
   });
   return {

@@ -12,6 +12,7 @@ import { accountCommonHeaders, accountError } from '../../account/replies.ts';
 import { clientAddress } from '../../http/connections/client-address.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
+import { httpSchemes } from '../../input/url.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
@@ -19,6 +20,7 @@ import { packageRoot } from '../command.ts';
 import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
+import { operatorUrl } from '../operator-url.ts';
 import { directoriesOf } from '../plc-setting.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
@@ -32,7 +34,7 @@ export interface RunningAccount {
 
 const noTelemetry: ReadingTelemetry = { turn: () => undefined, busy: () => undefined, restarted: () => undefined };
 
-/** Maximum share of the limit of unsent bytes that one client may hold, as a divisor. */
+/** Divisor of the limit of unsent bytes that gives the maximum for one client. */
 const clientShare = 8;
 
 /** Time after which a turn at the store counts as long, in milliseconds; the number of concurrent long turns is limited. */
@@ -67,7 +69,7 @@ export async function startAccount(
   const app = appOf(parts, reading, handles?.find ?? null);
   const server = serverOf(parts, app);
   const { host, port } = settings;
-  // Without the warm-up, an early client would wait longer than the queue allows.
+  // Warm up first, because an early client would wait longer than the queue allows.
   await app.warm(Date.now(), AbortSignal.any([asked, AbortSignal.timeout(warmMs)]));
   const listening = await (asked.aborted ? Promise.reject(asked.reason) : listenOn(server, { host, port })).catch(
     async (error: unknown) => {
@@ -132,6 +134,7 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
       base: basePath(settings.basePath),
       styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name))])),
       findHandle,
+      factsUrl: factsUrlOf(settings),
       alarm,
     }),
     alarm,
@@ -140,6 +143,12 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
       if (settings.accessLog) log.info('answered', { route, status });
     },
   });
+}
+
+/** Returns the address of the facts API without a trailing slash; null if it is not set. */
+function factsUrlOf({ factsUrl }: Values<typeof accountSettings>): string | null {
+  if (factsUrl === null) return null;
+  return operatorUrl('facts-url', factsUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
 }
 
 /** Creates the server, which does not listen yet. */
@@ -162,8 +171,8 @@ function serverOf({ settings, log, metrics }: Parts, app: AccountApp): HttpServe
 }
 
 /**
- * Returns a function that counts requests through an untrusted proxy and logs the first: all such requests count as
- * one client.
+ * Returns a function that counts requests through an untrusted proxy and logs the first one, because all clients of the
+ * proxy count as one.
  */
 function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
   let logged = false;
@@ -172,7 +181,7 @@ function untrustedProxy(log: Log, metrics: AccountMetrics | null): () => void {
     if (logged) return;
     logged = true;
     log.warn(
-      'requests come through a proxy although --trust-proxy is 0: all its clients count as one; set --trust-proxy',
+      'requests come through a proxy although --trust-proxy is 0: all clients of the proxy count as one; set --trust-proxy',
     );
   };
 }

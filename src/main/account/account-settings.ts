@@ -6,7 +6,7 @@ import { plcSetting } from '../plc-setting.ts';
 /** Settings of `almanac account`. */
 export const accountSettings = {
   host: factsSettings.host,
-  port: integer('port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port to listen on; 0 takes a free one'),
+  port: integer('port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port to listen on; 0 selects a free port'),
   basePath: factsSettings.basePath,
   store: text('store', 'URL', `sqlite:${defaultData}/labels`, 'the observation store, sqlite:DIR'),
   data: text('data', 'DIR', defaultData, 'data directory'),
@@ -18,6 +18,7 @@ export const accountSettings = {
   maxExportRows: integer('max-export-rows', 'N', 50_000, { min: 1, max: 1_000_000 }, 'maximum rows of one export'),
   pageRows: integer('page-rows', 'N', 500, { min: 1, max: 500 }, 'maximum rows of one page of an export'),
   exportTtlSeconds: integer('export-ttl-seconds', 'S', 900, { min: 1, max: 43_200 }, 'lifetime of an export'),
+  factsUrl: optionalText('facts-url', 'URL', 'URL of the facts API, for links to the pages of labelers'),
   plc: plcSetting,
   contact: contactSetting,
   noHandles: toggle('no-handles', 'accept only DIDs: do not resolve handles'),
@@ -33,7 +34,7 @@ export const accountSettings = {
     'MS',
     6_000,
     { min: 0, max: 60_000 },
-    "milliseconds of store reading per client and minute, up to five minutes' worth at once; 50 kB sent count as one; 0: unlimited",
+    "milliseconds of store reading per client and minute, up to five minutes' worth without a pause; 50 kB sent count as one millisecond; 0: unlimited",
   ),
   maxConnections: integer('max-connections', 'N', 4_096, { min: 1, max: 1_000_000 }, 'maximum connections'),
   clientConnections: integer(
@@ -56,7 +57,7 @@ export const accountSettings = {
     'N',
     64,
     { min: 0, max: 10_000 },
-    'maximum requests waiting for the store; more get store_busy',
+    'maximum requests waiting for the store; further requests get store_busy',
   ),
   queueMs: integer('queue-ms', 'MS', 400, { min: 1, max: 60_000 }, 'maximum time that a request waits for the store'),
   readMs: integer(
@@ -64,7 +65,7 @@ export const accountSettings = {
     'MS',
     5_000,
     { min: 10, max: 60_000 },
-    'maximum time of one turn at the store; then its process is killed',
+    'maximum time of one turn at the store; its process is killed after this time',
   ),
   trustProxy: factsSettings.trustProxy,
   accessLog: toggle('access-log', 'log the route and status of every request, never a client or an account'),

@@ -12,7 +12,7 @@ export const accountCommand: Command = {
   settings: accountSettings,
   async run({ args, env, knownFlags, print }) {
     const values = resolveSettingsAlone(accountSettings, { args, env, knownFlags });
-    // Loaded on demand: other commands do not need these modules.
+    // Load these modules on demand, because other commands do not need them.
     const { startAccount } = await import('./account-process.ts');
     const log = createLog('account', values.logLevel);
     return serveUntilStopped({

@@ -6,8 +6,8 @@ import { resolveHandle } from '../../network/identity/resolve-handle.ts';
 import type { Directories } from '../plc-setting.ts';
 
 /**
- * Returns a function that resolves handles through the guarded client; few run concurrently because any client may
- * request one.
+ * Returns a function that resolves handles through the guarded client; few resolutions run concurrently, because any
+ * client may request one.
  */
 export function handleFinder(
   { plc: plcUrl, plcReplicas }: Directories,

@@ -22,7 +22,9 @@ export function readArtifact(file: string, maxBytes: number): Reading<LabelArtif
   }
 }
 
-/** Detects the schema of an artifact of either instrument: the arguments of `check` do not name it. */
+/**
+ * Detects the schema of an artifact of either instrument, because the arguments of `check` do not name the instrument.
+ */
 function recogniseAny(value: unknown): Recognised<LabelArtifact | WeatherArtifact> {
   const labels = recogniseLabels(value);
   return labels.kind === 'unknown_schema' ? recogniseWeather(value) : labels;

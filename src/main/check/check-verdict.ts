@@ -22,10 +22,10 @@ interface Answer {
 /** Verdict of the facts API on an artifact. */
 export interface Verdict {
   readonly verdict: 'servable' | 'refused' | 'not_an_artifact';
-  /** Schema of the artifact; null if it is unknown. */
+  /** Schema of the artifact, or null if it is unknown. */
   readonly schema: string | null;
   readonly instrument: 'labels' | 'weather' | null;
-  /** Freshness state of a label artifact; null for others. */
+  /** Freshness state of a label artifact, or null for other artifacts. */
   readonly state: string | null;
   readonly reasons: readonly string[];
   readonly freshness: LabelFreshness | null;
@@ -46,8 +46,8 @@ export function verdictOf(
 }
 
 /**
- * Returns the verdict on an unusable artifact: all facts of its instrument are refused; for an unknown instrument, all
- * facts.
+ * Returns the verdict on an unusable artifact: all facts of its instrument are refused, or all facts if the instrument
+ * is unknown.
  */
 function unreadable(reading: Refusal): Verdict {
   const schema = reading.kind === 'malformed' ? reading.schema : null;
@@ -86,7 +86,7 @@ function originNotes(origin: Origin = 'live'): string[] {
   return origin === 'live' ? [] : [originCaveats[origin]];
 }
 
-/** Text for an unusable time in an artifact; the artifact shows which of the reasons applies. */
+/** Text for an unusable time in an artifact. The content of the artifact shows which of the reasons applies. */
 const unusable = `is unusable: absent, not a UTC timestamp, or more than ${futureToleranceSeconds} s ahead of this clock`;
 
 function refusal(freshness: LabelFreshness): string {

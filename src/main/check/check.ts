@@ -30,7 +30,7 @@ export const checkCommand: Command = {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
     const [file] = positionals;
     if (file === undefined || positionals.length > 1) throw new OperatorError('check requires exactly one FILE');
-    // Loaded on demand: other commands do not need the schemas.
+    // Load the schemas on demand, because other commands do not need them.
     const [{ readArtifact }, { explain, verdictOf }] = await Promise.all([
       import('./check-read.ts'),
       import('./check-verdict.ts'),

@@ -10,7 +10,7 @@ const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHour
 /** Timeout after which a stopping network is killed, in milliseconds. */
 const killAfterMs = 1_000;
 
-/** The simulated network of a demo, in a separate process, and the history that the process has written. */
+/** The simulated network of a demo, which is a separate process, and the history that the process has written. */
 export interface DemoNetwork extends Running {
   readonly jetstream: string;
   readonly plc: string;
@@ -19,7 +19,7 @@ export interface DemoNetwork extends Running {
   readonly seeds: string;
   /** Sample accounts with descriptions of their labels. */
   readonly accounts: readonly SampleAccount[];
-  /** Rejects if the network process ends: the instruments would observe nothing. */
+  /** Rejects if the network process ends, because the instruments would then observe nothing. */
   readonly failed: Promise<never>;
 }
 
@@ -60,7 +60,7 @@ export async function startDemoNetwork(
     asked.throwIfAborted();
     const addresses = parse(await sim.nextLine());
     const jetstream = textOf(addresses, 'jetstream');
-    // The network itself writes the label history.
+    // The network process writes the label history itself.
     await writeWeather(data, jetstream, endUs);
     const { accounts } = parse(await sim.nextLine());
     return {
@@ -81,7 +81,7 @@ export async function startDemoNetwork(
 }
 
 async function writeWeather(data: string, endpoint: string, endUs: number): Promise<void> {
-  // Loaded only here: no other command needs the simulated network.
+  // Load the simulated network only here, because no other command needs it.
   const [{ createSim }, { writeWeatherHistory }] = await Promise.all([
     import('../../../sim/index.ts'),
     import('./weather-history.ts'),

@@ -19,7 +19,7 @@ const demoSettings = {
 
 /** `almanac demo`: the observatory over a simulated network with a simulated history. */
 export const demoCommand: Command = {
-  summary: 'the observatory over a simulated network with a simulated past, marked as simulated everywhere',
+  summary: 'the observatory over a simulated network with a simulated history, marked as simulated everywhere',
   operands: '',
   settings: demoSettings,
   run({ args, env, knownFlags, print }) {
@@ -30,7 +30,7 @@ export const demoCommand: Command = {
       collectMetrics: false,
       log: silentLog,
       start: async (_, asked) => {
-        // The ports are checked before the data of an earlier demo is deleted.
+        // Check the ports before the data of an earlier demo is deleted.
         await assertFree(values.host, { port: values.port, 'account-port': values.accountPort });
         const folder = await takeDemoFolder(values.data);
         const log = openLog('demo', values.logLevel, folder.path, screen);
@@ -76,7 +76,7 @@ function pageOf(did: string, url: string | undefined): string {
   return url === undefined ? did : `${url}${accountPaths.account}?did=${did}`;
 }
 
-/** Returns flags that make the parts observe the simulated network, regardless of variables and config file. */
+/** Returns flags that make the parts observe the simulated network, regardless of the variables and the config file. */
 function extraOf({ jetstream, plc, relay, seeds, accounts }: DemoNetwork): Extra {
   return {
     linksAccounts: true,

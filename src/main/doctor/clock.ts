@@ -5,7 +5,10 @@ import type { Offset } from './upstreams.ts';
 /** Minimum offset that a network delay cannot explain, in milliseconds. */
 const noticeableMs = 3_000;
 
-/** Compares this machine's clock with those of the upstreams. Uses the median, because one peer may be wrong. */
+/**
+ * Compares this machine's clock with those of the upstreams. Uses the median of the differences, because one peer may
+ * be wrong.
+ */
 export function checkClock(offsets: readonly Offset[]): Finding {
   const check = 'clock';
   const middle = offsets.toSorted((a, b) => Math.abs(a) - Math.abs(b))[Math.floor((offsets.length - 1) / 2)];

@@ -10,7 +10,7 @@ export async function checkDenied(storeUrl: string): Promise<Finding[]> {
   try {
     ({ folder } = parseStoreUrl(storeUrl));
   } catch (error) {
-    // The store's own check reports this error.
+    // Ignore the error here, because the check of the store reports it.
     if (error instanceof OperatorError) return [];
     throw error;
   }

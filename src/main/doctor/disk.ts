@@ -63,7 +63,7 @@ function existing(folder: string): string | null {
 }
 
 /**
- * Returns the reason why a directory is not writable, by writing a file; null if it is. File modes alone do not show
+ * Returns the reason why a directory is not writable, by writing a file, or null if it is. File modes alone do not show
  * quotas, read-only mounts and full disks. Leaves no file.
  */
 function whyNotWritable(folder: string): string | null {

@@ -6,7 +6,7 @@ import { userAgentFor } from '../contact-setting.ts';
 import { doctorSettings } from './doctor-settings.ts';
 import { type Finding, type Level, line, worst } from './finding.ts';
 
-/** Exit codes of `almanac doctor`: 1 also means an invalid setting. */
+/** Exit codes of `almanac doctor`. The code 1 also means an invalid setting. */
 const exitCodes = { ok: 0, fail: 1, warn: 2 } as const satisfies Record<Level, number>;
 
 type DoctorValues = Values<typeof doctorSettings>;
@@ -27,7 +27,7 @@ export const doctorCommand: Command = {
     const verdict = worst(findings);
     if (values.json) print(JSON.stringify({ verdict, findings }, null, 2));
     else for (const finding of findings) print(line(finding));
-    // A pending name resolution cannot be cancelled and would delay the exit by half a minute.
+    // Exit explicitly: a pending name resolution cannot be cancelled and would delay the exit by half a minute.
     process.exit(exitCodes[verdict]);
   },
 };
@@ -50,7 +50,7 @@ async function examine(values: DoctorValues): Promise<Finding[]> {
 
 /** Contacts the hosts of both instruments. */
 async function examineUpstreams(values: DoctorValues) {
-  // Loaded on demand, here and below: other commands do not need the store and the websocket.
+  // Load these modules on demand, here and below, because other commands do not need the store and the websocket.
   const [{ checkUpstreams, networkFinding }, { readSeeds }] = await Promise.all([
     import('./upstreams.ts'),
     import('../../labels/roster/seeds.ts'),

@@ -1,4 +1,4 @@
-/** Result level of a check: `warn` works now but needs attention, `fail` prevents something from working. */
+/** Level of a check's result. With `warn` the subject works now but needs attention; with `fail` it does not work. */
 export type Level = 'ok' | 'warn' | 'fail';
 
 /** Result of one check. */
@@ -8,7 +8,7 @@ export interface Finding {
   readonly level: Level;
   /** Result of the check, in one line. */
   readonly found: string;
-  /** Remedy, in one line; null if no action is required. */
+  /** Remedy, in one line, or null if no action is required. */
   readonly todo: string | null;
 }
 

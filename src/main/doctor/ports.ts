@@ -3,7 +3,7 @@ import { describeCode, systemCode } from '../../ops/errors.ts';
 import { type Finding, fail, ok } from './finding.ts';
 import { type IsOurs, objectIn } from './whose.ts';
 
-/** Timeout of a listener on this machine for identifying itself, in milliseconds. */
+/** Time in milliseconds within which a listener on this machine must identify itself. */
 const answerMs = 2_000;
 /** Maximum size of a response, in bytes: larger than a health response or the metrics. */
 const maxBytes = 1024 * 1024;
@@ -16,7 +16,7 @@ export interface ListenPort {
   /** Path on which the listener identifies itself. */
   readonly path: string;
   readonly isAlmanac: (body: string) => boolean;
-  /** The artifacts or store of this set-up, for messages, and the check whether the listener uses them. */
+  /** The artifacts or store of this set-up, as messages name them, and a check that the listener uses them. */
   readonly of: string;
   readonly isOurs: IsOurs;
   readonly flag: string;
@@ -40,7 +40,8 @@ export function metricsPort(part: string, port: number): ListenPort {
 }
 
 /**
- * Checks that a port is free, or used by the expected process as far as that can be detected. Binds the port briefly.
+ * Checks that a port is free or is used by the expected process, as far as that can be detected. Binds the port
+ * briefly.
  */
 export async function checkPort({
   check,
@@ -74,7 +75,7 @@ export async function checkPort({
       return ok(check, `${at} is used by the Almanac of ${of}`);
     case false: {
       const todo = `stop that one, choose another port with --${flag}, or check the set-up that it uses`;
-      return fail(check, `${at} is used by another Almanac than that of ${of}`, todo);
+      return fail(check, `${at} is used by an Almanac other than that of ${of}`, todo);
     }
     default:
       return ok(check, `${at} is used by an Almanac whose set-up is unknown`);

@@ -7,8 +7,8 @@ const answerMs = 2_000;
 const check = 'proxy trust';
 
 /**
- * Checks that the running account surface trusts the proxy in front of it, by a metric of the surface; resolves with
- * null if no metrics are served.
+ * Reads a metric of the running account surface to check that the surface trusts the proxy in front of it. Resolves
+ * with null if no metrics are served.
  */
 export async function checkProxyTrust(metricsPort: number): Promise<Finding | null> {
   const metrics = await metricsAt(metricsPort);

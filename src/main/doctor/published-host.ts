@@ -5,8 +5,8 @@ import { readArtifact } from '../check/check-read.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 /**
- * Reports which of two configured Jetstream hosts the weather artifact describes. Returns no finding for one host or
- * an unreadable artifact, which has a separate finding.
+ * Reports which of two configured Jetstream hosts the weather artifact describes. Returns no finding if there is only
+ * one host, or if the artifact is unreadable, which another finding reports.
  */
 export function checkPublishedHost(folder: string, maxBytes: number, jetstream: readonly string[]): Finding[] {
   const [first, second] = jetstream.map(hostOf);

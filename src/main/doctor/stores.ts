@@ -16,7 +16,7 @@ export interface StoreFindings {
   readonly findings: readonly Finding[];
   /** Disk usage of the store, in bytes. */
   readonly bytes: number;
-  /** Id of the store's epoch; null if it cannot be read. */
+  /** Id of the store's epoch, or null if it cannot be read. */
   readonly generation: string | null;
 }
 
@@ -70,11 +70,11 @@ function writer(writing: boolean, silence: number | null): Finding {
   if (silence !== null && silence > silentMs) {
     return fail(
       check,
-      `one holds the store, but was last active ${seconds}`,
+      `a process holds the store, but was last active ${seconds}`,
       'it is stuck: check its log and restart it',
     );
   }
-  return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second one would be refused`);
+  return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second writer would be refused`);
 }
 
 /** Reports purges in progress; returns no finding if there are none. */
@@ -114,15 +114,15 @@ const magic = 'SQLite format 3\0';
 const versionAt = 60;
 
 /**
- * Checks the first bytes of the weather instrument's store: the running instrument locks the rest, and verifies it at
- * each start.
+ * Checks only the first bytes of the weather instrument's store, because the running instrument locks the file and
+ * verifies it at each start.
  */
 export function checkWeatherStore(folder: string): Finding {
   const check = 'weather store';
   const path = join(folder, storeFile);
   try {
     const head = firstBytes(path, 100);
-    // The file was created but not written yet, or its first pages are still in the log.
+    // A file that was created but not written yet is empty, as is one whose first pages are still in the log.
     if (head.length === 0) return ok(check, `${path} is still empty`);
     if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
       return fail(check, `${path} is not a SQLite file`, 'move it away to begin a new series, or restore a copy');

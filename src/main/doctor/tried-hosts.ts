@@ -10,13 +10,13 @@ export interface TriedHost {
   readonly answers: boolean;
 }
 
-/** Describes in one line which hosts were tried, and which of them do not answer. */
+/** Describes in one line which hosts were tried, and which of them do not respond. */
 export function describeTried(tried: readonly TriedHost[]): string {
   const missing = tried.filter(({ answers }) => !answers);
   const names = (hosts: readonly TriedHost[]): string =>
     hosts.map(({ service, host }) => `${host} (${service})`).join(', ');
-  if (missing.length === 0) return `all ${tried.length} hosts answer: ${names(tried)}`;
+  if (missing.length === 0) return `all ${tried.length} hosts respond: ${names(tried)}`;
   if (missing.length < tried.length)
-    return `${missing.length} of ${tried.length} hosts do not answer: ${names(missing)}`;
-  return `tried ${names(tried)}: none of them answers`;
+    return `${missing.length} of ${tried.length} hosts do not respond: ${names(missing)}`;
+  return `tried ${names(tried)}: none of them responds`;
 }

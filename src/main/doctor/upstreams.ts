@@ -30,8 +30,8 @@ export interface Upstreams {
 }
 
 /**
- * Difference between this machine's clock and an upstream's, in milliseconds: positive if this machine is ahead. Its
- * resolution is one second, that of `Date`.
+ * Difference between this machine's clock and an upstream's, in milliseconds: positive if this machine is ahead. The
+ * resolution is one second, as in the `Date` header.
  */
 export type Offset = number;
 
@@ -39,7 +39,7 @@ export type Offset = number;
 export interface UpstreamFindings {
   readonly findings: readonly Finding[];
   readonly offsets: readonly Offset[];
-  /** Every host that was contacted, and whether it answered. */
+  /** Every host that was contacted, and whether it responded. */
   readonly tried: readonly TriedHost[];
 }
 
@@ -85,9 +85,9 @@ export async function checkUpstreams(
     ]);
     return {
       findings: [
-        ...orWarnings(streamed, 'the other host is published while this one does not answer'),
-        ...orWarnings(listed, 'another relay answers'),
-        ...orWarnings(documented, 'another directory answers; only the primary has the stream of new labelers'),
+        ...orWarnings(streamed, 'the other host is published while this one does not respond'),
+        ...orWarnings(listed, 'another relay responds'),
+        ...orWarnings(documented, 'another directory responds; only the primary has the stream of new labelers'),
       ],
       offsets: [...listed, ...documented].flatMap(({ offset }) => (offset === null ? [] : [offset])),
       tried: [...streamed, ...listed, ...documented].map(({ tried }) => tried),
@@ -97,7 +97,9 @@ export async function checkUpstreams(
   }
 }
 
-/** Returns the findings of interchangeable hosts: if one of them answers, the failure of another is a warning. */
+/**
+ * Returns the findings of interchangeable hosts. The failure of one of them is only a warning if another one responds.
+ */
 function orWarnings(asked: readonly Asked[], remedy: string): Finding[] {
   const one = asked.some(({ finding }) => finding.level === 'ok');
   return asked.map(({ finding }) =>
@@ -122,14 +124,14 @@ async function ask(
   const { trouble, remedy } = troubleOf(answer, timeoutMs);
   if (trouble !== null) return { finding: fail(check, `${url.origin} ${trouble}`, remedy), offset: null, tried };
   const date = answer.kind === 'json' ? answer.date : null;
-  // The peer's `Date` covers one second, sampled between two reads of this machine's clock.
+  // The peer's `Date` is precise to one second, and was read between two reads of this machine's clock.
   const offset = date === null ? null : (before + clock()) / 2 - (date + 500);
   return { finding: ok(check, `${url.origin} answers`), offset, tried };
 }
 
 const reachIt = 'check the network, the resolver and the firewall (outbound TCP 443)';
 
-/** Returns a failure that names every host that was contacted; null if any of them answered. */
+/** Returns a failure that names every host that was contacted, or null if any of them responded. */
 export function networkFinding(tried: readonly TriedHost[]): Finding | null {
   if (tried.length === 0 || tried.some(({ answers }) => answers)) return null;
   return fail('network', describeTried(tried), reachIt);
@@ -140,7 +142,7 @@ function troubleOf(answer: JsonAnswer, timeoutMs: number): { trouble: string | n
     case 'json':
       return { trouble: null, remedy: '' };
     case 'status':
-      // The upstream works even without the requested document: the DID may have been removed.
+      // Treat a missing document as a success, because the DID may have been removed.
       if (answer.status === 404 || answer.status === 410) return { trouble: null, remedy: '' };
       return { trouble: `responds with status ${answer.status}`, remedy: 'try later, or configure another' };
     case 'not_json':
@@ -178,8 +180,8 @@ async function askStream(address: string, network: Network, timeoutMs: number): 
 }
 
 /**
- * Connects like the weather instrument and waits for one frame, because a host may accept a connection and send
- * nothing.
+ * Connects like the weather instrument and waits for one frame, because a host may accept a connection without sending
+ * events.
  */
 async function checkStream(
   address: string,

@@ -7,11 +7,11 @@ import { isObject } from '../../input/json-object.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { readArtifact } from '../check/check-read.ts';
 
-/** Function that requests one path from the listener on a port; resolves with null without a usable response. */
+/** Function that requests one path from the listener on a port. Resolves with null without a usable response. */
 export type Ask = (path: string) => Promise<string | null>;
 
 /**
- * Function that checks that a responding Almanac uses the files of this set-up; resolves with null if that cannot be
+ * Function that checks that a responding Almanac uses the files of this set-up. Resolves with null if that cannot be
  * detected.
  */
 export type IsOurs = (ask: Ask) => Promise<boolean | null>;
@@ -24,7 +24,7 @@ export function servesArtifacts(folder: string, maxBytes: number, base: string):
   return async (ask) => {
     const before = madeIn(folder, maxBytes);
     const reported = entriesIn(await ask(`${base}${paths.instruments}`));
-    // An artifact may have been replaced during the request.
+    // Compare with the artifact before and after the request, because it may have been replaced during the request.
     const made = [...before, ...madeIn(folder, maxBytes)];
     const both = reported.filter((entry) => made.some(({ instrument }) => instrument === entry.instrument));
     if (both.length === 0) return null;
@@ -56,7 +56,7 @@ function madeIn(folder: string, maxBytes: number): Made[] {
       const { artifact } = reading;
       return made(instrument, 'overview' in artifact ? artifact.overview.generated_at : artifact.summary.generated_at);
     } catch (error) {
-      // The check of the artifact reports this error.
+      // Ignore the error here, because the check of the artifact reports it.
       if (error instanceof OperatorError) return [];
       throw error;
     }
@@ -82,7 +82,7 @@ function generationIn(body: string | null): string | null {
   return isObject(acquisition) && typeof acquisition.generation_id === 'string' ? acquisition.generation_id : null;
 }
 
-/** Parses a body as one JSON object; null for anything else. */
+/** Parses a body as one JSON object. Returns null for anything else. */
 export function objectIn(body: string | null): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(body ?? '');

@@ -13,7 +13,7 @@ import type { Command, CommandContext } from '../command.ts';
 import { operatorUrl } from '../operator-url.ts';
 import { type ExportValues, exportSettings as settings } from './export-settings.ts';
 
-/** Exit codes of `almanac export`. A command line error is 1, as for all commands. */
+/** Exit codes of `almanac export`. The code for an error in the command line is 1, as for all commands. */
 export const exportExitCodes = {
   complete: 0,
   refused: 2,
@@ -69,7 +69,7 @@ async function exported(
   values: ExportValues,
   { print }: CommandContext,
 ): Promise<number> {
-  // Loaded on demand: other commands do not need these modules.
+  // Load these modules on demand, because other commands do not need them.
   const [{ saveExport }, { ExportFailure }, { number, showProgress }, { setTimeout: wait }] = await Promise.all([
     import('../../export/save.ts'),
     import('../../export/failure.ts'),
@@ -116,20 +116,21 @@ function summary(parts: readonly PartSummary[], out: string, number: (value: num
   const [first, last] = [parts[0]?.manifest, parts.at(-1)?.manifest];
   const statuses = [...new Set(parts.map(({ manifest }) => manifest.coverage.status))].join(', ');
   const clipped = parts.some(({ manifest }) => manifest.clipped) ? ', shorter than requested' : '';
-  // Rows that were accepted after the frontier are within the interval: a later export would include them.
+  // Report the frontier: rows that are accepted after it are within the interval, and a later export would include
+  // them.
   const open =
     last && last.frontier < last.interval.end ? `; rows accepted from ${last.frontier} on are not included` : '';
   return [
     `${out}: ${number(rows)} rows${parts.length > 1 ? ` in ${parts.length} parts` : ''}, verified`,
     `interval: ${first?.interval.start} to ${last?.interval.end}${clipped}${open}`,
     `coverage: ${statuses}${observedUntil(last)}; the manifest lists the time that was not observed`,
-    ...(rows === 0 ? ['None were observed. This does not mean that no labels exist.'] : []),
+    ...(rows === 0 ? ['No labels were observed. This does not mean that no labels exist.'] : []),
   ];
 }
 
 /**
- * Returns a note with the end of the observation if it precedes the end of the interval. Older services do not report
- * it.
+ * Returns a note with the end of the observation if that is before the end of the interval. Older services do not
+ * report the end of the observation.
  */
 function observedUntil(manifest: ExportManifest | undefined): string {
   const through = manifest?.coverage.covered_through;

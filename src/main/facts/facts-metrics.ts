@@ -24,9 +24,9 @@ export function factsMetrics(registry: Registry): FactsMetrics {
   });
   const readable = new Gauge({
     name: 'almanac_facts_artifact_readable',
-    help: '1 when the artifact of the instrument is readable, else 0.',
+    help: '1 if the artifact of the instrument is readable, and 0 if it is not.',
     labelNames: ['instrument'],
-    // With several workers, the lowest value is published: one worker that cannot read the file sets it to 0.
+    // Publish the lowest value of all workers, so that the gauge is 0 if one worker cannot read the file.
     aggregator: 'min',
     registers,
   });

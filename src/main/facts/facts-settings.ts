@@ -47,7 +47,7 @@ export const freshnessSettings = {
 /** Settings of `almanac facts`. */
 export const factsSettings = {
   host: text('host', 'HOST', '127.0.0.1', 'address to listen on'),
-  port: integer('port', 'PORT', 8400, ports, 'port to listen on; 0 takes a free one'),
+  port: integer('port', 'PORT', 8400, ports, 'port to listen on; 0 selects a free port'),
   basePath: text('base-path', 'PATH', '', 'prefix of every path, such as /atproto'),
   artifacts: optionalText(
     'artifacts',
@@ -55,6 +55,11 @@ export const factsSettings = {
     'directory of labels-overview.json and weather-summary.json; default: almanac-data/artifacts',
   ),
   labelsArtifact: optionalText('labels-artifact', 'FILE|URL', 'the label artifact, instead of the one in --artifacts'),
+  labelersArtifact: optionalText(
+    'labelers-artifact',
+    'FILE|URL',
+    'the labelers artifact, with labeler-definitions.ndjson beside it, instead of the one in --artifacts',
+  ),
   weatherArtifact: optionalText(
     'weather-artifact',
     'FILE|URL',
@@ -91,7 +96,7 @@ export const factsSettings = {
     'N',
     16_384,
     { min: 1, max: 1_000_000 },
-    'maximum connections of one process; beyond it the longest idle one is closed',
+    'maximum connections of one process; above it, the connection with the longest idle time is closed',
   ),
   clientConnections: integer(
     'client-connections',

@@ -7,12 +7,12 @@ import { serveMetrics } from '../../ops/metrics.ts';
 import type { Values } from '../../ops/setting.ts';
 import type { factsSettings } from './facts-settings.ts';
 
-/** Delay before an exited worker is restarted, in milliseconds, which limits the cost of a crash loop. */
+/** Delay in milliseconds before an exited worker is restarted. The delay limits the cost of a crash loop. */
 const restartAfterMs = 500;
 
 /**
- * Runs N processes on one port. Announces the port once all of them listen; replaces a worker that exits later.
- * Resolves with 1 if a worker cannot start; the worker has already reported the reason.
+ * Runs N processes on one port. Announces the port once all processes listen, and replaces a worker that exits later.
+ * Resolves with 1 if a worker cannot start; that worker has already reported the reason.
  */
 export async function runWorkers(
   { workers, metricsPort }: Values<typeof factsSettings>,
@@ -20,9 +20,9 @@ export async function runWorkers(
   announce: (port: number) => void,
 ): Promise<number> {
   let stopping = false;
-  // A signal during the start takes effect once the start has completed.
+  // Handle a signal that arrives during the start once the start has completed.
   const asked = firstSignal();
-  // The first worker starts alone, so that an error that affects all workers is reported once.
+  // Start the first worker alone, so that an error that affects all workers is reported once.
   const port = await startWorker();
   const others = port === null ? [] : await Promise.all(Array.from({ length: workers - 1 }, () => startWorker()));
   if (port === null || others.includes(null)) {
@@ -37,7 +37,7 @@ export async function runWorkers(
   announce(port);
 
   async function replace(worker: Worker, code: number, signal: string): Promise<void> {
-    log.error('a worker died and is being replaced', { worker: worker.id, code, signal });
+    log.error('a worker exited and is being replaced', { worker: worker.id, code, signal });
     await delay(restartAfterMs);
     if (!stopping) await startWorker();
   }
@@ -51,7 +51,7 @@ export async function runWorkers(
   return 0;
 }
 
-/** Starts one worker; resolves with its port once it listens, or with null if it exits before. */
+/** Starts one worker. Resolves with the worker's port once it listens, or with null if it exits first. */
 async function startWorker(): Promise<number | null> {
   const worker = cluster.fork();
   const listening = once(worker, 'listening').then(([address]) => (address as { port: number }).port);

@@ -49,7 +49,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         timings: liveTimings,
       };
-      // The list is checked before the store is opened: with a damaged list, denied labelers would be read.
+      // Check the list before the store is opened, because denied labelers would be read with a damaged list.
       await requireDenyList(settings.folder);
       const store = opened(values.store, () =>
         openStoreWriter(values.store, { at: wall(), windowDays, onFile: logFile(log) }),
@@ -60,7 +60,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         policy: { allowLoopback: values.allowLoopback },
         clocks: { wall, monotonic: () => Math.round(performance.now() * 1000) },
         random: Math.random,
-        // The simulated network has its own names, which public resolvers cannot resolve.
+        // Do not confirm handles of the simulated network, because public resolvers cannot resolve its names.
         ...(values.allowLoopback && { resolveTxt: null }),
         log,
         telemetry,
@@ -105,7 +105,7 @@ export async function release({ artifacts }: LabelsValues, print: CommandContext
   return 0;
 }
 
-/** Throws if the directory does not exist: with a typing error in its name, the hold would have no effect. */
+/** Throws if the directory does not exist, because a hold in a directory with a mistyped name would have no effect. */
 function assertFolder(artifacts: string): void {
   if (statSync(artifacts, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new OperatorError(`${artifacts} is not a directory; set the artifact directory with --artifacts`);

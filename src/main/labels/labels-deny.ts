@@ -26,7 +26,7 @@ export const deny: LabelsAction = async ({ store: url, reason }, print, operands
   const { before } = await changeDenyFile(folder, (denied) =>
     targets.reduce((all, target) => {
       const old = all.entryOf(target);
-      // An existing denial keeps its time: its gap began at that time.
+      // Keep the time of an existing denial, because the gap of the denial began at that time.
       return all.with({
         target,
         reason: reason ?? old?.reason ?? null,
@@ -94,7 +94,10 @@ function printMatches(denied: DenyList, known: readonly RosterRow[], print: (lin
   if (matching.length > maxNamed) print(`  and ${matching.length - maxNamed} more`);
 }
 
-/** Returns the labelers in the store; null if the store cannot be read, which does not affect the denial. */
+/**
+ * Returns the labelers in the store, or null if the store cannot be read. An unreadable store does not affect the
+ * denial.
+ */
 async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
   try {
     const store = openStoreReader(url);

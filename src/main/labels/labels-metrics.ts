@@ -22,7 +22,7 @@ function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' |
   const accepted = new Counter({ name: 'almanac_labels_accepted_total', help: 'Labels stored.', registers });
   const refused = new Counter({
     name: 'almanac_labels_refused_total',
-    help: 'Labels not stored, by reason.',
+    help: 'Labels that were not stored, by reason.',
     labelNames: ['reason'],
     registers,
   });
@@ -53,7 +53,7 @@ function acceptanceMetrics(registers: Registry[]): Pick<Telemetry, 'committed' |
   };
 }
 
-/** Registers the metrics of pages, quirks, limits per host, and errors of sources. */
+/** Registers the metrics of pages, server deviations, limits per host, and errors of sources. */
 function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk' | 'hostFull' | 'sourceFailed'> {
   const pages = new Counter({
     name: 'almanac_labels_pages_total',
@@ -94,7 +94,7 @@ function readingMetrics(registers: Registry[]): Pick<Telemetry, 'page' | 'quirk'
 function rosterMetrics(registers: Registry[]): Pick<Telemetry, 'sources' | 'found'> {
   const sources = new Gauge({
     name: 'almanac_labels_sources',
-    help: 'Enrolled sources by state; also labelers that are not_enrolled, waiting for a place, paused for the day, or denied by the operator.',
+    help: 'Enrolled sources by state; also labelers that are not_enrolled, waiting for a reading slot, paused for the day, or denied by the operator.',
     labelNames: ['state'],
     registers,
   });
@@ -172,10 +172,23 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
 }
 
 /** Registers the metrics of the artifact's age and of failed writes. */
-function artifactMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'published' | 'notWritten'> {
+function artifactMetrics(
+  registers: Registry[],
+  clock: () => number,
+): Pick<Telemetry, 'published' | 'listed' | 'notWritten'> {
   const notWritten = new Counter({
     name: 'almanac_labels_artifact_failures_total',
     help: 'Artifacts that could not be written.',
+    registers,
+  });
+  const listed = new Gauge({
+    name: 'almanac_labels_listed_labelers',
+    help: 'Labelers in the last labelers artifact.',
+    registers,
+  });
+  const bytes = new Gauge({
+    name: 'almanac_labels_listing_bytes',
+    help: 'Bytes of both files of the last labelers artifact.',
     registers,
   });
   let publishedAt: number | null = null;
@@ -190,6 +203,10 @@ function artifactMetrics(registers: Registry[], clock: () => number): Pick<Telem
   return {
     published: (atMs) => {
       publishedAt = atMs;
+    },
+    listed: (labelers, size) => {
+      listed.set(labelers);
+      bytes.set(size);
     },
     notWritten: () => notWritten.inc(),
   };

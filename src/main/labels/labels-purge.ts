@@ -20,16 +20,17 @@ export const purge: LabelsAction = async ({ store: url }, print, operands) => {
     known.delete(target.did);
     return [`${target.did} requested ${requested}: ${found ? progress(found) : 'waiting for a running instrument'}`];
   });
-  // The list includes labelers that are allowed again.
+  // Include labelers that are allowed again.
   for (const one of known.values())
     lines.push(`${one.source} requested ${formatMicros(one.requestedAt)}: ${progress(one)}`);
   for (const line of lines) print(line);
   if (lines.length === 0) print('no purge is requested');
-  if (dids.length > 0) print('a running instrument, or the next one, removes the rows; exports under way answer 410');
+  if (dids.length > 0)
+    print('a running instrument, or the next one, removes the rows; exports in progress respond with 410');
   return 0;
 };
 
-/** Throws OperatorError while a labeler's rows are being purged: new rows would be removed too. */
+/** Throws OperatorError while a labeler's rows are being purged, because the purge would remove new rows too. */
 export async function refuseWhileRemoved(url: string, did: string): Promise<void> {
   const [pending] = (await purgesOf(url)).filter(({ source, completedAt }) => source === did && completedAt === null);
   if (!pending) return;

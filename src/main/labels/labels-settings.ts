@@ -20,9 +20,9 @@ export const labelsSettings = {
       'jetstream',
       'URL',
       'wss://jetstream.us-east.bsky.network/subscribe',
-      'Jetstream that announces new labelers, the first if there are two; the path decides how: none for the present method, /subscribe for the legacy one; empty for none',
+      'Jetstream that announces new labelers, the first if there are two; the path selects the protocol: no path for the current method, /subscribe for the legacy one; an empty value disables it',
     ),
-    // The weather instrument accepts two hosts in the same variable.
+    // Use the first host only, because the weather instrument accepts two hosts in the same variable.
     repeatable: true,
     parse: ([first = '']) => first,
   } satisfies Setting<string>,

@@ -15,8 +15,8 @@ const observe = async (): Promise<LabelsAction> => (await import('./labels-actio
 const many = Number.POSITIVE_INFINITY;
 
 /**
- * Actions by name, in the order of the help. Their modules are loaded on demand, because other commands do not need
- * the store.
+ * Actions by name, in the order of the help. Each module is loaded on demand, because other commands do not need the
+ * store.
  */
 const actions: Readonly<Record<string, ActionEntry>> = {
   hold: { operands: 0, load: async () => (await import('./labels-actions.ts')).hold },

@@ -13,11 +13,11 @@ import type { NewObservation, PositionChange, StoreWriter } from '../../store/po
 import { day, hour, micros, minute } from '../../store/time.ts';
 import { type SampleAccounts, sampleAccounts } from './sample-accounts.ts';
 
-/** Age of the epoch, in microseconds: shorter than the window, so that the window has a warm-up. */
+/** Age of the epoch in microseconds, which is shorter than the window so that the window has a warm-up. */
 export const epochAge = 23 * day + 7 * hour;
 /** Interval of pages in the history, in microseconds. */
 const pageEvery = 10 * minute;
-/** Interruptions of the observation: microseconds before the end of the history. */
+/** Interruptions of the observation, in microseconds before the end of the history. */
 const interruptions = [
   { start: 19 * day + 3 * hour, end: 19 * day + 2 * hour, reason: 'maintenance' },
   { start: 8 * day + 11 * hour, end: 8 * day + 6 * hour, reason: 'ingest_paused' },
@@ -40,7 +40,7 @@ interface Reading {
   readonly labeler: Labeler;
   /** Number of labels read. */
   read: number;
-  /** Time of the labeler's last response; null for a labeler that never responded. */
+  /** Time of the labeler's last response, or null for a labeler that never responded. */
   readonly until: Micros | null;
 }
 
@@ -98,7 +98,7 @@ async function acceptPages({ store, readings, epoch, at, samples }: PagesOfAll):
     if (until === null) continue;
     const edge = labeler.log.pace.edge(Math.min(at, until));
     for (let n = reading.read + 1; n <= edge; n++) {
-      // An account-replacing labeler does not serve a label that was replaced since the last page.
+      // Skip a label that was replaced since the last page, because an account-replacing labeler no longer serves it.
       if (labeler.profile.software === 'ozone' && labeler.log.replaced(n, edge)) continue;
       labeler.served.add({ from: n, to: n + 1 });
       const admission = admit(labeler.serve(n), { source: labeler.did, epoch, now: at });

@@ -26,12 +26,12 @@ interface Seen {
 }
 
 /**
- * Kinds of sample accounts, in order. Among the accounts that match a kind, the one with the largest `most` is
- * selected, each account only once.
+ * Kinds of sample accounts, in order. The account with the largest `most` represents its kind, and no account
+ * represents two kinds.
  */
 const kinds: readonly { readonly shows: string; has(seen: Seen): boolean; most(seen: Seen): number }[] = [
   {
-    shows: 'labels on the account itself and on posts and a removal',
+    shows: 'labels on the account itself and on posts, and a removal',
     has: ({ account, post, removed }) => account > 0 && post > 0 && removed > 0,
     most: ({ account, post, record }) => Math.min(account, 5) * 1e6 + Math.min(record, 1) * 1e5 + post,
   },

@@ -15,15 +15,21 @@ export const simSettings = {
     'N',
     0,
     { min: 0, max: 5000 },
-    'number of simulated labelers, with the usual faults of the network',
+    'number of simulated labelers, with the faults that are common on the network',
   ),
   rate: integer('rate', 'EVENTS_PER_S', 330, { min: 1, max: 100_000 }, 'mean events per second over a day'),
   labelRate: number('label-rate', 'LABELS_PER_S', 20, { min: 0, max: 10_000 }, 'labels per second of all labelers'),
-  historyHours: integer('history-hours', 'N', 24, { min: 0, max: 24 * 60 }, 'how far back a replay can start'),
+  historyHours: integer(
+    'history-hours',
+    'N',
+    24,
+    { min: 0, max: 24 * 60 },
+    'maximum time before now at which a replay can start',
+  ),
   labelHistory: optionalText(
     'label-history',
     'URL',
-    'write into this new store, sqlite:DIR, what an instrument that had watched the past would have kept, and then ' +
+    'write into this new store, sqlite:DIR, the data of an instrument that had observed the simulated history, and then ' +
       'print sample accounts',
   ),
   replay: optionalText('replay', 'FILE', 'serve these recorded frames, one per line, instead of generated ones'),
@@ -33,7 +39,7 @@ export const simSettings = {
     'PORT',
     0,
     { min: 0, max: 65_535 },
-    'port of the Jetstream; 0 takes a free one',
+    'port of the Jetstream; 0 selects a free port',
   ),
   seqCursors: toggle('seq-cursors', 'send sequence numbers in frames, as version 2 of Jetstream does'),
   logLevel: choice('log-level', logLevels, 'info', 'minimum level of the log on stderr'),
@@ -110,7 +116,7 @@ async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccou
   }
 }
 
-/** Returns the first line on stdout: the addresses of the simulated network's parts; null for absent ones. */
+/** Returns the first line on stdout: the addresses of the simulated network's parts, with null for an absent part. */
 function announcement({ jetstream, plc, relays, labelers, seeds }: SimAddresses): string {
   return JSON.stringify({ jetstream, plc, relay: relays[0] ?? null, labelers, seeds });
 }

@@ -39,7 +39,7 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
       );
     }
     lock = await takeLock(named);
-    // The mark is created before other files, and removed last.
+    // Create the mark before other files, and remove it last.
     for (const entry of entries.filter((name) => name !== markName && name !== lockName))
       rmSync(join(named, entry), { recursive: true });
     writeFileSync(join(named, markName), mark);
@@ -63,8 +63,8 @@ function temporaryFolder(): string {
 }
 
 /**
- * Takes the lock of the directory, which is released when the process ends for any reason. The store's module is
- * loaded on demand.
+ * Takes the lock of the directory, which is released when the process ends for any reason. Loads the store's module on
+ * demand.
  */
 async function takeLock(folder: string): Promise<WriterLock> {
   const { takeWriterLock } = await import('../../store/sqlite/base/lock.ts');
@@ -78,7 +78,7 @@ async function takeLock(folder: string): Promise<WriterLock> {
   }
 }
 
-/** Throws OperatorError for the directory of a demo: simulated data must never be mixed with live data. */
+/** Throws OperatorError for the directory of a demo, because simulated data must never be mixed with live data. */
 export function refuseDemoFolder(data: string): void {
   if (existsSync(join(data, markName))) {
     throw new OperatorError(`${data} contains the simulated data of a demo; choose another directory with --data`);

@@ -1,15 +1,15 @@
 import type { TriedHost } from '../doctor/tried-hosts.ts';
 
-/** Time without any answer before every host is contacted once, in milliseconds. */
+/** Time in milliseconds without any response before every host is contacted once. */
 const firstCheckMs = 2_000;
-/** Interval between further checks while no host answers, in milliseconds. */
+/** Interval between further checks while no host responds, in milliseconds. */
 const repeatMs = 60_000;
 
 /** Checks which hosts respond while no part of the network answers. */
 export interface HostCheck {
   /**
-   * Returns the result of the last check; null before the first check, and once the network answers. `unansweredMs` is
-   * the time without any answer, null if the network answers; `now` is in milliseconds.
+   * Returns the result of the last check. Returns null before the first check, and while the network responds.
+   * `unansweredMs` is the time without any response, or null if the network responds. `now` is in milliseconds.
    */
   look(unansweredMs: number | null, now: number): readonly TriedHost[] | null;
 }

@@ -9,11 +9,11 @@ export interface ObservatoryLog {
   readonly log: Log;
   /** stderr of the parts: inherited, or the descriptor of the log file. */
   readonly stderr: 'inherit' | number;
-  /** Path of the log file; null if the log goes to stderr. */
+  /** Path of the log file, or null if the log goes to stderr. */
   readonly file: string | null;
   /**
-   * Returns the plain-text messages that the parts have written since the log was opened; empty unless the log is a
-   * file.
+   * Returns the plain-text messages that the parts have written since the log was opened; The text is empty unless the
+   * log is a file.
    */
   messages(): string[];
   close(): void;
@@ -30,7 +30,7 @@ export function openLog(name: string, level: LogLevel, data: string, screen: boo
   const file = join(data, 'almanac.log');
   makeFolder(data);
   try {
-    // The file is truncated at each start; an operator who needs a permanent log redirects stderr.
+    // Truncate the file at each start. An operator who needs a permanent log redirects stderr.
     const fd = openSync(file, 'w');
     const messages = (): string[] =>
       readFileSync(file, 'utf8')

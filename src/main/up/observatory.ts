@@ -27,7 +27,7 @@ export interface ObservatoryOptions {
   readonly data: string;
   /** Addresses of the Jetstream hosts, for messages. */
   readonly endpoints: readonly string[];
-  /** Contacts each host of the network once, to name those that do not answer. Never rejects. */
+  /** Contacts each host of the network once, to name those that do not respond. Never rejects. */
   readonly tryHosts: () => Promise<readonly TriedHost[]>;
   readonly parts: readonly SupervisedPart[];
   /** Lines above the state, with the URLs of the listening parts by name. */
@@ -47,8 +47,8 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
   const startedAt = Date.now();
   const { weather, labels } = artifactSources(artifacts);
   const hosts = createHostCheck(options.tryHosts);
-  // Hosts are checked from the start on: the parts may need seconds to start, and an unreachable network is reported
-  // within ten seconds.
+  // Check the hosts from the start on, because the parts may need seconds to start and an unreachable network must be
+  // reported within ten seconds.
   const checkHosts = (): readonly TriedHost[] | null => {
     const now = Date.now();
     return hosts.look(isUnanswered({ report, labels: labels.read() }) ? now - startedAt : null, now);
@@ -63,7 +63,7 @@ export async function startObservatory(options: ObservatoryOptions): Promise<Run
   })
     .finally(() => clearInterval(checking))
     .catch((error: unknown) => {
-      // The messages are copied to stderr: the log file may be deleted soon.
+      // Copy the messages to stderr, because the log file may be deleted soon.
       for (const line of log.messages()) process.stderr.write(`${line}\n`);
       throw error;
     });

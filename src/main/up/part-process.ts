@@ -15,7 +15,7 @@ export interface Part {
 /** The started process of a part. */
 export interface PartProcess {
   readonly process: ChildProcess;
-  /** Returns the next line of stdout; null if the process ended before. */
+  /** Returns the next line of stdout, or null if the process ended first. */
   nextLine(): Promise<string | null>;
   /** Sends a stop signal, and kills the process after a delay; resolves once it has exited. */
   stop(killAfterMs: number): Promise<void>;
@@ -25,9 +25,10 @@ export interface PartProcess {
 export function startPart({ name, args, nodeFlags = [] }: Part, stderr: 'inherit' | number): PartProcess {
   const bin = join(packageRoot(), 'bin', 'almanac.mjs');
   const child = spawn(process.execPath, [...nodeFlags, bin, name, ...args], {
-    // The channel closes if this process is killed; the part then exits.
+    // The channel closes if this process is killed, and the part then exits.
     stdio: ['ignore', 'pipe', stderr, 'ipc'],
-    // A separate process group: the terminal's interrupt reaches only this process, which stops the parts in order.
+    // Start a separate process group, so that the terminal's interrupt reaches only this process, which stops the parts
+    // in order.
     detached: true,
     env: { ...process.env, __ALMANAC_PARENT: '1' },
   });

@@ -61,10 +61,10 @@ it('the status reports an unreachable network and its cause after a short delay'
   const report = reportOf({ connected: false, cause: 'dns', lagSeconds: null });
   expect(texts({ now: start + 6_000, report })).toMatchObject({
     network:
-      'cannot be reached: no connection to jetstream.example.com (the host name was not found), and no labeler answers; trying again',
+      'cannot be reached: no connection to jetstream.example.com (the host name was not found), and no labeler responds; trying again',
     weather: 'jetstream.example.com: no connection (the host name was not found), trying again; nothing observed yet',
   });
-  expect(texts({ now: start + 6_000 }).network).toMatch(/no answer yet/);
+  expect(texts({ now: start + 6_000 }).network).toMatch(/no response yet/);
 });
 
 it('the status does not report the network while one of its parts responds', () => {
@@ -75,18 +75,18 @@ it('the status does not report the network while one of its parts responds', () 
   expect(texts({ now: start + 60_000, report })).not.toHaveProperty('network');
 });
 
-it('the status names the hosts that were tried, until the network answers', () => {
+it('the status names the hosts that were tried, until the network responds', () => {
   const tried: TriedHost[] = [
     { service: 'jetstream', host: 'jetstream.example.com', answers: false },
     { service: 'directory', host: 'plc.example.com', answers: false },
   ];
   expect(texts({ now: start + 8_000, tried }).hosts).toBe(
-    'tried jetstream.example.com (jetstream), plc.example.com (directory): none of them answers; ' +
+    'tried jetstream.example.com (jetstream), plc.example.com (directory): none of them responds; ' +
       '`almanac doctor` explains the causes and what to do',
   );
   const some = tried.map((host, i) => ({ ...host, answers: i === 1 }));
   expect(texts({ now: start + 8_000, tried: some }).hosts).toMatch(
-    /^1 of 2 hosts do not answer: jetstream\.example\.com \(jetstream\);/,
+    /^1 of 2 hosts do not respond: jetstream\.example\.com \(jetstream\);/,
   );
   const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
   expect(texts({ now: start + 8_000, tried, report })).not.toHaveProperty('hosts');

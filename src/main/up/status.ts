@@ -16,12 +16,12 @@ export interface Observed {
   readonly endpoints: readonly string[];
   readonly weather: Reading<WeatherArtifact>;
   readonly labels: Reading<LabelArtifact>;
-  /** Last report of the weather process; null before the first report and after the process has ended. */
+  /** Last report of the weather process, or null before the first report and after the process has ended. */
   readonly report: WeatherReport | null;
   readonly parts: readonly PartState[];
   /**
-   * Hosts that were contacted because no part of the network answered; null if no check was made, and while a part of
-   * the network answers.
+   * Hosts that were contacted because no part of the network responded. Null if no check was made, and while a part of
+   * the network responds.
    */
   readonly tried: readonly TriedHost[] | null;
 }
@@ -43,7 +43,7 @@ export function statusOf(observed: Observed): StatusLine[] {
   return [...lines, partsLine(observed.parts)].filter((line) => line !== null);
 }
 
-/** Returns true while no part of the network answers. */
+/** Returns true while no part of the network responds. */
 export function isUnanswered({ report, labels }: Pick<Observed, 'report' | 'labels'>): boolean {
   const overview = overviewOf(labels);
   const isAnswering = overview !== null && overview.coverage.sources.established > 0;
@@ -54,9 +54,7 @@ function isConnected(report: WeatherReport | null): boolean {
   return report?.hosts.some(({ connected }) => connected) === true;
 }
 
-/**
- * Reports an unreachable network, the most important news for an operator; null if any part of the network responds.
- */
+/** Reports an unreachable network. Returns null if any part of the network responds. */
 function networkLine(observed: Observed): StatusLine | null {
   const { now, startedAt, report, endpoints } = observed;
   if (!isUnanswered(observed) || now - startedAt < patienceMs) return null;
@@ -66,12 +64,12 @@ function networkLine(observed: Observed): StatusLine | null {
   });
   return {
     name: 'network',
-    text: `cannot be reached: no connection to ${missing.map(({ host }) => host).join(' or ')}, and no labeler answers; trying again`,
+    text: `cannot be reached: no connection to ${missing.map(({ host }) => host).join(' or ')}, and no labeler responds; trying again`,
     news: `unreachable ${missing.map(({ why }) => why).join()}`,
   };
 }
 
-/** Names every host that was contacted; null unless the network is unreachable. */
+/** Names every host that was contacted. Returns null unless the network is unreachable. */
 function hostsLine(observed: Observed): StatusLine | null {
   const { tried } = observed;
   if (tried === null || !isUnanswered(observed)) return null;
@@ -79,7 +77,7 @@ function hostsLine(observed: Observed): StatusLine | null {
   return { name: 'hosts', text, news: text };
 }
 
-/** Reports how much of the baseline and of the label window is observed; null once both are complete. */
+/** Reports how much of the baseline and of the label window is observed. Returns null once both are complete. */
 function progressLine({ weather, labels }: Observed): StatusLine | null {
   const summary = summaryOf(weather);
   const overview = overviewOf(labels);
@@ -118,7 +116,7 @@ function weatherLine(observed: Observed): StatusLine {
   };
 }
 
-/** Describes one Jetstream host; with two, also which of them is published. */
+/** Describes one Jetstream host. If there are two hosts, states which of them is published. */
 function describeHost(
   { report, endpoints, now, startedAt }: Observed,
   { endpoint, place, published }: { endpoint: string; place: number; published: string | undefined },
@@ -163,7 +161,7 @@ function partsLine(parts: readonly PartState[]): StatusLine {
 function describeConnection(host: HostReport | null, upMs: number): string {
   if (host?.connected === true) return 'connected';
   if (host?.cause) return `no connection (${describeCause(host.cause)}), trying again`;
-  return upMs < patienceMs ? 'connecting' : 'no connection (no answer yet), trying again';
+  return upMs < patienceMs ? 'connecting' : 'no connection (no response yet), trying again';
 }
 
 const causes: Readonly<Record<string, string>> = {
@@ -177,7 +175,7 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 function describeCause(cause: string | null): string {
-  return cause === null ? 'no answer yet' : (causes[cause] ?? cause.replaceAll('_', ' '));
+  return cause === null ? 'no response yet' : (causes[cause] ?? cause.replaceAll('_', ' '));
 }
 
 function conditionOf({ conditions, freshness }: WeatherSummary): string {

@@ -8,12 +8,12 @@ const restart = { firstMs: 500, capMs: 30_000 } as const;
 /** Uptime after which the delay is reset, in milliseconds. */
 const recoveredMs = 60_000;
 /**
- * Delays before a stopping part is killed, in milliseconds. Instruments stop before servers; both together stay within
- * the maximum time of a stop.
+ * Delays before a stopping part is killed, in milliseconds. Instruments stop before servers. The sum of both delays is
+ * less than the maximum time of a stop.
  */
 const killAfterMs = { instrument: 4_500, server: 3_000 } as const;
 
-/** A part with its role: servers are stopped after the instruments, which write a last artifact. */
+/** A part with its role: servers are stopped after the instruments, because the instruments write a last artifact. */
 export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
   /** Part that must be ready before this part starts, and the arguments that derive from that part's first line. */
@@ -45,8 +45,8 @@ export interface Supervised {
 }
 
 /**
- * Runs each part as a separate process. A part that cannot start reports the reason, and the whole observatory stops.
- * A part that exits later is restarted with increasing delays; the others continue.
+ * Runs each part as a separate process. If a part cannot start, it reports the reason and the whole observatory stops.
+ * A part that exits later is restarted with increasing delays, while the others continue.
  */
 export async function supervise(parts: readonly SupervisedPart[], options: Supervision): Promise<Supervised> {
   const children = parts.map((part) => new ChildSupervisor(part, options));
@@ -99,12 +99,12 @@ class ChildSupervisor {
   }
 
   /**
-   * Starts the part with further arguments; resolves with its first line. Rejects with OperatorError if the part exits
-   * before.
+   * Starts the part with further arguments. Resolves with the first line of the part. Rejects with OperatorError if the
+   * part exits before it prints one.
    */
   async start(more: readonly string[]): Promise<string> {
     const { name } = this.part;
-    // Restarts end if another part cannot start while this part waits.
+    // Stop waiting if another part cannot start.
     if (!this.#isRestarting) throw new OperatorError(`almanac ${name} was not started`);
     this.#args = [...more, ...this.#args];
     const launched = this.#launch();
@@ -136,13 +136,13 @@ class ChildSupervisor {
   }
 
   #watch({ process: watched }: PartProcess): void {
-    // The clock is monotonic, because the wall clock may be set.
+    // Use a monotonic clock, because the wall clock may be set.
     const since = performance.now();
     const died = (code: number | null, signal: string | null): void => {
       if (!this.#isRestarting) return;
       if (performance.now() - since >= recoveredMs) this.#pauseMs = restart.firstMs;
       const fields = { part: this.part.name, code, signal, inMs: this.#pauseMs };
-      this.#options.log.error('a part died and is being restarted', fields);
+      this.#options.log.error('a part exited and is being restarted', fields);
       this.#state = 'waiting';
       this.#waiting = setTimeout(() => this.#restart(), this.#pauseMs);
       this.#pauseMs = Math.min(this.#pauseMs * 2, restart.capMs);

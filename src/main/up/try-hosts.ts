@@ -7,7 +7,7 @@ import type { TriedHost } from '../doctor/tried-hosts.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { configOf } from './observatory-parts.ts';
 
-/** Timeout of each host, in milliseconds; at a first start, hosts that never answer must be reported within 10 s. */
+/** Timeout of each host, in milliseconds. A first start must report hosts that never respond within 10 s. */
 const timeoutMs = 3_000;
 
 /** Settings of the label instrument that name hosts; the instrument's process reads them from the same sources. */
@@ -30,7 +30,7 @@ export function hostTries(
   });
   return async () => {
     try {
-      // The modules are loaded only if the network does not answer.
+      // Load the modules only if the network does not respond.
       const [{ checkUpstreams }, { readSeeds }] = await Promise.all([
         import('../doctor/upstreams.ts'),
         import('../../labels/roster/seeds.ts'),
@@ -44,7 +44,7 @@ export function hostTries(
       );
       return tried;
     } catch {
-      // An invalid seeds file or setting stops a part, which reports the error.
+      // Ignore an invalid seeds file or setting here: it stops a part, which reports the error.
       return [];
     }
   };

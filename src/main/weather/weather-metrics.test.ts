@@ -39,7 +39,7 @@ test('the metrics and the report show both hosts, which of them is published, an
     ['first', 0],
     ['second', 1],
   ]);
-  // Metrics of the stream include only the first host.
+  // The metrics of the stream describe only the first host.
   expect(await values('almanac_weather_connections_total')).toEqual([['live', 1]]);
   expect(readReport(JSON.parse(JSON.stringify(reports.at(-1))))).toEqual({
     report: 'weather',
@@ -88,7 +88,7 @@ test('the lag of a host grows from its newest event to each reading of the metri
   expect((await lags())[0]).toEqual([[0]]);
 });
 
-test('a message that is no report is not read', () => {
+test('a message that is not a report is ignored', () => {
   for (const message of [null, 'weather', { report: 'labels', hosts: [] }, { report: 'weather', hosts: 3 }])
     expect(readReport(message)).toBeNull();
 });

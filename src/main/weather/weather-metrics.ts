@@ -10,7 +10,9 @@ export function weatherMetrics(registry: Registry, clock: () => number = Date.no
 
 type Registers = Registry[];
 
-/** Time since an instant in milliseconds since 1970, in seconds; 0 if the instant is ahead of the clock. */
+/**
+ * Returns the time in seconds since an instant in milliseconds since 1970, or 0 if the instant is ahead of the clock.
+ */
 const secondsSince = (atMs: number, clock: () => number) => Math.max(0, clock() - atMs) / 1000;
 
 /** Metrics of the first host's stream. */
@@ -28,7 +30,7 @@ function streamMetrics(
   let newestMs: number | null = null;
   new Gauge({
     name: 'almanac_weather_lag_seconds',
-    help: "Time between the newest counted event and this machine's clock; NaN before the first.",
+    help: "Time between the newest counted event and this machine's clock; NaN before the first event of the series.",
     registers,
     collect() {
       this.set(newestMs === null ? Number.NaN : secondsSince(newestMs, clock));
@@ -53,7 +55,7 @@ function streamMetrics(
   });
   const resets = new Counter({
     name: 'almanac_weather_position_resets_total',
-    help: 'Stream positions that were abandoned as impossible: the host lied, or was reset.',
+    help: 'Stream positions that were abandoned as impossible: the host sent a false position, or was reset.',
     registers,
   });
   return {
@@ -113,7 +115,7 @@ function writingMetrics(
   };
 }
 
-/** Metrics of both hosts, and of the choice between them. */
+/** Metrics of both hosts, and of the choice of the published host. */
 function hostMetrics(
   registers: Registers,
   clock: () => number,
@@ -136,13 +138,13 @@ function hostMetrics(
   });
   const published = new Gauge({
     name: 'almanac_weather_host_published',
-    help: '1 for the host that the artifact is of, 0 for the other.',
+    help: '1 for the host that the artifact describes, 0 for the other.',
     labelNames: ['host'],
     registers,
   });
   const since = new Gauge({
     name: 'almanac_weather_failover_timestamp_seconds',
-    help: 'Unix time since which the second host is published; 0 while the first is.',
+    help: 'Unix time since which the second host is published; 0 while the first host is published.',
     registers,
   });
   const failovers = new Counter({

@@ -3,19 +3,20 @@ import { type HostPlace, hostPlaces, type WeatherTelemetry } from '../../weather
 /** State of one observed host in a report. */
 export interface HostReport {
   readonly connected: boolean;
-  /** Reason for the missing connection, as the telemetry names it; null before the first failure. */
+  /** Reason for the missing connection, as the telemetry names it, or null before the first failure. */
   readonly cause: string | null;
-  /** Seconds between the newest counted event and this machine's clock; null before the first. */
+  /** Seconds between the newest counted event and this machine's clock, or null before the first. */
   readonly lagSeconds: number | null;
 }
 
-/** Report of the weather process to its parent: information that no artifact contains. */
+/** Report of the weather process to its parent, with information that no artifact contains. */
 export interface WeatherReport {
   readonly report: 'weather';
   /** The observed hosts, the preferred one first. */
   readonly hosts: readonly HostReport[];
   /**
-   * Time since which the second host is published, in milliseconds since 1970; null while the first host is published.
+   * Time since which the second host is published, in milliseconds since 1970, or null while the first host is
+   * published.
    */
   readonly failoverSince: number | null;
 }
@@ -85,11 +86,11 @@ function readHost(value: unknown): HostReport {
   };
 }
 
-/** Returns the function that sends reports to the parent process; null if there is no parent. */
+/** Returns the function that sends reports to the parent process, or null if there is no parent. */
 export function parentChannel(): ((report: WeatherReport) => void) | null {
   if (process.send === undefined) return null;
   return (report) => {
-    // The parent process may be exiting.
+    // Ignore errors, because the parent process may be exiting.
     if (process.connected) process.send?.(report, undefined, undefined, () => undefined);
   };
 }

@@ -9,12 +9,12 @@ export interface QueryOptions {
   /** Timeout of the first attempt at one server, in milliseconds; further attempts take longer. */
   readonly timeoutMs: number;
   readonly tries: number;
-  /** Timeout of the whole query in milliseconds, including all attempts and both address families. */
+  /** Timeout of the whole query in milliseconds, which includes all attempts and both address families. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
 }
 
-/** DNS answer for the addresses of a name. */
+/** Result of a DNS query for the addresses of a name. */
 export type AddressAnswer =
   | { readonly kind: 'addresses'; readonly addresses: readonly LookupAddress[]; readonly ttlMs: number }
   /** The name does not exist or has no address. */
@@ -22,9 +22,12 @@ export type AddressAnswer =
   /** No server responded; `code` is the error code of `node:dns` (`ESERVFAIL`, `ETIMEOUT`). */
   | { readonly kind: 'failed'; readonly code: string };
 
-/** Maximum number of addresses of one family that are used from an answer: a connection tries one after the other. */
+/**
+ * Maximum number of addresses of one family that are used from a DNS response, because a connection tries them in
+ * sequence.
+ */
 const maxAddresses = 8;
-/** Maximum time in milliseconds to wait for the other address family after one family has answered. */
+/** Maximum time in milliseconds to wait for the second address family after the first one has a result. */
 const otherFamilyMs = 1_000;
 
 /**

@@ -38,7 +38,7 @@ export function createHostsFile(path: string): HostsFile {
   };
 }
 
-/** Parses the text of a hosts file; invalid lines are skipped, as the system does. */
+/** Parses the text of a hosts file. Skips invalid lines, as the system does. */
 export function parseHosts(text: string): Map<string, LookupAddress[]> {
   const names = new Map<string, LookupAddress[]>();
   for (const line of text.split('\n')) {

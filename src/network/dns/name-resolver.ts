@@ -14,18 +14,21 @@ export interface NameResolverOptions {
   readonly hostsFile: string | null;
   /** DNS servers (`127.0.0.1:5353`); default: the system's servers. */
   readonly servers?: readonly string[];
-  /** Maximum number of concurrent queries (256), and of queries for one registrable domain (32). */
+  /**
+   * Maximum number of concurrent queries (default 256), and of concurrent queries for one registrable domain (default
+   * 32).
+   */
   readonly total?: number;
   readonly perDomain?: number;
-  /** Maximum number of cached answers (8,192). */
+  /** Maximum number of cached DNS responses (default 8,192). */
   readonly maxEntries?: number;
-  /** Timeout of a whole query in milliseconds (10,000). */
+  /** Timeout of a whole query in milliseconds (default 10,000). */
   readonly deadlineMs?: number;
-  /** Returns milliseconds from any origin. */
+  /** Monotonic clock, in milliseconds. */
   readonly clock?: () => number;
 }
 
-/** Resolver of names with c-ares: a name that is never answered does not delay the others. */
+/** Resolver of names with c-ares. A name whose servers never respond does not delay other names. */
 export interface NameResolver {
   /** Resolves the addresses of a name. Concurrent callers for one name share one query. */
   readonly resolve: Resolve;
@@ -33,12 +36,14 @@ export interface NameResolver {
   resolveTxt(name: string, signal: AbortSignal): Promise<string[][]>;
 }
 
-/** Minimum and maximum lifetime of a cached answer, regardless of its TTL: half a minute to an hour. */
+/** Minimum and maximum lifetime in milliseconds of a cached DNS response, regardless of its TTL. */
 const ttlBounds = { minMs: 30_000, maxMs: 3_600_000 };
-/** Cache lifetime in milliseconds of the result that a name has no address, or that no server responded. */
+/** Cache lifetime in milliseconds of two results: the name has no address, or no server responded. */
 const noneTtlMs = 60_000;
 const failedTtlMs = 5_000;
-/** Timeout of the first attempt at one server, in milliseconds; c-ares doubles it with each further attempt. */
+/**
+ * Timeout of the first attempt at one server, in milliseconds; c-ares doubles the timeout with each further attempt.
+ */
 const tryMs = 2_500;
 const tries = 2;
 
@@ -49,8 +54,8 @@ type Answer = AddressAnswer | { readonly kind: 'busy' | 'aborted' };
 
 /**
  * Creates a resolver with its own cache. Use separate resolvers for names that other parties choose and for the
- * operator's upstreams, so that the former cannot evict the latter. `localhost` and names below it resolve to this
- * machine (RFC 6761).
+ * operator's upstreams, so that other parties cannot evict the operator's names from the cache. `localhost` and names
+ * below it resolve to this machine (RFC 6761).
  */
 export function createNameResolver(options: NameResolverOptions): NameResolver {
   const { hostsFile, servers, total = 256, perDomain = 32, maxEntries = 8_192, deadlineMs = 10_000 } = options;
@@ -112,7 +117,7 @@ function ttlOf(answer: Answer): number {
       return noneTtlMs;
     case 'failed':
       return failedTtlMs;
-    // A rejected or aborted query proves nothing about the name, so the result is not cached.
+    // A rejected or aborted query proves nothing about the name, so do not cache its result.
     case 'busy':
     case 'aborted':
       return 0;

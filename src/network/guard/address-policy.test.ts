@@ -49,7 +49,7 @@ describe('the address policy', () => {
     ['teredo', '2001:0:7f00:1::', '2001:0:4136:e378:8000:63bf:3fff:fdd2'],
     ['rfc6145', '::ffff:0:127.0.0.1'],
     ['not an address', 'localhost', '', '0x7f.1', '2130706433', '127.1', '[::1]', 'fe80::1%eth0', '2606:4700::1%lo'],
-  ])('rejects as %s: %s and others', (range, ...addresses) => {
+  ])('rejects addresses of the range %s, such as %s', (range, ...addresses) => {
     for (const address of addresses) expect(judgeAddress(address, strict)).toEqual({ allowed: false, range });
   });
 
@@ -77,7 +77,7 @@ describe('the address policy', () => {
     }
   });
 
-  it('returns a verdict for any text', () => {
+  it('returns a verdict for every text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.ipV4(), fc.ipV6(), fc.ipV4Extended()), (text) => {
         expect(typeof judgeAddress(text, strict).allowed).toBe('boolean');
@@ -130,13 +130,13 @@ describe('the guarded lookup', () => {
     expect(await ask(lookup, true)).toEqual([null, [{ address: '127.0.0.1', family: 4 }]]);
   });
 
-  it('passes on a failed resolution', async () => {
+  it('returns the error of a failed resolution', async () => {
     const failure = Object.assign(new Error('none'), { code: 'ENOTFOUND' });
     const lookup = guardedLookup(strict, { signal, resolve: (_hostname, _options, done) => done(failure, []) });
     expect(await ask(lookup, true)).toEqual([failure, []]);
   });
 
-  it('resolves a name once per connection, so that a changed answer has no effect', async () => {
+  it('resolves a name once per connection, so that a later change in DNS has no effect', async () => {
     const arrivals: string[] = [];
     const server = createServer((socket) => {
       arrivals.push(socket.localAddress ?? '');

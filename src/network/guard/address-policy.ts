@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Policy of the outbound guard: public unicast addresses are allowed, with one optional exception. */
+/** Policy of the outbound guard. It allows public unicast addresses, with one optional exception. */
 export interface AddressPolicy {
   /** True if loopback (127.0.0.0/8 and ::1) is allowed too; only for the simulated network and tests. */
   readonly allowLoopback: boolean;
@@ -11,7 +11,7 @@ export interface AddressPolicy {
 /** Verdict of the policy on one address. */
 export type AddressVerdict =
   | { readonly allowed: true; readonly loopback: boolean }
-  /** The address is not allowed; `range` names its kind in one word, for the operator. */
+  /** The address is not allowed. `range` names the kind of address in one word, for the operator. */
   | { readonly allowed: false; readonly range: string };
 
 /** Error for a host that has no address allowed by the policy. */
@@ -30,7 +30,7 @@ export class BusyResolverError extends Error {
   }
 }
 
-/** A function that resolves a name to all its addresses; an abort ends the query. `createNameResolver` creates one. */
+/** Function that resolves a name to all its addresses; an abort ends the query. `createNameResolver` creates one. */
 export type Resolve = (
   hostname: string,
   options: { readonly signal: AbortSignal },
@@ -49,9 +49,10 @@ export function judgeAddress(address: string, policy: AddressPolicy): AddressVer
 }
 
 /**
- * Returns the range of an IPv6 address. Global unicast is 2000::/3 less its reserved blocks; all other addresses, such
- * as `::a.b.c.d` or unassigned ones, are rejected. Of the forms that embed an IPv4 address, only NAT64's well-known
- * prefix is allowed, if the embedded address is public: a network without IPv4 reaches every IPv4 host through NAT64.
+ * Returns the range of an IPv6 address. The policy allows global unicast addresses, which are 2000::/3 without its
+ * reserved blocks, and rejects all others, such as `::a.b.c.d` or unassigned addresses. Of the forms that embed an IPv4
+ * address, the policy allows only NAT64's well-known prefix with a public address, because a network without IPv4
+ * reaches every IPv4 host through NAT64.
  */
 function rangeOfIPv6(address: ipaddr.IPv6): string {
   const range = address.range();
@@ -72,7 +73,7 @@ const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
  * is allowed. Node does not call a lookup for a literal address: check literal addresses first.
  *
  * `loopbackOnly` rejects public addresses too, for connections that may not leave this machine. `signal` ends the query
- * of an abandoned connection, for which node has no mechanism.
+ * of an abandoned connection, because node cannot end it.
  */
 export function guardedLookup(
   policy: AddressPolicy,

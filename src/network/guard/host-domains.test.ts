@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hostDomains } from './host-domains.ts';
 
-describe('the registrable domains', () => {
+describe('registrableDomains', () => {
   it.each([
     ['example.com', ['example.com']],
     ['labeler.mod.example.com.', ['example.com']],

@@ -1,14 +1,14 @@
-/** Response speed of a host; `unknown` if it has not responded yet. */
+/** Response speed of a host. `unknown` means that the host has not responded yet. */
 export type Pace = 'quick' | 'slow' | 'unknown';
 
 /**
- * Mean time in milliseconds for which recent requests held a slot, above which a host is slow. A single unanswered
- * handshake exceeds it.
+ * Mean time in milliseconds for which recent requests held a slot, above which a host is slow. A single handshake
+ * without a response exceeds this time.
  */
 const slowMs = 4_000;
 /** Weight of the newest request in the mean time of a host. */
 const newestWeight = 0.3;
-/** Maximum number of hosts with a recorded speed; above it, the least recently requested host is removed. */
+/** Maximum number of hosts with a recorded speed; above this number, the least recently requested host is removed. */
 const maxHosts = 16_384;
 
 interface Entry {
@@ -20,7 +20,7 @@ interface Entry {
 export class HostPaces {
   readonly #hosts = new Map<string, Entry>();
 
-  /** Records that a request to the host held a slot for a time, and whether the host answered. */
+  /** Records that a request to the host held a slot for a time, and whether the host responded. */
   held(host: string, milliseconds: number, answered: boolean): void {
     const before = this.#hosts.get(host);
     const meanMs = (before?.meanMs ?? 0) * (1 - newestWeight) + milliseconds * newestWeight;

@@ -15,12 +15,18 @@ export type Admission =
   | { readonly kind: 'refused_address'; readonly why: string; readonly url: URL }
   | { readonly kind: 'bad_url'; readonly rule: RefusedUrl['rule']; readonly why: string; readonly url: URL | null };
 
-/** Admits the URL of a request: https, or http to loopback if the policy allows it; no credentials, no fragment. */
+/**
+ * Admits the URL of a request: https, or http to loopback if the policy allows it. The URL may contain neither
+ * credentials nor a fragment.
+ */
 export function admitHttpUrl(text: string, policy: AddressPolicy): Admission {
   return admit(text, { schemes: httpSchemes, admits: [] }, policy);
 }
 
-/** Admits the URL of a websocket: wss, or ws to loopback if the policy allows it; credentials, but no fragment. */
+/**
+ * Admits the URL of a websocket: wss, or ws to loopback if the policy allows it. The URL may contain credentials, but
+ * no fragment.
+ */
 export function admitSocketUrl(text: string, policy: AddressPolicy): Admission {
   return admit(text, { schemes: socketSchemes, admits: ['credentials'] }, policy);
 }

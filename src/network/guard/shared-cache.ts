@@ -1,10 +1,10 @@
 /** Settings of a shared cache; all times in milliseconds. */
 export interface SharedCacheOptions<T> {
-  /** Returns the lifetime of a value in milliseconds; 0 if the value must not be cached. */
+  /** Returns the lifetime of a value in milliseconds, or 0 if the value must not be cached. */
   readonly ttlOf: (value: T) => number;
-  /** Maximum number of entries; above it, the oldest entry is dropped. */
+  /** Maximum number of entries. A cache with more entries drops the oldest one. */
   readonly maxEntries: number;
-  /** Returns milliseconds from any origin. */
+  /** Monotonic clock, in milliseconds. */
   readonly clock: () => number;
   /** Result for a caller that aborted before the value arrived. */
   readonly gaveUp: T;
@@ -54,7 +54,8 @@ export function createSharedCache<T>({ ttlOf, maxEntries, clock, gaveUp }: Share
   function start(key: string, ask: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const stop = new AbortController();
     const value = ask(stop.signal).then((result) => {
-      // Remove only this request: after it was abandoned, another may be pending under the same key.
+      // Remove only this request, because another request may be pending under the same key after this one was
+      // abandoned.
       if (flights.get(key) === flight) {
         flights.delete(key);
         keep(key, result);

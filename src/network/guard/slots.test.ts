@@ -23,7 +23,7 @@ async function isServed(slots: Slots, claim: Claim): Promise<boolean> {
   return true;
 }
 
-/** Requests a slot for each claim and records the order in which slots are granted; the slots are kept. */
+/** Requests a slot for each claim, keeps every granted slot, and records the order in which slots are granted. */
 function queue(slots: Slots, claims: readonly Claim[]) {
   const served: string[] = [];
   const held: Release[] = [];
@@ -94,7 +94,7 @@ test('unprivileged claims for the host of a privileged source do not use up its 
   expect(await isServed(slots, { host: 'honest.example', source: 'did:plc:seed', privileged: true })).toBe(true);
 });
 
-test('hosts that never answered or answer slowly share a few slots, and a quick answer returns a host to the others', async () => {
+test('hosts that never responded or respond slowly share a few slots, and a quick response returns a host to the other slots', async () => {
   const { slots, time } = slotsOf({ total: 8, unproven: 1 });
   const unknown = await take(slots, { host: 'a.example' });
   expect(await isServed(slots, { host: 'b.example' })).toBe(false);
@@ -126,7 +126,7 @@ test('a privileged source on a slow host competes with other slow hosts until it
   expect(await isServed(slots, claim)).toBe(true);
 });
 
-test('150 hosts that each hold a slot for 28 s do not delay other sources', async () => {
+test('hosts that each hold a slot for 28 s do not delay other sources, even if there are 150 of them', async () => {
   const { slots, time } = slotsOf({ total: 128, perHost: 4, reserved: 64, unproven: 24, slowPrivileged: 32 });
   const hosts = Array.from({ length: 150 }, (_, i) => ({ host: `l${i}.hostile${i % 40}.example` }));
   const first = queue(slots, hosts);
@@ -142,7 +142,7 @@ test('150 hosts that each hold a slot for 28 s do not delay other sources', asyn
   expect(newcomer).toBeTypeOf('function');
 });
 
-test('claims above the maximum number of waiting claims are rejected, counted separately for privileged claims', async () => {
+test('claims above the maximum number of waiting claims are rejected, with a separate count for privileged claims', async () => {
   const { slots } = slotsOf({ total: 1, maxWaiting: 1 });
   const held = await take(slots, { host: 'x.example' });
   const stop = new AbortController();

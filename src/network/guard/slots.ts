@@ -13,13 +13,13 @@ export interface SlotLimits {
   /** Maximum number of slots of one source; default `total`. */
   readonly perSource?: number;
   /**
-   * Maximum number of waiting claims, separately for privileged and other claims; further claims are rejected
-   * immediately.
+   * Maximum number of waiting claims, which applies separately to privileged and to other claims. Further claims are
+   * rejected immediately.
    */
   readonly maxWaiting: number;
   /** Number of the `total` slots that only privileged claims get; default 0. */
   readonly reserved?: number;
-  /** Maximum number of unreserved slots for hosts that are slow or have not answered yet; default: all. */
+  /** Maximum number of unreserved slots for hosts that are slow or have not responded yet; default: all. */
   readonly unproven?: number;
   /** Maximum number of the `total` slots for privileged claims to slow hosts; default: all. */
   readonly slowPrivileged?: number;
@@ -29,14 +29,15 @@ export interface SlotLimits {
 export interface Claim {
   /** Host and port in the form of `URL.host`. */
   readonly host: string;
-  /** Source that causes the request; undefined if unknown. */
+  /** Source that causes the request, or undefined if unknown. */
   readonly source?: string;
   /** True if the claim may get a reserved slot (default: false). */
   readonly privileged?: boolean;
 }
 
 /**
- * A function that releases a slot; further calls have no effect. `answered`: the host sent a response, of any content.
+ * Function that releases a slot; further calls have no effect. `answered` is true if the host sent a response of any
+ * content.
  */
 export type Release = (answered?: boolean) => void;
 
@@ -49,7 +50,10 @@ export interface Slots {
   acquire(claim: Claim, waitMs: number, signal: AbortSignal): Promise<Release | 'busy' | 'aborted'>;
 }
 
-/** A group of claims with a common limit, by whether the claims are privileged and whether their hosts are slow. */
+/**
+ * A group of claims with a common limit. The claims of a group are all privileged or all unprivileged, and their hosts
+ * are all slow or all quick.
+ */
 interface Lane {
   readonly privileged: boolean;
   readonly slow: boolean;
@@ -69,7 +73,7 @@ interface Share {
   readonly limit: number;
 }
 
-/** Creates the slots of one client. `clock` returns milliseconds from any origin. */
+/** Creates the slots of one client. `clock` is a monotonic clock, in milliseconds. */
 export function createSlots(limits: SlotLimits, clock: () => number = () => performance.now()): Slots {
   return new FairSlots(limits, clock);
 }
@@ -81,7 +85,7 @@ class FairSlots implements Slots {
   readonly #shareCounts = new Map<string, number>();
   readonly #privilegedLanes = { quick: createLane(true, false), slow: createLane(true, true) };
   readonly #otherLanes = { quick: createLane(false, false), slow: createLane(false, true) };
-  /** All lanes, in the order in which free slots are offered. */
+  /** All groups, in the order in which they are offered free slots. */
   readonly #lanes = [
     this.#privilegedLanes.quick,
     this.#privilegedLanes.slow,
@@ -127,7 +131,7 @@ class FairSlots implements Slots {
 
   #laneOf({ host, privileged = false }: Claim): Lane {
     const pace = this.#paces.of(host);
-    // Treat a privileged host without a response as quick: after a start, all privileged hosts are without one.
+    // Treat a privileged host without a response as quick, because after a start no privileged host has responded yet.
     if (privileged) return pace === 'slow' ? this.#privilegedLanes.slow : this.#privilegedLanes.quick;
     return pace === 'quick' ? this.#otherLanes.quick : this.#otherLanes.slow;
   }
@@ -186,7 +190,7 @@ class FairSlots implements Slots {
     }
   }
 
-  /** Returns the first claim that fits, from the domain that was served longest ago. */
+  /** Returns the first claim that fits, from the domain that has waited longest for a slot. */
   #nextOf({ waiting }: Lane): Waiting | null {
     for (const [domain, entries] of waiting) {
       for (const entry of entries) {

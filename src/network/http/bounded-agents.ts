@@ -2,7 +2,7 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
 
-/** Connection pools that share one maximum of idle connections. */
+/** Connection pools that share one limit on idle connections. */
 export interface BoundedAgents {
   readonly http: HttpAgent;
   readonly https: HttpsAgent;
@@ -28,7 +28,7 @@ export function boundedAgents({ maxIdle, idleMs }: { maxIdle: number; idleMs: nu
   };
 }
 
-/** Sockets without a request, oldest first; above the maximum number, the oldest is closed. */
+/** Sockets without a request, the oldest first. Above the maximum number, the agent closes the oldest socket. */
 interface IdleSockets {
   add(socket: Duplex): void;
   remove(socket: Duplex): void;
@@ -58,13 +58,14 @@ function createIdleSockets(max: number): IdleSockets {
 }
 
 /**
- * Limits the idle sockets of an agent by replacing two of its methods: node itself limits idle sockets only per host.
+ * Limits the idle sockets of an agent by replacing two of the agent's methods, because node limits idle sockets only
+ * per host.
  */
 function boundIdle(agent: HttpAgent, idle: IdleSockets): void {
   const keep = agent.keepSocketAlive.bind(agent);
   const reuse = agent.reuseSocket.bind(agent);
   agent.keepSocketAlive = (socket) => {
-    // `keep` returns a boolean, although its declared type does not.
+    // `keep` returns a boolean, although its declared type has no result.
     const kept = (keep as (socket: Duplex) => unknown)(socket) === true;
     if (kept) idle.add(socket);
     return kept;

@@ -25,8 +25,8 @@ export type HttpFailure =
   | { readonly kind: 'busy' }
   | { readonly kind: 'aborted' }
   /**
-   * The response exceeds a limit: bytes of the headers, bytes of the body as sent or decoded, or elements or depth of
-   * its JSON.
+   * The response exceeds a limit: on the bytes of the headers, on the bytes of the encoded or decoded body, or on the
+   * elements or the depth of its JSON.
    */
   | { readonly kind: 'too_large' };
 
@@ -40,16 +40,19 @@ export interface HttpStatus {
   readonly error: string | null;
 }
 
-/** A response as received, within the limits of size. */
+/** A response as received, within the size limits. */
 export interface RawAnswer {
   readonly kind: 'answer';
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Body as sent; null if it exceeded its limit and the status is not 200. */
+  /** Body before decoding. Null if the body exceeded its limit and the status is not 200. */
   readonly body: Buffer | null;
 }
 
-/** Returns the `Date` header in milliseconds since 1970: the peer's clock, to the second. */
+/**
+ * Returns the time of the `Date` header in milliseconds since 1970. The time is that of the peer's clock, precise to
+ * the second.
+ */
 export function answerDate(headers: IncomingHttpHeaders): number | null {
   return httpDate(headers.date);
 }
@@ -75,7 +78,9 @@ function retryAfter(headers: IncomingHttpHeaders, now: number): number | null {
   return at === null ? null : Math.max(0, at - (answerDate(headers) ?? now));
 }
 
-/** Parses an HTTP date in the only form that is still generated (RFC 9110, IMF-fixdate); null for other forms. */
+/**
+ * Parses an HTTP date in the only form that is still generated (RFC 9110, IMF-fixdate). Returns null for other forms.
+ */
 function httpDate(text: string | undefined): number | null {
   if (text === undefined || !/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return null;
   const time = Date.parse(text);
@@ -151,9 +156,9 @@ export interface ParseOptions {
   /** Maximum depth and number of elements of the JSON (`inputLimits.otherJson`), checked on the bytes. */
   readonly shape?: JsonLimits;
   /**
-   * Requests memory before the bytes are parsed, with an upper estimate of the memory of the parsed value and the
-   * length of the bytes. The bytes are parsed if the promise resolves with `taken`, and dropped otherwise. Never
-   * rejects.
+   * Requests memory before the bytes are parsed, with an upper estimate of the memory of the parsed value and with the
+   * length of the bytes. The bytes are parsed if the promise resolves with `taken`. Any other result drops the bytes.
+   * Never rejects.
    */
   readonly admit?: (decodedBytes: number, length: number) => Promise<TakeOutcome>;
 }
@@ -174,8 +179,8 @@ export async function readJson(
 }
 
 /**
- * Parses the bytes as one JSON value, which is boxed so that `null` is a value. Returns null if the bytes are not one
- * JSON value.
+ * Parses the bytes as one JSON value, which is boxed so that `null` is a value. Returns null if the bytes are not
+ * exactly one JSON value.
  */
 function parseJson(bytes: Buffer): { readonly value: unknown } | null {
   const text = parseText(bytes);

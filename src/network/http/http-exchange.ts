@@ -17,7 +17,7 @@ import { type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from 
 /** Parameters of one request over one connection; sizes in bytes, times in milliseconds. */
 export interface Exchange {
   readonly url: URL;
-  /** Connection pool; false for a new connection that is closed afterwards. */
+  /** Connection pool, or false for a new connection that is closed after the response. */
   readonly agent: Agent | false;
   /** Returns the look-up function of this request; the signal aborts at the end of the request. */
   readonly lookup: (signal: AbortSignal) => LookupFunction;
@@ -35,8 +35,8 @@ export interface Exchange {
 export const smallBodyBytes = 256 * 1024;
 
 /**
- * Result of an exchange. `stale`: a pooled connection was closed before the response, which proves nothing about the
- * peer.
+ * Result of an exchange. `stale` means that a pooled connection was closed before the response; this proves nothing
+ * about the peer.
  */
 export type Outcome = RawAnswer | HttpFailure | { readonly kind: 'stale' };
 

@@ -17,19 +17,21 @@ import {
 import { type Exchange, exchange } from './http-exchange.ts';
 
 /**
- * Settings of a client; all limits have defaults. Those of `SlotLimits` apply to concurrent requests: 4 to one host and
- * port, 64 in total, 4,096 waiting.
+ * Settings of a client; all limits have defaults. The limits of `SlotLimits` apply to concurrent requests. Their
+ * defaults are 4 requests to one host and port, 64 in total, and 4,096 waiting requests.
  */
 export interface HttpClientOptions extends Partial<SlotLimits> {
   readonly policy: AddressPolicy;
   /** `User-Agent` of every request, with the address of this observatory's operator. */
   readonly userAgent: string;
-  /** Maximum number of concurrent bodies of more than 256 KiB (4), half of them reserved for privileged peers. */
+  /**
+   * Maximum number of concurrent bodies of more than 256 KiB (default 4), half of them reserved for privileged peers.
+   */
   readonly largeBodies?: number;
-  /** Maximum number of idle connections (64), and their lifetime in milliseconds (15,000). */
+  /** Maximum number of idle connections (default 64), and their lifetime in milliseconds (default 15,000). */
   readonly maxIdle?: number;
   readonly idleMs?: number;
-  /** Maximum size of the headers of a response, in bytes (16,384). */
+  /** Maximum size of the headers of a response, in bytes (default 16,384). */
   readonly maxHeaderBytes?: number;
   /** Returns milliseconds since 1970; default `Date.now`. */
   readonly clock?: () => number;
@@ -50,7 +52,7 @@ export interface GetOptions {
   readonly maxBytes: number;
   /**
    * Timeout in milliseconds. It limits the wait for a slot, and separately the whole exchange from the resolution to
-   * the last byte; it starts again if a pooled connection was closed and a new one is opened.
+   * the last byte; the second period starts again if a new connection replaces a closed pooled connection.
    */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -65,7 +67,7 @@ export interface GetJsonOptions extends GetOptions, ParseOptions {}
 
 /** Result of an HTTP request for JSON. */
 export type JsonAnswer =
-  /** The response is JSON; `date` is the peer's `Date` header in milliseconds since 1970, to the second. */
+  /** The response is JSON; `date` is the peer's `Date` header in milliseconds since 1970, precise to the second. */
   | { readonly kind: 'json'; readonly status: 200; readonly value: unknown; readonly date: number | null }
   | HttpStatus
   /** The status is 200, but the body is not one JSON value in UTF-8 in a requested coding. */
@@ -102,7 +104,7 @@ export interface BytesClient extends HttpClient {
   getBytes(url: string | URL, options: GetOptions): Promise<BytesAnswer>;
 }
 
-/** Returns a view of a client that uses one peer for all requests. */
+/** Returns a view of a client that attributes all requests to one peer. */
 export function withPeer(http: HttpClient, peer: Peer): HttpClient {
   return {
     getJson: (url, get) => http.getJson(url, { ...get, peer }),
@@ -180,8 +182,8 @@ class GuardedHttpClient implements BytesClient {
   }
 
   /**
-   * Sends a request that ends when the caller or the client aborts. `AbortSignal.any` would leak memory in long-lived
-   * signals.
+   * Sends a request that ends when the caller or the client aborts. `AbortSignal.any` is not used, because it leaks
+   * memory in long-lived signals.
    */
   async #track(text: string, get: GetOptions): Promise<RawAnswer | HttpFailure> {
     const stop = new AbortController();
@@ -208,7 +210,8 @@ class GuardedHttpClient implements BytesClient {
     let answered = false;
     try {
       const first = await exchange({ ...request, agent: this.#agents[admission.loopbackOnly ? 'http' : 'https'] });
-      // Repeat the request on a new connection if the peer closed a pooled connection, because there was no response.
+      // Repeat the request on a new connection if the peer closed a pooled connection, because the peer may not have
+      // received the request.
       const outcome = first.kind === 'stale' ? await exchange({ ...request, agent: false }) : first;
       answered = outcome.kind === 'answer';
       return outcome.kind === 'stale' ? { kind: 'connect', code: 'ECONNRESET' } : outcome;

@@ -22,7 +22,7 @@ function operation(day: number, multikey: string | null, more: object = {}) {
 }
 
 describe('the earlier label keys of an audit log', () => {
-  it('are those before the current key, newest first, each until the operation that replaced it', () => {
+  it('are the keys before the current one, newest first, each until the operation that replaced it', () => {
     const log = [operation(1, null), operation(2, k256), operation(3, k256), operation(4, p256), operation(6, null)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([
       { key: point.p256, from: us(4), until: us(6) },
@@ -33,7 +33,7 @@ describe('the earlier label keys of an audit log', () => {
     expect(parseEarlierLabelKeys([operation(1, k256), operation(2, k256)], did)).toEqual([]);
     expect(parseEarlierLabelKeys([], did)).toEqual([]);
   });
-  it('exclude those of nullified operations', () => {
+  it('exclude the keys of nullified operations', () => {
     const log = [operation(1, k256), operation(2, p256, { nullified: true }), operation(3, null)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([{ key: point.k256, from: us(1), until: us(3) }]);
   });
@@ -43,7 +43,7 @@ describe('the earlier label keys of an audit log', () => {
       { key: point.k256, from: us(1), until: us(3) },
     ]);
   });
-  it('exclude a key that cannot be parsed, and keep the period of the others', () => {
+  it('exclude a key that cannot be parsed, but keep the period of the other keys', () => {
     const log = [operation(1, k256), operation(2, 'zNotAKey'), operation(3, p256)];
     expect(parseEarlierLabelKeys(log, did)).toEqual([{ key: point.k256, from: us(1), until: us(2) }]);
   });

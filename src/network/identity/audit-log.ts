@@ -5,7 +5,7 @@ import { type LabelKey, parseLabelKey } from './label-key.ts';
 /** A key that a labeler used earlier, and the period for which the directory listed it. */
 export interface EarlierLabelKey {
   readonly key: LabelKey;
-  /** Time at which the directory accepted the operation that added the key; null if unknown. */
+  /** Time at which the directory accepted the operation that added the key, or null if unknown. */
   readonly from: Micros | null;
   /** Time at which the key was replaced or removed. */
   readonly until: Micros;
@@ -18,8 +18,8 @@ const didKeyPrefix = 'did:key:';
 
 /**
  * Returns the label keys (`verificationMethods.atproto_label`) that an audit log of the directory lists before the
- * current one, newest first. Nullified operations are ignored. Null if the value is not the audit log of this DID.
- * Source: did:plc, `GET /{did}/log/audit`.
+ * current one, newest first. Nullified operations are ignored. Returns null if the value is not the audit log of this
+ * DID. Source: did:plc, `GET /{did}/log/audit`.
  */
 export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabelKey[] | null {
   if (!Array.isArray(value)) return null;
@@ -45,7 +45,7 @@ export function parseEarlierLabelKeys(value: unknown, did: string): EarlierLabel
     .reverse();
 }
 
-/** Returns the did:key of an operation's label key; null if the operation has none, such as a tombstone. */
+/** Returns the did:key of an operation's label key. Returns null if the operation has no label key, as a tombstone. */
 function keyName({ verificationMethods }: JsonObject): string | null {
   const name = isObject(verificationMethods) ? verificationMethods.atproto_label : undefined;
   return typeof name === 'string' && name.startsWith(didKeyPrefix) ? name : null;

@@ -37,7 +37,7 @@ describe('a served DID document', () => {
     ['indigo_did_plc_doc.json', null, 0],
     ['indigo_did_plc_doc_legacy.json', null, 0],
     ['indigo_did_web_doc.json', null, 0],
-  ])('is parsed: %s', (name, endpoint, keys) => {
+  ])('of the fixture %s has the labeler endpoint %s and %i label keys', (name, endpoint, keys) => {
     const value = JSON.parse(fixture(`did-docs/${name}`)) as { id: string; alsoKnownAs?: string[] };
     const parsed = parseDidDocument(value, value.id, strict);
     const { document } = parsed.kind === 'document' ? parsed : { document: null };
@@ -51,7 +51,7 @@ describe('a served DID document', () => {
   });
 });
 
-describe('the parsed host of the account', () => {
+describe("the parsed address of the account's host", () => {
   const pds = (service: object) => {
     const parsed = parseDidDocument({ id: did, service: [service] }, did, strict);
     return parsed.kind === 'document' ? (parsed.document.pds?.origin ?? null) : 'invalid';
@@ -65,7 +65,7 @@ describe('the parsed host of the account', () => {
     [{ id: '#atproto_pds', type, serviceEndpoint: 'https://pds.example.com/path' }, null],
     [{ id: '#atproto_pds', type: 'AtprotoLabeler', serviceEndpoint: 'https://pds.example.com' }, null],
     [{ id: '#other', type, serviceEndpoint: 'https://pds.example.com' }, null],
-  ])('in %j is %s', (service, origin) => {
+  ])('is, for the services %j, %s', (service, origin) => {
     expect(pds(service)).toBe(origin);
   });
 });
@@ -83,7 +83,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('claims the first at:// name if that name is a handle', () => {
+  it('claims its first at:// name, if that name is a handle', () => {
     const claimed = (alsoKnownAs: unknown) => {
       const parsed = parse({ alsoKnownAs });
       return typeof parsed === 'string' ? parsed : parsed.handle;
@@ -108,7 +108,7 @@ describe('a DID document', () => {
     ['', null],
     [{ uri: 'https://labeler.example' }, null],
     [`https://${'a'.repeat(600)}.example`, null],
-  ])('declares a labeler at %j: %s', (serviceEndpoint, endpoint) => {
+  ])('with a labeler at %j has the labeler endpoint %s', (serviceEndpoint, endpoint) => {
     for (const id of ['#atproto_labeler', `${did}#atproto_labeler`]) {
       const service = [
         { id: '#atproto_pds', type: 'X' },
@@ -144,7 +144,7 @@ describe('a DID document', () => {
     }
   });
 
-  it('has one label key, the first valid one, however many it lists', () => {
+  it('has one label key, which is the first valid key of its list', () => {
     const [first, second] = (JSON.parse(fixture('interop/signature-fixtures.json')) as Record<string, string>[]).map(
       ({ publicKeyDid = '' }) => publicKeyDid.replace('did:key:', ''),
     );
@@ -205,7 +205,7 @@ describe('a label key', () => {
 });
 
 describe('the identifiers of the interoperability tests', () => {
-  it('are handles or not, as the tests state', () => {
+  it('are classified as handles or not, as the tests state', () => {
     expect(lines('handle_syntax_valid.txt').filter((text) => !isHandle(text))).toEqual([]);
     expect(lines('handle_syntax_invalid.txt').filter((text) => isHandle(text))).toEqual([]);
   });
@@ -215,7 +215,7 @@ describe('the identifiers of the interoperability tests', () => {
     expect(names.filter(isResolvableHandle)).toEqual(['a.com', 'A.B.co.uk']);
   });
 
-  it('are DIDs of the two resolved methods or not, as the tests state', () => {
+  it('are classified as DIDs of the two resolved methods or not, as the tests state', () => {
     const resolved = lines('did_syntax_valid.txt').filter((text) => /^did:(plc|web):/.test(text) && isDid(text));
     expect(resolved.every((text) => /^did:plc:[a-z2-7]{24}$|^did:web:[^:/]+$/.test(text))).toBe(true);
     expect(lines('did_syntax_invalid.txt').filter(isDid)).toEqual([]);

@@ -8,12 +8,13 @@ export interface DidDocument {
   readonly did: string;
   /** First `at://` name claimed, in lower case; only a claim until the handle resolves to this DID. */
   readonly handle: string | null;
-  /** True if the document declares a labeler service, even with an unusable endpoint. */
+  /** True if the document declares a labeler service, even if its endpoint is unusable. */
   readonly labelerDeclared: boolean;
-  /** Origin of the labeler service; null if the document declares none with an https origin. */
+  /** Origin of the labeler service. Null if the document declares no labeler service with an https origin. */
   readonly labelerEndpoint: URL | null;
   /**
-   * Origin of the account's host, which stores its records; null if the document declares none with an https origin.
+   * Origin of the account's host, which stores the records of the account. Null if the document declares no host with
+   * an https origin.
    */
   readonly pds: URL | null;
   /** The first valid key with the id `#atproto_label`, since the protocol has one label key; empty if there is none. */
@@ -27,8 +28,8 @@ export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list' | 
 const maxEntries = 64;
 
 /**
- * Parses a document served for `did`. All of its content is foreign. `allowHttp`: accept plain http endpoints, for
- * loopback.
+ * Parses a document served for `did`. All content of the document is foreign. `allowHttp` accepts plain http endpoints,
+ * for loopback.
  */
 export function parseDidDocument(
   value: unknown,
@@ -60,7 +61,7 @@ export function parseDidDocument(
   return { kind: 'document', document };
 }
 
-/** Returns the objects of an optional list; null if the value is not a list. */
+/** Returns the objects of an optional list, or null if the value is not a list. */
 function list(value: unknown): JsonObject[] | null {
   if (value === undefined || value === null) return [];
   return Array.isArray(value) ? value.slice(0, maxEntries).filter(isObject) : null;
@@ -80,7 +81,10 @@ function handleOf(alsoKnownAs: unknown): string | null {
   return isHandle(handle) ? handle.toLowerCase() : null;
 }
 
-/** Parses the address of a service in a document or an operation: an origin without a path; null for anything else. */
+/**
+ * Parses the address of a service in a document or an operation: an origin without a path. Returns null for anything
+ * else.
+ */
 export function parseOrigin(value: unknown, allowHttp: boolean): URL | null {
   if (typeof value !== 'string') return null;
   const schemes = allowHttp ? httpSchemes : ['https:'];

@@ -67,7 +67,7 @@ describe("an operation of the directory's export stream", () => {
     ['of a did:web', { ...message, did: 'did:web:mod.example' }],
     ['of no DID', { ...message, did: 'did:plc:x' }],
     ['that is a list', [message]],
-  ])('is rejected: %s', (_, value) => {
+  ])('is rejected if it is %s', (_, value) => {
     expect(parse(value)).toBe(null);
   });
 

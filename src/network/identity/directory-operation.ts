@@ -10,16 +10,16 @@ export interface DirectoryOperation {
   readonly seq: number;
   readonly did: string;
   /**
-   * True if the operation declares a labeler service with a usable endpoint. The operation may be nullified for 72
-   * hours, so the DID document decides.
+   * True if the operation declares a labeler service with a usable endpoint. The directory may nullify the operation
+   * for 72 hours, so the DID document decides.
    */
   readonly isLabeler: boolean;
 }
 
 /**
- * Parses a message of the export stream; null if the message is not an operation of a did:plc or exceeds the limits.
- * The holder of any DID controls its content. `allowHttp`: accept plain http endpoints, for loopback. Source: did:plc
- * v0.3.0, `GET /export/stream`.
+ * Parses a message of the export stream. Returns null if the message is not an operation of a did:plc or exceeds the
+ * limits. The content of a message is foreign: the holder of any DID controls it. `allowHttp` accepts plain http
+ * endpoints, for loopback. Source: did:plc v0.3.0, `GET /export/stream`.
  */
 export function parseDirectoryOperation(
   data: Buffer,

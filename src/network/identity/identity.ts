@@ -8,14 +8,14 @@ import { type DidDocument, type InvalidDocument, parseDidDocument } from './did-
 /** Result of resolving a DID document. */
 export type Resolution =
   /**
-   * The document was found. `replica`: the primary directory did not respond, and the document comes from a replica,
-   * which may be outdated.
+   * The document was found. `replica` is true if the primary directory did not respond. The document then comes from a
+   * replica and may be outdated.
    */
   | { readonly kind: 'resolved'; readonly document: DidDocument; readonly replica?: true }
   /** The DID does not exist (404), or was deactivated (410). */
   | { readonly kind: 'not_found'; readonly status: 404 | 410 }
   | { readonly kind: 'invalid_document'; readonly reason: InvalidDocument }
-  /** No document arrived, but a later request may succeed: `answer` is the result of the request. */
+  /** No document arrived, but a later request may succeed: `answer` is the failure of the request. */
   | { readonly kind: 'failed'; readonly answer: Exclude<JsonAnswer, { kind: 'json' }> };
 
 /** Settings of an identity resolver; all times in milliseconds. */
@@ -29,17 +29,20 @@ export interface IdentityOptions {
   readonly web?: { readonly http: HttpClient; readonly timeoutMs: number };
   /** URL of the primary did:plc directory. */
   readonly plcUrl?: string;
-  /** URLs of replicas of the directory, in the order of requests if the primary does not respond; default: none. */
+  /**
+   * URLs of replicas of the directory. The resolver requests them in this order if the primary does not respond.
+   * Default: no replica.
+   */
   readonly plcReplicas?: readonly string[];
   /** Address policy of the guard: if loopback is allowed, documents and endpoints may use http. */
   readonly policy: { readonly allowLoopback: boolean };
-  /** Lifetime of a cached resolution in milliseconds (300,000); failures are not cached. */
+  /** Lifetime of a cached resolution in milliseconds (default 300,000); failures are not cached. */
   readonly ttlMs?: number;
-  /** Maximum number of cached documents (10,000). */
+  /** Maximum number of cached documents (default 10,000). */
   readonly maxEntries?: number;
-  /** Timeout of the request for each document, in milliseconds (10,000). */
+  /** Timeout of the request for each document, in milliseconds (default 10,000). */
   readonly timeoutMs?: number;
-  /** Returns milliseconds from any origin. */
+  /** Monotonic clock, in milliseconds. */
   readonly clock: () => number;
 }
 
@@ -60,8 +63,9 @@ export interface IdentityResolver {
    */
   resolve(did: string, options: ResolveOptions): Promise<Resolution>;
   /**
-   * Resolves with the label keys that a did:plc had before its current one, newest first, from the directory's audit log;
-   * empty for other methods, which have no log. Null if the directory sent no usable log. Never rejects.
+   * Resolves with the label keys that a did:plc had before its current one, newest first, from the directory's audit
+   * log; Resolves with an empty list for other methods, because those have no audit log, and with null if the directory
+   * sent no usable log. Never rejects.
    */
   earlierLabelKeys(did: string, options: Omit<ResolveOptions, 'fresh'>): Promise<readonly EarlierLabelKey[] | null>;
 }

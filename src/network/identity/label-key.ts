@@ -14,8 +14,8 @@ export interface LabelKey {
 const maxMultibaseLength = 128;
 
 /**
- * Parses the key of a verification method: `Multikey`, or one of the two types of older documents. Null if the key is
- * of another type, or not a point of its curve.
+ * Parses the key of a verification method: `Multikey`, or one of the two types of older documents. Returns null if the
+ * key is of another type, or is not a point of its curve.
  */
 export function parseLabelKey(type: string, publicKeyMultibase: string): LabelKey | null {
   if (publicKeyMultibase.length > maxMultibaseLength) return null;

@@ -29,7 +29,7 @@ export interface HandleOptions {
    * Resolves the TXT records of a name through a resolver; the host itself is never contacted. An abort ends the query.
    */
   readonly resolveTxt: (name: string, signal: AbortSignal) => Promise<string[][]>;
-  /** Timeout in milliseconds of the DNS query and of the request to the host, each (5,000). */
+  /** Timeout in milliseconds of the DNS query and of the request to the host, each (default 5,000). */
   readonly timeoutMs?: number;
 }
 
@@ -46,7 +46,7 @@ export async function resolveHandle(
   const name = handle.toLowerCase();
   const byDns = await askDns(name, resolveTxt, timeoutMs, signal);
   const named = byDns.kind === 'did' || byDns.kind === 'several' ? byDns : await askHost(name, http, timeoutMs, signal);
-  // If one source has no answer and the other failed, the result is a failure: the handle may exist.
+  // Report a failure if one source names no DID and the other failed, because the handle may exist.
   if (named.kind === 'failed' || (named.kind === 'none' && byDns.kind === 'failed')) return { kind: 'failed' };
   if (named.kind !== 'did') return { kind: 'not_found' };
   const { did } = named;
@@ -122,7 +122,10 @@ function didIn(text: string): Named {
   return isDid(text) ? { kind: 'did', did: text } : { kind: 'none' };
 }
 
-/** Runs work with a timeout and the caller's signal. Rejects after either, and aborts the work. */
+/**
+ * Runs work with a timeout and the caller's signal. Rejects and aborts the work after the timeout or if the caller
+ * aborts.
+ */
 async function within<T>(
   timeoutMs: number,
   signal: AbortSignal,

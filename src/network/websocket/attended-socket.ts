@@ -5,7 +5,7 @@ import type { AddressPolicy, Resolve } from '../guard/address-policy.ts';
 import { type Liveness, type LivenessOptions, watchLiveness } from './liveness.ts';
 import { type PartialMessage, type PartialMessageOptions, watchPartialMessage } from './partial-message.ts';
 
-/** The URL of a websocket, and the limits of its connection; all times in milliseconds. */
+/** The URL of a websocket and the limits of its connection, with all times in milliseconds. */
 export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   /** URL of the websocket: `wss:`, or `ws:` to loopback if the policy allows it. */
   readonly url: string;
@@ -28,7 +28,7 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly onFrame: (data: Buffer, isBinary: boolean) => void;
   /** Resolves the host of the URL to its addresses. */
   readonly resolve: Resolve;
-  /** `User-Agent` of the handshake. */
+  /** Value of the `User-Agent` header of the handshake. */
   readonly userAgent: string;
 }
 
@@ -65,7 +65,10 @@ export interface Phase {
   socket?: Socket;
 }
 
-/** Handler of a socket's events from its creation to its end. Deadlines run from the opening. */
+/**
+ * Handler of the events of one socket, from its creation to its end. Deadlines apply from the opening of the
+ * connection.
+ */
 export class AttendedSocket implements GuardedSocket {
   readonly closed: Promise<CloseInfo>;
   readonly #ws: WebSocket;
@@ -132,7 +135,7 @@ export class AttendedSocket implements GuardedSocket {
     });
     this.#liveness = watchLiveness(this.#options, {
       ping: () => this.#ws.ping(),
-      // Terminate without a closing handshake, which a dead peer would not answer.
+      // Terminate without a closing handshake, because a dead peer would not respond to one.
       dead: (reason) => this.#terminate({ reason }),
     });
   }
@@ -141,7 +144,7 @@ export class AttendedSocket implements GuardedSocket {
     if (this.#end(info)) this.#ws.terminate();
   }
 
-  /** Records the reason for the end of the connection. Returns true for the first reason. */
+  /** Records the reason for the end of the connection. Returns true only for the first reason of a connection. */
   #end(info: CloseInfo): boolean {
     if (this.#ending) return false;
     this.#ending = info;

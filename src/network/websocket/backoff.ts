@@ -12,7 +12,7 @@ export interface BackoffOptions {
 export interface Backoff {
   /** Returns the next wait, in whole milliseconds. */
   next(): number;
-  /** Restarts the sequence after a stable connection: the next wait has the first maximum again. */
+  /** Restarts the sequence after a stable connection, so that the next wait has the first maximum again. */
   reset(): void;
 }
 

@@ -22,9 +22,9 @@ export type ConnectFailure =
  */
 export class ConnectError extends Error {
   readonly kind: ConnectFailure;
-  /** HTTP status of a `handshake_status` failure; null for other failures. */
+  /** HTTP status of a `handshake_status` failure, or null for other failures. */
   readonly status: number | null;
-  /** XRPC error name in the response that refused the handshake; null if there is none. */
+  /** XRPC error name in the response that refused the handshake, or null if there is none. */
   readonly error: string | null;
   /** True if a later attempt can succeed. */
   readonly retryable: boolean;

@@ -4,7 +4,7 @@ export interface LivenessOptions {
   readonly pingMs: number;
   /** Maximum time in milliseconds from a ping to a pong or other data. */
   readonly pongMs: number;
-  /** Maximum time in milliseconds without a message, even if the peer answers pings. */
+  /** Maximum time in milliseconds without a message, even if the peer responds to pings. */
   readonly idleMs: number;
 }
 
@@ -27,8 +27,8 @@ export interface LivenessActions {
 }
 
 /**
- * Starts to watch a connection. Silence is counted in ticks of a timer and not by a clock: a tick that is late because
- * this process was busy counts once, so the peer is not blamed for time in which this process did not read. A missed
+ * Starts to watch a connection. Silence is counted in ticks of a timer and not by a clock: a late tick of a busy
+ * process counts once, so time in which the process did not read is not counted as silence of the peer. A missed
  * deadline is detected late, by at most a quarter of the shortest deadline.
  */
 export function watchLiveness(options: LivenessOptions, act: LivenessActions): Liveness {
@@ -43,7 +43,7 @@ class TickingLiveness implements Liveness {
   #controlCame = false;
   #silentTicks = 0;
   #ticksToPing: number;
-  /** Number of ticks since the unanswered ping; null if no ping is unanswered. */
+  /** Number of ticks since the ping without a pong, or null if every ping has a pong. */
   #unanswered: number | null = null;
   #isPaused = false;
 

@@ -47,7 +47,7 @@ describe('a message that arrives in parts', () => {
     expect(noted.acts).toEqual(['pause', 'resume']);
   });
 
-  test('ends its connection after its timeout, which excludes time in which the caller does not read', () => {
+  test('ends its connection after its timeout, which excludes the time in which the caller does not read', () => {
     const { noted, partial } = watch();
     partial.chunk(10);
     vi.advanceTimersByTime(20_000);
@@ -61,7 +61,7 @@ describe('a message that arrives in parts', () => {
     expect([vi.getTimerCount(), noted.bytes]).toEqual([0, 0]);
   });
 
-  test('is not late if each chunk completes a message and begins another', () => {
+  test('does not time out if each chunk completes one message and begins another', () => {
     const { noted, partial } = watch();
     for (let second = 0; second < 100; second += 1) {
       partial.message(100);

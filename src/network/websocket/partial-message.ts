@@ -14,7 +14,7 @@ export interface PartialMessage {
   message(bytes: number): void;
   /** Records a chunk after the messages that it completes were taken. */
   chunk(bytes: number): void;
-  /** Records whether the caller is reading: a message does not time out while it is not. */
+  /** Records whether the caller is reading. A message does not time out while the caller is not reading. */
   setReading(reading: boolean): void;
   stop(): void;
 }

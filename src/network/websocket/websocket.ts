@@ -28,11 +28,13 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
     maxPayload: options.maxFrameBytes,
     closeTimeout: options.closeMs,
-    // Disable compression of messages: it costs more than it saves, and the peer would control memory of this process.
+    // Disable compression of messages: compression costs more than it saves, and the peer would control memory of this
+    // process.
     perMessageDeflate: false,
     // Skip the validation of UTF-8, because the consumer of the frames validates their bytes.
     skipUTF8Validation: true,
-    // Deliver all messages of one read at once; delivering one per turn would limit the rate to that of the event loop.
+    // Deliver all messages of one read in the same turn; one message per turn would limit the rate to that of the event
+    // loop.
     allowSynchronousEvents: true,
     finishRequest(request: ClientRequest) {
       request.once('socket', (socket) => {

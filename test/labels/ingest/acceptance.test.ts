@@ -14,12 +14,12 @@ let sim: Sim;
 let labeler: Labeler;
 let station: LabelStation | null = null;
 let network: { readonly plc: string; readonly relays: readonly string[] };
-/** Offset of the correct time, which moves the test away from midnight if necessary. */
+/** Offset of the correct time from this machine's clock. The offset moves the test away from midnight if necessary. */
 let ahead = 0;
 const present = () => micros(Date.now() * 1000 + ahead);
-/** Error of this machine's wall clock, in microseconds. */
+/** Error of this machine's wall clock in the simulation, in microseconds. */
 let offset = 0;
-/** Time by which the clocks of this machine, and of the others, were advanced, in microseconds. */
+/** Time by which the clocks of this machine and of the other machines were advanced, in microseconds. */
 let passed = { monotonic: 0, others: 0 };
 
 const wall = () => micros(present() + offset);
@@ -68,7 +68,7 @@ function observed(): LabelStation {
   return station;
 }
 
-test('a full disk pauses acceptance with a growing gap, and acceptance resumes without a loss', async () => {
+test('acceptance pauses with a growing gap on a full disk, and resumes without a loss', async () => {
   observed().store.limitPages(1);
   labeler.faults.emit(2_000);
   await until('the pause', async () => (await gaps(observed())).length > 0);
@@ -86,7 +86,7 @@ test('a full disk pauses acceptance with a growing gap, and acceptance resumes w
   expect(all).toEqual([{ source: null, reason: 'ingest_paused', start: begun?.start, end: all[0]?.end }]);
 });
 
-test('a stopped reader of the store that keeps the log full pauses acceptance with a growing gap until it ends', async () => {
+test('acceptance pauses with a growing gap while a stopped reader of the store keeps the log full, until that reader ends', async () => {
   // The instrument is restarted with a log that is full at 16 MB, most of which one commit may write.
   const { folder } = observed();
   await observed().stop();
@@ -119,7 +119,7 @@ test('a stopped reader of the store that keeps the log full pauses acceptance wi
   expect(await gaps(observed())).toHaveLength(begun + 1);
 });
 
-test('a clock step forward is a gap, and acceptance pauses until an upstream confirms the clock', async () => {
+test('a clock step forward causes a gap, and acceptance pauses until an upstream confirms the clock', async () => {
   offset = hour;
   labeler.faults.emit(5);
   await until('the gap', async () => (await gaps(observed())).length > 0);
@@ -135,7 +135,7 @@ test('a clock step forward is a gap, and acceptance pauses until an upstream con
   expect((gap?.end ?? 0) - (gap?.start ?? 0)).toBeGreaterThanOrEqual(hour);
 });
 
-test('a clock step back is a gap, and labels that were judged as being in the future are judged again', async () => {
+test('a clock step back causes a gap, and labels that were judged as being in the future are judged again', async () => {
   offset = -hour;
   labeler.faults.emit(5);
   // The labels and the epoch are in the future of the wrong clock.
@@ -153,7 +153,7 @@ test('a clock step back is a gap, and labels that were judged as being in the fu
 });
 
 test('no label is stamped after a backward correction of the clock until the clock has reached the last stamp', async () => {
-  // All clocks except that of this machine go back by 70 s.
+  // All clocks except this machine's clock go back by 70 s.
   passed.others = 0;
   offset = 70_000_000;
   labeler.faults.emit(1);
@@ -174,7 +174,7 @@ test('no label is stamped after a backward correction of the clock until the clo
   for await (const { problems } of observed().store.verify()) expect(problems).toEqual([]);
 });
 
-test('a suspend is a gap, and acceptance resumes once an upstream confirms the clock', async () => {
+test('a suspend causes a gap, and acceptance resumes once an upstream confirms the clock', async () => {
   const before = wall();
   // The monotonic clock of this machine did not advance.
   offset = hour;

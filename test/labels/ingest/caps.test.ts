@@ -63,7 +63,7 @@ describe('a source that exceeds its share of a day', () => {
     loud.faults.emit(40);
     calm.faults.emit(5);
     await until('the first labels', async () => (await rows(observed))[loud.did] === 40);
-    // Pages are read from the stored cursor; without it, the pages of the next day would begin with all 50 labels.
+    // Wait for the stored cursor. Without it, the pages of the next day would begin with all 50 labels.
     await until('the cursor of the pages', async () => (await cursor(observed, loud)) === 40);
     // The number of labels is below the share of the next day even if stream and poll both deliver them.
     loud.faults.emit(10);
@@ -78,7 +78,7 @@ describe('a source that exceeds its share of a day', () => {
     );
     const stored = (await rows(observed))[loud.did] ?? 0;
     expect(stored).toBeLessThanOrEqual(45);
-    // An earlier artifact may not contain the last labels of the other labeler.
+    // Wait for a later artifact, because an earlier one may lack the last labels of the other labeler.
     expect((await observed.published()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
     const [begun] = await gaps(observed);
     await until('a longer gap', async () => ((await gaps(observed))[0]?.end ?? 0) > (begun?.end ?? 0));
@@ -98,12 +98,12 @@ describe('a source that exceeds its share of a day', () => {
     const lastDay = Math.floor(wall() / day);
     stage.passed += (lastDay + 1) * day - wall();
     await until('the delayed labels', async () => (await rows(again))[loud.did] === loud.edge);
-    await until('not paused any more', async () =>
+    await until('no longer paused', async () =>
       (await again.overview()).caveats.some((text) =>
         text.startsWith('0 of 2 labelers that this instrument follows are paused'),
       ),
     );
-    // The source is still not ranked, because its counts of the week are incomplete.
+    // The source is still unranked, because its counts of the week are incomplete.
     expect((await again.overview()).top_labelers_7d).toEqual([{ labeler_did: calm.did, count: 10 }]);
   });
 });

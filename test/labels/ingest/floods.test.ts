@@ -12,7 +12,7 @@ import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 import { openSqliteReader } from '../../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../../src/store/time.ts';
 
-/** Tests of the built program with labelers that send as fast as they can, and one honest seeded labeler. */
+/** Tests of the built program with labelers that send as fast as possible, and one honest seeded labeler. */
 
 let folder: string;
 let sim: Sim;
@@ -86,8 +86,8 @@ function peakMemory({ process }: LabelsProcess): number {
 
 /** Returns the processor time of the process, in seconds. */
 function cpuSeconds({ process }: LabelsProcess): number {
-  // The fields are parsed after the name in parentheses, which may contain any text: utime and stime are fields 14 and
-  // 15, in hundredths of a second.
+  // Parse the fields after the name in parentheses, because the name may contain any text. The fields 14 and 15 are
+  // utime and stime, in hundredths of a second.
   const fields = readFileSync(`/proc/${process.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
@@ -113,13 +113,13 @@ test.each([
   await giveHonestly(40);
   const sent = flooders.reduce((sum, flooder) => sum + flooder.sent, 0) * bytes;
   expect(sent).toBeGreaterThan(20_000_000);
-  // New sources together may use a fifth of the day's budget, of which an eighth is available at once.
+  // New sources together may use a fifth of the day's budget, of which an eighth is available immediately.
   expect(diskBytes()).toBeLessThan(40_000_000);
   expect(peakMemory(labels)).toBeLessThan(1024 ** 3);
   const { gaps } = await stored();
   expect(gaps.filter(({ source }) => source === null || source === honest.did)).toEqual([]);
   expect(overview().caveats.join()).not.toContain('No labels of');
-  // After the flood, honest labelers are read as before the flood.
+  // The honest labeler is read after the flood as before it.
   for (const flooder of flooders) flooder.calm();
   await giveHonestly(5);
   expect(overview().coverage.sources.established).toBeGreaterThanOrEqual(1);

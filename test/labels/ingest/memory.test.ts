@@ -14,7 +14,7 @@ async function made(...options: Parameters<typeof labelReader>): Promise<LabelRe
   return reader;
 }
 
-test('the memory for received input is released when it is stored, and when reading ends', async () => {
+test('the memory for received input is released when the input is stored, and when reading ends', async () => {
   const rows = Array.from({ length: 600 }, (_, i) => ({ n: i + 1, label: row(i + 1, 600_000 - i) }));
   const observed = await made({
     page: (cursor, limit) => pagesOf(rows, cursor, limit),
@@ -35,7 +35,7 @@ test('large pages wait for memory while a labeler with a few labels is read', as
   const hostile = await made({
     page: (cursor) => (cursor === 0 ? answer([row(1, 600_000)], '1') : answer([])),
     pageCost: 20_000_000,
-    // The end of a connection would also end the wait for memory.
+    // Keep the connection open, because its end would also end the wait for memory.
     streamless: true,
   });
   const { decoded } = hostile.memory;

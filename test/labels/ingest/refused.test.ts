@@ -54,7 +54,7 @@ test.each<[string, Partial<LabelerProfile>]>([
     });
     return started;
   };
-  /** Emits new labels, and waits until the rows are read that these labels cause to be read again. */
+  /** Emits new labels. They cause rows to be read again; waits until those rows are read. */
   const goOn = async (observed: LabelStation): Promise<void> => {
     for (let i = 0; i < 2; i += 1) {
       faults.emit(2);
@@ -90,7 +90,7 @@ test('refused rows beyond the bound of the memory are counted and do not stop th
   labeler.faults.labels('pre_epoch', { count: 2 });
   labeler.faults.labels('foreign', { count: 4_000 });
   labeler.faults.emit(3);
-  await until('the labels after them', async () => (await rows(observed)) === 3);
+  await until('the labels after the refused rows', async () => (await rows(observed)) === 3);
   expect(await refused(observed)).toEqual({ pre_epoch: 2, foreign_src: 4_000 });
   expect(await store.refusedRows()).toHaveLength(16);
   await observed.stop();

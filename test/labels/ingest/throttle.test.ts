@@ -11,7 +11,7 @@ import { until } from '../../../harness/process/until.ts';
 import { infoFrame } from '../../../sim/labelers/wire.ts';
 import { wait } from '../../../src/labels/clock/wait.ts';
 
-/** Tests of throttling: a labeler must not be able to cause unlimited repeated work. */
+/** Tests of throttling, which prevents a labeler from causing unlimited repeated work. */
 
 let reader: LabelReader | null = null;
 
@@ -52,7 +52,7 @@ test('a labeler that repeatedly reports an outdated cursor causes one gap, and i
   expect(observed.gaps.filter(({ reason }) => reason === 'cursor_reset').length).toBeLessThanOrEqual(1);
 });
 
-test('a labeler whose connections end at once is throttled, even if each delivers new labels', async () => {
+test('a labeler with connections that end immediately is throttled, even if each delivers new labels', async () => {
   const rows = Array.from({ length: 1_000 }, (_, i) => ({ n: i + 1, label: row(i + 1) }));
   const { observed, waits } = await made({
     page: (cursor, limit) => pagesOf(rows.slice(0, observed.connections), cursor, limit),

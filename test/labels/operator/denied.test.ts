@@ -53,7 +53,7 @@ const deniedCaveats = async (station: LabelStation) =>
   (await station.overview()).caveats.filter((text) => text.includes('denied'));
 
 describe('a denied labeler', () => {
-  test('leaves the enrolment at once with a gap, is not discovered again, and resumes at its position when it is allowed', async () => {
+  test('leaves the enrolment immediately with a gap, is not discovered again, and resumes at its position when it is allowed', async () => {
     const { station, hostile, honest } = await observe();
     const before = Date.now() * 1000;
     await deny(station.folder, hostile.did);
@@ -76,7 +76,7 @@ describe('a denied labeler', () => {
     expect((await rows(station)).get(hostile.did)).toBe(5);
 
     await allow(station.folder, hostile.did);
-    await until('its labels of that time', async () => (await rows(station)).get(hostile.did) === 12);
+    await until('the labels from the time of the denial', async () => (await rows(station)).get(hostile.did) === 12);
     await until('enrolled', async () => (await station.overview()).coverage.sources.enrolled === 3);
     expect(await deniedCaveats(station)).toEqual([]);
     const refusals = await station.store.refusals({
@@ -142,7 +142,7 @@ describe('the purge of a denied labeler’s rows', () => {
 
     await allow(station.folder, hostile.did);
     hostile.faults.emit(4);
-    // Removed rows are not read again, but new ones are.
+    // The instrument does not read removed rows again, but reads new rows.
     await until('its new labels', async () => (await rows(station)).get(hostile.did) === 4);
   });
 
@@ -169,7 +169,7 @@ describe('a damaged list of denied labelers', () => {
     expect((await station.published()).coverage.sources.enrolled).toBe(2);
   });
 
-  test('prevents a start with one line that gives a remedy', async () => {
+  test('prevents a start with one line that states a remedy', async () => {
     const { station, given } = await observe();
     await station.stop();
     writeFileSync(denyPath(station.folder), 'null');

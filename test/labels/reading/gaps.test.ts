@@ -70,12 +70,12 @@ describe.each(software)('the reading of a labeler with %s', (kind) => {
       epochUs: (await observed.store.epoch()).startedAt,
       which: 'emitted',
     });
-    await until('all that was emitted', async () => (await rows(observed)) === truth?.accepted);
+    await until('all emitted labels', async () => (await rows(observed)) === truth?.accepted);
     expect(await gaps(observed)).toEqual([]);
   });
 });
 
-describe.each(software)('the gap after an interruption, with %s', (kind) => {
+describe.each(software)('the gap after an interruption of a labeler with %s', (kind) => {
   test.each<[string, Quirk | null, (labeler: Labeler) => unknown]>([
     [
       'a cursor in the future',
@@ -110,7 +110,7 @@ describe.each(software)('the gap after an interruption, with %s', (kind) => {
     labeler.faults.loseTail(2);
     labeler.faults.emit(4);
     await until('the failed look-up', () => labeler.faults.fired.get('query_answer') === 2);
-    await until('all that was emitted', async () => (await rows(observed)) === 7);
+    await until('all emitted labels', async () => (await rows(observed)) === 7);
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
@@ -149,7 +149,7 @@ describe.each(software)('the gap after an interruption, with %s', (kind) => {
       const [labeler] = made.labelers.list;
       if (!labeler) throw new Error('the simulation has no labeler');
       labeler.faults.emit(20);
-      // The labels are authored within the epoch, and before they are requested.
+      // Author the labels within the epoch, and before they are requested.
       made.labelers.directory.set(labeler.did, 'no_service');
       stage.station = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
       const observed = stage.station;

@@ -13,8 +13,8 @@ import { errorFrame } from '../../../sim/labelers/wire.ts';
 import { readPosition, writePosition } from '../../../src/labels/label/position.ts';
 
 /**
- * Tests of the last row that was read: an emptied database counts as a reset, and a replaced last row does not,
- * regardless of the request that first finds the change.
+ * Tests of the last row that was read. An emptied database counts as a reset and a replaced last row does not,
+ * whichever request first finds the change.
  */
 
 interface Row {
@@ -25,9 +25,9 @@ interface Row {
 /** A labeler with a database. The stream begins after the cursor and then sends added rows. */
 class Labeler {
   rows: readonly Row[] = [1, 2, 3, 4].map((n) => ({ n, label: row(n, 4_000 - n) }));
-  /** Number of served pages. */
+  /** Number of pages served so far. */
   pages = 0;
-  /** Pending requests for pages wait for this promise; null while requests are served. */
+  /** Pending requests for pages wait for this promise, or null while requests are served. */
   #held: PromiseWithResolvers<void> | null = null;
   #stream: ScriptedStream | null = null;
 
@@ -106,8 +106,8 @@ function reasons({ gaps, withdrawn }: LabelReader): readonly string[] {
 
 const afterwards: Row = { n: 10, label: row(10) };
 
-describe('an emptied database is a reset, and reading continues', () => {
-  test('a poll that finds an emptied database detects the reset at once', async () => {
+describe('the reader of an emptied database', () => {
+  test('detects the reset immediately in a poll that finds no rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [];
@@ -118,7 +118,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('a poll that finds new rows in a database that was emptied detects the reset', async () => {
+  test('detects the reset in a poll that finds new rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -127,7 +127,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(observed.quirks).toContain('tail_missing');
   });
 
-  test('a poll detects a reset of a database that has the same number of rows again, and all rows are read', async () => {
+  test('detects the reset in a poll if the database has the same number of rows again, and reads all rows', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     labeler.rows = [11, 12, 13, 14, 15, 16].map((n) => ({ n: n - 10, label: row(n) }));
@@ -135,7 +135,7 @@ describe('an emptied database is a reset, and reading continues', () => {
     expect(reasons(observed)).toEqual(['cursor_reset']);
   });
 
-  test('the first poll after a restart detects an emptied database', async () => {
+  test('detects the reset in the first poll after a restart', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'poll');
     labeler.rows = [afterwards];
@@ -145,13 +145,13 @@ describe('an emptied database is a reset, and reading continues', () => {
   });
 
   test.each([
-    ['the stream, whose cursor lies in the future', 'stream', []],
-    ['the stream, which gives the next row', 'stream', [afterwards]],
+    ['the stream, whose cursor is in the future', 'stream', []],
+    ['the stream, which sends the next row', 'stream', [afterwards]],
     ['a poll, whose page is empty', 'poll', []],
     ['a poll, which finds the next row', 'poll', [afterwards]],
-    ['both at once, with nothing', 'both', []],
-    ['both at once, with the next row', 'both', [afterwards]],
-  ] as const)('a restarted reader detects an emptied database by %s', async (_, first, rows) => {
+    ['both together, without a row', 'both', []],
+    ['both together, with the next row', 'both', [afterwards]],
+  ] as const)('detects the reset after a restart by %s', async (_, first, rows) => {
     const labeler = new Labeler();
     const before = await read(labeler, 'stream');
     labeler.rows = rows;
@@ -177,7 +177,7 @@ describe('an emptied database is a reset, and reading continues', () => {
   });
 });
 
-describe('a replaced last row is not a gap', () => {
+describe('the reader after a replacement of the last row', () => {
   /** Makes the labeler remove the label of the last row, through a row with a new number between further rows. */
   function replaceLast(labeler: Labeler): void {
     const last = labeler.rows.at(-1);
@@ -190,7 +190,7 @@ describe('a replaced last row is not a gap', () => {
     ];
   }
 
-  test('a poll that finds a replaced last row records no gap', async () => {
+  test('records no gap if a poll finds the replacement', async () => {
     const labeler = new Labeler();
     const observed = await read(labeler, 'poll');
     replaceLast(labeler);
@@ -199,7 +199,7 @@ describe('a replaced last row is not a gap', () => {
     expect(observed.quirks).not.toContain('tail_missing');
   });
 
-  test('the first poll after a restart that finds a replaced last row records no gap', async () => {
+  test('records no gap if the first poll after a restart finds the replacement', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'poll');
     replaceLast(labeler);
@@ -208,7 +208,7 @@ describe('a replaced last row is not a gap', () => {
     expect(reasons(observed)).toEqual([]);
   });
 
-  test('a resumed stream that sends the replacement of its last row next records no gap', async () => {
+  test('records no gap if a resumed stream sends the replacement next', async () => {
     const labeler = new Labeler();
     const before = await read(labeler, 'stream');
     replaceLast(labeler);
@@ -219,7 +219,7 @@ describe('a replaced last row is not a gap', () => {
   });
 });
 
-test('a full page without the last row causes a gap, and reading continues after the page', async () => {
+test('records a gap for a full page without the last row, and continues after the page', async () => {
   const labeler = new Labeler();
   const observed = await read(labeler, 'poll');
   labeler.rows = Array.from({ length: 300 }, (_, i) => ({ n: i + 5, label: row(i + 5) }));
@@ -228,9 +228,9 @@ test('a full page without the last row causes a gap, and reading continues after
   expect(observed.source.position.cursor).toBe(304);
 });
 
-test('a labeler whose pages never show the last row again is checked twice, then once an hour', async () => {
+test('checks a labeler whose pages never show the last row again twice, and then once an hour', async () => {
   const labeler = new Labeler();
-  // Its cursors are between the numbers of rows, so the cursor minus one is still after the row.
+  // The cursors of this labeler are between the numbers of rows, so the cursor minus one is still after the row.
   const page: LabelScript['page'] = (cursor, limit, asked) => labeler.page(cursor, limit, asked);
   labeler.rows = labeler.rows.map(({ n, label }) => ({ n: n * 10, label }));
   reader = await labelReader({

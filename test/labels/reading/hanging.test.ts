@@ -11,7 +11,7 @@ import { createSim, type Sim } from '../../../sim/index.ts';
 import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 
-/** Number of hanging hosts; larger than any limit on concurrent requests to new sources. */
+/** Number of hanging hosts, which exceeds every limit on concurrent requests to new sources. */
 const strangers = 120;
 
 let directory: string;
@@ -78,18 +78,18 @@ async function terminate(labels: LabelsProcess): Promise<{ code: number | null; 
   return { code, stderr };
 }
 
-test('endpoints whose names are never resolved delay neither honest labelers nor SIGTERM', async () => {
+test('honest labelers and SIGTERM are not delayed by endpoints whose names are never resolved', async () => {
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `https://l${i}.hostile${i}.example`);
   }
   const labels = observe([...hostile.map(({ did }) => did), honest.did]);
   await labels.observing;
-  await until('a hundred names are asked for', () => names().size >= 100);
-  await until('the honest one is read', () => established() === 1);
+  await until('a hundred names are queried', () => names().size >= 100);
+  await until('the honest labeler is read', () => established() === 1);
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('endpoints that accept connections and never respond delay neither honest labelers nor SIGTERM', async () => {
+test('honest labelers and SIGTERM are not delayed by endpoints that accept connections and never respond', async () => {
   const silent = await listenForTest(createServer());
   for (const [i, { did }] of hostile.entries()) {
     sim.labelers.directory.point(did, `http://l${i}.hostile${i}.localhost:${silent.port}`);
@@ -97,15 +97,15 @@ test('endpoints that accept connections and never respond delay neither honest l
   const labels = observe([...hostile.map(({ did }) => did), honest.did]);
   await labels.observing;
   await until('a hundred connections hang', () => silent.seen.length >= 100);
-  await until('the honest one is read', () => established() === 1);
+  await until('the honest labeler is read', () => established() === 1);
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);
 
-test('hanging hosts of did:web delay neither the directory nor SIGTERM', async () => {
+test('the directory and SIGTERM are not delayed by hanging hosts of did:web', async () => {
   const web = hostile.map((_, i) => `did:web:l${i}.hostile${i}.example`);
   const labels = observe([...web, honest.did]);
   await labels.observing;
   await until('the lane is full', () => names().size >= 8);
-  await until('the honest one is read', () => established() === 1);
+  await until('the honest labeler is read', () => established() === 1);
   expect(await terminate(labels)).toEqual({ code: 0, stderr: [] });
 }, 120_000);

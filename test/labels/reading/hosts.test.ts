@@ -69,7 +69,7 @@ test('a slow host gets four concurrent requests and delays no other host, and al
     return (await rows(observed, alone.did)) > 5;
   });
   shared.faults.emit(2_000);
-  await until('the backlog of one', async () => (await rows(observed, shared.did)) === shared.edge, 90_000);
+  await until('the backlog of one labeler', async () => (await rows(observed, shared.did)) === shared.edge, 90_000);
   await until('all are read', async () => (await observed.overview()).coverage.sources.established === 13);
   expect(shared.queriesAtOnce).toBe(4);
   expect(alone.queriesAtOnce).toBe(1);
@@ -89,7 +89,7 @@ test('many hanging hosts delay no read of a document', async () => {
   const observed = await startStation({ seeds: hanging.map(({ did }) => did), plc: plc ?? '', jetstream, timings });
   stage.station = observed;
   await until('all requests hang', () => hanging.filter(({ queriesAtOnce }) => queriesAtOnce > 0).length === 29);
-  await until('the new one has its document read', async () => {
+  await until('the document of the new labeler is read', async () => {
     made.labelers.declare(late.did, 'update');
     return (await observed.store.roster()).some(({ did, endpoint }) => did === late.did && endpoint !== null);
   });

@@ -19,7 +19,7 @@ test.each([
   ['a stream and pages', {}],
   ['pages alone', { ailment: 'no_stream' }],
 ] as const)(
-  'a labeler with %s that is found late, and whose first read a stop interrupts, has a gap for the time whose labels are too old',
+  'a labeler with %s that is found late and whose first read is interrupted has a gap for the time of labels that are too old',
   async (_, shape) => {
     const made = createSim({
       ...{ rate: 1, historyHours: 0, labelers: 1, labelRate: 0 },
@@ -41,7 +41,7 @@ test.each([
 
     stage.passed += 60 * hour;
     labeler.faults.emit(600);
-    // Pages are delayed, so that the test can stop the reader between two pages.
+    // Delay pages, so that the test can stop the reader between two pages.
     labeler.faults.delayed(300);
     const second = await start([labeler.did], folder);
     await until('a first page', async () => (await rows(second)) > 0);

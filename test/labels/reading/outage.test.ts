@@ -36,7 +36,8 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const observed = await startStation({ seeds: [labeler.did], plc }, { wall, monotonic });
   stage.station = observed;
   const { startedAt } = await observed.store.epoch();
-  // The gap before the first frame of a labeler without pages does not belong to this outage.
+  // Wait until the gap before the first frame of a labeler without pages is complete, because that gap does not belong
+  // to this outage.
   await until('the end of the fill-in', async () =>
     (await observed.store.roster()).some(
       (row) => (labelerFromRow(row, null).tracker.unreadSince ?? startedAt) > startedAt,
@@ -48,8 +49,8 @@ async function outOfReach(shape: Partial<LabelerProfile>) {
   const established = async () => (await observed.overview()).coverage.sources.established === 1;
   await until('established', established);
   await labeler.faults.dead();
-  // A page in progress is accepted first, so that the clock is not advanced during its acceptance.
-  await until('the outage is noticed', async () => !(await established()));
+  // Wait until a page in progress is accepted, so that the clock is not advanced during its acceptance.
+  await until('the outage is detected', async () => !(await established()));
   return { labeler, observed, before };
 }
 
@@ -57,8 +58,8 @@ describe.each([
   ['a stream and pages', {}],
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
-] as const)('a labeler with %s that was out of reach', (_, shape) => {
-  test('is resumed at its position after two hours: all labels are stored, and its gap is withdrawn', async () => {
+] as const)('a labeler with %s that was unreachable', (_, shape) => {
+  test('is resumed at its position after two hours, with all labels stored and its gap withdrawn', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
@@ -90,24 +91,24 @@ describe.each([
   });
 });
 
-// Each case uses one transport. With both, the stored rows would not show the progress of reading (sampled rows are
-// stored before reading begins, and the other transport may already be at the end), so the clock could advance by two
+// Use one transport in each case. With both, the stored rows would not show the progress of reading: sampled rows are
+// stored before reading begins, and the other transport may already be at the end. The clock could then advance by two
 // days at any point.
 describe.each([
   ['pages alone', { ailment: 'no_stream' }],
   ['a stream alone', { ailment: 'no_query' }],
-] as const)('a labeler with %s that was out of reach', (_, shape) => {
-  test('has no gap after two hours for labels that were accepted in time, even if their end is known two days later', async () => {
+] as const)('a labeler with %s that was unreachable', (_, shape) => {
+  test('has no gap after two hours for labels that were accepted in time, even if the reader sees their end two days later', async () => {
     const { labeler, observed, before } = await outOfReach({ ...shape, software: 'skyware' });
     labeler.faults.emit(10);
     stage.passed += 2 * hour;
     await until('the gap', async () => (await gaps(observed)).length > before.length);
-    // The labeler responds slowly, so that the rows are stored before the next response shows that they were the last
-    // rows.
+    // Delay the responses of the labeler, so that the rows are stored before the next response shows that they were the
+    // last rows.
     labeler.faults.delayed(1_000);
     await labeler.faults.revive();
     await until('all missed labels', async () => (await rows(observed)) === 15);
-    // The clock advances by two days before the reader receives the page that shows the end.
+    // Advance the clock by two days before the reader receives the page that shows the end.
     stage.passed += 49 * hour;
     await until('no gap', async () => (await gaps(observed)).length === before.length);
     expect(await gaps(observed)).toEqual(before);

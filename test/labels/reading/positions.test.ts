@@ -31,7 +31,7 @@ test('the cursor "0" of an empty page is not used as a position, so no page is r
   const read = quirks.get('zero_cursor') ?? 0;
   labeler.faults.emit(250);
   await until(
-    'an empty page after them',
+    'an empty page after the first',
     async () => (quirks.get('zero_cursor') ?? 0) > read && (await rows()) === 250,
   );
   const [position] = await store.positions();

@@ -134,14 +134,14 @@ test('a reset after a live frame causes a gap since the source was last read to 
   expect(observed.gaps).toMatchObject([{ start: since, reason: 'cursor_reset' }]);
 });
 
-test('polls read the rows between two connections, although pages contain rows of the first connection', async () => {
+test('the polls read the rows between two connections, although pages contain rows of the first connection', async () => {
   const all = rows(905);
   const label = (n: number) => all[n - 1]?.label;
   let there = 400;
   const observed = await made({
     days: 1,
     page: async (cursor, limit, asked) => {
-      // The second page hangs, and so do the pages after the frames of the first connection during the second
+      // The second page hangs. The pages after the frames of the first connection also hang during the second
       // connection.
       if (observed.connections === 1 && cursor >= 50) return never(asked);
       if (observed.connections === 2) await until('a live frame', () => observed.stored.has('v900'));
@@ -166,7 +166,7 @@ test('polls read the rows between two connections, although pages contain rows o
   await until('all', () => observed.stored.size >= 904);
 });
 
-test('frames that arrive with the handshake are all read, even if they exceed the queue', async () => {
+test('the frames that arrive with the handshake are all read, even if they exceed the queue', async () => {
   const observed = await made({
     connected: ({ cursor, send }) => {
       for (let n = cursor ?? 1; n <= 3_000; n += 1) send(n, row(n));
@@ -295,7 +295,7 @@ describe('a poll without a free slot', () => {
         polls += 1;
         return busy;
       },
-      // The reader stops in its pause after the fourth poll, because an attempt in progress would have begun a trial.
+      // Stop the reader in its pause after the fourth poll, because an attempt in progress would have begun a trial.
       wait: async (ms, signal) => {
         if (polls < 4) return wait(ms, signal);
         paused.resolve(undefined);

@@ -60,7 +60,7 @@ async function stored({ store }: LabelStation) {
 }
 
 describe('a real skyware labeler', () => {
-  test('is observed by its stream: applied and removed labels are verified, and no label is repeated after a restart', async () => {
+  test('is observed by its stream, with applied and removed labels verified and no label repeated after a restart', async () => {
     station = await startStation({ seeds: [did], plc: directory.url });
     const { overview } = station;
     await until('established', async () => (await overview()).coverage.sources.established === 1);
@@ -69,7 +69,7 @@ describe('a real skyware labeler', () => {
     await labeler.createLabel({ uri: account, val: 'spam', neg: true });
     await until('stored', async () => (await stored(station as LabelStation)).length === 3);
     await station.stop();
-    // This label is created while no instrument runs.
+    // Create this label while no instrument runs.
     await labeler.createLabel({ uri: post, val: 'late' });
     station = await startStation({ seeds: [did], plc: directory.url }, { folder: station.folder });
     await until('resumed', async () => (await stored(station as LabelStation)).length >= 4);
@@ -124,7 +124,7 @@ describe('a real skyware labeler', () => {
 /** Starts a host in front of the labeler that forwards queries and does not support websockets. */
 async function withoutStream(to: string) {
   const server = createServer((request, response) => {
-    // Either side may have closed the connection before the response.
+    // Ignore errors, because either side may have closed the connection before the response.
     fetch(new URL(request.url ?? '/', to))
       .then(async (answer) => {
         response.writeHead(answer.status, { 'Content-Type': 'application/json' }).end(await answer.text());

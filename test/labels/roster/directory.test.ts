@@ -51,7 +51,7 @@ test("a labeler that appears only in the directory's stream is enrolled and read
   );
 });
 
-test('operations during a stop of the instrument or an outage of the stream are replayed', async () => {
+test('operations from a stop of the instrument or an outage of the stream are replayed', async () => {
   const { directory, a, b, c, observe } = await network();
   const first = await observe();
   await until('a connection to the stream', () => directory.stream.cursors.length === 1);
@@ -61,11 +61,19 @@ test('operations during a stop of the instrument or an outage of the stream are 
   await first.stop();
   await directory.publish(b);
   const second = await observe(first.folder);
-  await until('a labeler of the time without a process', async () => (await second.enrolled()).includes(b), 60_000);
+  await until(
+    'the labeler that was declared while no process ran',
+    async () => (await second.enrolled()).includes(b),
+    60_000,
+  );
   expect(directory.stream.cursors).toEqual([null, seq]);
   directory.stream.close('ConsumerTooSlow');
   await directory.publish(c);
-  await until('a labeler of the time without a stream', async () => (await second.enrolled()).includes(c), 60_000);
+  await until(
+    'the labeler that was declared during the outage of the stream',
+    async () => (await second.enrolled()).includes(c),
+    60_000,
+  );
 });
 
 test('an operation of a known labeler causes a read of its document', async () => {

@@ -7,10 +7,10 @@ import { createSim } from '../../../sim/index.ts';
 const stage = labelStage();
 
 test.each(['jetstream', 'jetstreamHost'] as const)(
-  'a labeler is found by its record, and its changed document is read, over the wire format of the address %s',
+  'a labeler is found by its record, and its changed document is read, in the format of the address %s',
   async (wire) => {
     const made = createSim({
-      // The announcement replaces the next event, because events are more frequent than announcements.
+      // Replace the next event by the announcement, because events are more frequent than announcements.
       ...{ rate: 200, historyHours: 0, labelers: 1, labelRate: 0 },
       shapeLabeler: () => ({ software: 'skyware', seeded: false, relays: [] }),
     });
@@ -21,7 +21,7 @@ test.each(['jetstream', 'jetstreamHost'] as const)(
     const station = await startStation({ seeds: [], plc: addresses.plc ?? '', jetstream: addresses[wire] });
     stage.station = station;
     const enrolled = async () => (await station.store.roster()).some((row) => row.did === did && row.enrolled);
-    // The first connection begins live, so the record is announced until the instrument receives it.
+    // Announce the record until the instrument receives it, because the first connection begins live.
     await until('the labeler', async () => {
       made.labelers.declare(did);
       return enrolled();

@@ -6,13 +6,13 @@ import { createSim } from '../../../sim/index.ts';
 
 const stage = labelStage();
 
-test('definitions are stored with their date, from the labeler’s host or the Jetstream, and handles with their confirmation', async () => {
+test('definitions from the labeler’s host or the Jetstream are stored with their date, and handles with their confirmation', async () => {
   const made = createSim({ rate: 1, historyHours: 0, labelers: 3, labelRate: 0 });
   stage.sim = made;
   const { plc, jetstream } = await made.start();
   const [quiet, told, without] = made.labelers.list;
   if (!quiet || !told || !without) throw new Error('three labelers were asked for');
-  // Neither labeler has a record at its host; the Jetstream reports a new record of one of them.
+  // Neither labeler has a record at its host, but the Jetstream reports a new record of one of them.
   made.labelers.pds.records.delete(told.did);
   made.labelers.pds.records.delete(without.did);
   const seeds = [quiet, told, without].map(({ did }) => did);
@@ -26,7 +26,7 @@ test('definitions are stored with their date, from the labeler’s host or the J
   const observed = await startStation({ seeds, plc: plc ?? '', jetstream, timings }, { resolveTxt });
   stage.station = observed;
   await until('definitions', async () => (await observed.store.definitions(quiet.did)).length === 1);
-  // A new connection does not receive earlier events, so the event is repeated.
+  // Repeat the event, because a new connection does not receive earlier events.
   await until('the event', async () => {
     made.labelers.declare(told.did);
     return (await observed.store.definitions(told.did)).length === 1;

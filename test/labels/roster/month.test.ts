@@ -12,7 +12,7 @@ const { start, labelers, publications } = month;
 const end = micros(start + 30 * day);
 const last = publications.at(-1)?.overview;
 
-/** Returns the outage of a labeler that lasted longer than 7 days; null if there was no such outage. */
+/** Returns a labeler's outage of more than 7 days, or null if there was no such outage. */
 function longOutage({ life }: (typeof labelers)[number]) {
   const long = life.outages.find(({ from, until }) => until - from > unreachableAfter);
   return long ? { from: start + long.from, until: start + long.until } : null;

@@ -212,7 +212,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       ['of a bucket that does not exist', at(mod, 16, 'x'), 'batch_too_large'],
       ['of a broken number', at(mod, 0.5, 'x'), 'batch_too_large'],
       ['of invalid Unicode', at(mod, 0, '\ud800'), 'invalid_observation'],
-    ] as const)('are refused if %s', async (_, change, code) => {
+    ] as const)('are refused if they are %s', async (_, change, code) => {
       await expect(on.store.append({ ...batch(noon, [1]), refusedRows: [change] })).rejects.toMatchObject({ code });
       expect(await on.store.refusedRows()).toEqual([]);
     });

@@ -151,7 +151,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       ]);
     });
 
-    it('are limited per source: the closest ones become one unknown gap, and no gap is hidden', async () => {
+    it('are limited per source by merging the closest ones into one unknown gap, and no gap is hidden', async () => {
       for (let i = 0; i < 600; i++) await on.store.recordGap(gap(mod, i * 10, i * 10 + 5));
       const kept = await on.store.gaps({ start: noon, end: later(noon, 6_000), source: mod });
       expect(kept).toHaveLength(512);
@@ -224,7 +224,7 @@ describe.each(kinds)('retention of days over $name', (kind) => {
       );
     });
 
-    it('includes revisions of definitions: equal ones once, and the newest 16', async () => {
+    it('includes the newest 16 revisions of definitions, and equal revisions once', async () => {
       const revision = (n: number) => ({ did: mod, seenAt: later(noon, n), content: `{"n":${n}}` });
       expect(await on.store.putDefinitions(revision(0))).toBe(true);
       expect(await on.store.putDefinitions({ ...revision(0), seenAt: later(noon, 9) })).toBe(false);

@@ -4,7 +4,7 @@ import { labelers, labelNumber, noon, observationOf, subjects } from '../../../h
 import { StoreModel } from '../../../harness/conformance/model.ts';
 import { kinds, later, problems } from '../../../harness/conformance/suite.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
-import { targetKinds } from '../../../src/contract/vocabulary.ts';
+import { signatureVerdicts, targetKinds } from '../../../src/contract/vocabulary.ts';
 import type { AccountChunk, AccountFilter, Batch, Observation, StoreWriter } from '../../../src/store/port.ts';
 import { day, hour, micros, minute, second } from '../../../src/store/time.ts';
 
@@ -26,7 +26,7 @@ describe.each(kinds)('a store over $name, compared with a model', (kind) => {
   });
 });
 
-/** Generates a step in a store's history: time passes, then labels arrive; sometimes maintenance runs. */
+/** Generates a step in a store's history, in which time passes, labels arrive, and maintenance may run. */
 const step = fc.record({
   wait: fc.oneof(
     fc.integer({ min: 0, max: 90 * second }),
@@ -48,7 +48,7 @@ const step = fc.record({
 const history = fc.array(step, { minLength: 1, maxLength: 10 });
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Generates a query: start and end as fractions of the history, and the way of reading. */
+/** Generates a query with start and end as fractions of the history, and with a kind of read. */
 const question = fc.record({
   from: fc.double({ min: 0, max: 1, noNaN: true }),
   to: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -73,11 +73,15 @@ type Question = typeof question extends fc.Arbitrary<infer T> ? T : never;
 async function agree(store: StoreWriter, steps: readonly Step[], questions: readonly Question[]): Promise<void> {
   const model = new StoreModel();
   let now = noon;
-  // Labels from more than 48 h ago get other values, because admission would refuse their repetition.
+  // Give labels from more than 48 h ago other values, because admission would refuse their repetition.
   for (const [i, { wait, labels, refused, position, maintain }] of steps.entries()) {
     now = later(now, wait);
     const age = Math.floor((now - noon) / (2 * day));
-    const observations = labels.map((n) => observationOf(labelNumber(n, { exp: `${age}` })));
+    const observations = labels.map((n) => ({
+      ...observationOf(labelNumber(n, { exp: `${age}` })),
+      signature: signatureVerdicts[n % signatureVerdicts.length] ?? 'verified',
+      live: n % 2 === 0,
+    }));
     const positions = position ? [{ ...position, endpoint: 'https://e.example' }] : [];
     const asked: Batch = { at: now, observations, refusals: refused as Batch['refusals'], positions };
     expect(await store.append(asked), `step ${i}`).toEqual(model.append(asked));
@@ -122,6 +126,7 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     expect(await store.countsByLabeler(interval)).toEqual(model.byLabeler(interval));
     expect(await store.labelersActive(interval)).toBe(model.byLabeler(interval).length);
     expect(await store.refusals(interval)).toEqual(model.refusals(interval));
+    expect(await store.labelerCounters(interval)).toEqual(model.labelerCounters(interval, noon));
     if (interval.start % hour === 0 && interval.end % hour === 0) {
       expect(await store.countsOverTime({ ...interval, bucket: 'hour' })).toEqual(model.overTime(interval, hour));
     }

@@ -153,7 +153,7 @@ describe.each(kinds)('reading rows over $name', (kind) => {
       const aliceRows = (from: number, count: number) => Array.from({ length: count }, (_, i) => 4 * (from + i));
       await grow(1_000, aliceRows(0, 700));
       await check(whole);
-      // Rows may be added to the rest of the day; more rows are added before the same end.
+      // Add rows to the rest of the day, and further rows before the same end.
       await grow(5_000, aliceRows(700, 600));
       await check(whole);
       await check(whole, { labeler: mod });

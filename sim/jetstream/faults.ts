@@ -6,6 +6,7 @@ import { errorFrame } from '../events/wire.ts';
 import { type Dice, dice } from '../random.ts';
 import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
+import type { HandshakeFaults } from './handshake-faults.ts';
 import { createLiar, type Lie } from './liar.ts';
 
 /** All faults that the host can be made to have. */
@@ -49,18 +50,6 @@ export interface FaultRecord {
 /** Selects one connection; without a selection, a fault affects every open connection. */
 export interface OneConnection {
   readonly connection?: number;
-}
-
-/** Faults that affect a handshake and its connection. */
-export interface HandshakeFaults {
-  /** Returns the HTTP status with which a handshake is refused; null to accept it. */
-  refusal(): number | null;
-  /** Returns the number of a connection's first event; `honest` is the number that its cursor means without a fault. */
-  start(connection: number, cursorUs: number | null, honest: number): number;
-  /** Returns the fault at the connection's transition from replay to live traffic; null for none. */
-  cutover(connection: number): Cutover | null;
-  /** Returns the replacement for regular frames on every connection; null while the host is honest. */
-  lie(): Lie | null;
 }
 
 /** Parts of the simulated network that the faults change. */
@@ -155,19 +144,31 @@ export class Faults implements HandshakeFaults {
 
   /**
    * Withholds events of some collections (NSIDs) permanently from every consumer, for a number of seconds of the
-   * stream, like a host that loses them. The numbers of these events are missing on the method's wire.
+   * stream, like a host that loses them. The numbers of these events are missing on the method's wire, unless other
+   * events replace them (`replaced`), as on a host that never received them.
    */
-  mute({ collections, seconds }: { readonly collections: readonly string[]; readonly seconds: number }): FaultRecord {
+  mute({
+    collections,
+    seconds,
+    replaced = false,
+  }: {
+    readonly collections: readonly string[];
+    readonly seconds: number;
+    readonly replaced?: boolean;
+  }): FaultRecord {
     const { source, truth } = this.#scope;
     const from = this.#edge();
     const to = source.seek(truth.timeOf(from) + seconds * 1_000_000);
+    const muted: number[] = [];
     for (let seq = from; seq < to; ) {
       const { first, count, species } = source.plan(seq);
       for (; seq < Math.min(to, first + count); seq += 1) {
         const collection = source.species[species[seq - first] ?? 0]?.collection ?? null;
-        if (collection !== null && collections.includes(collection)) truth.hidden.add({ from: seq, to: seq + 1 });
+        if (collection !== null && collections.includes(collection)) muted.push(seq);
       }
     }
+    if (replaced) this.#replaceEach(muted, 'untracked collection');
+    else for (const seq of muted) truth.hidden.add({ from: seq, to: seq + 1 });
     return this.#fire('mute', this.#scope.connections(), from, to);
   }
 
@@ -237,8 +238,7 @@ export class Faults implements HandshakeFaults {
    * Replaces the next events by events of unknown kinds and rare shapes: the named variants, or each variant in turn.
    */
   unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
-    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
-    return this.#replace('unknown', events, variants, this.#unknown);
+    return this.#replace('unknown', events, variants, this.#unknownFrames());
   }
 
   /** Replaces the next events by posts of about the given number of bytes. */
@@ -347,6 +347,16 @@ export class Faults implements HandshakeFaults {
     const from = this.#edge();
     this.#alterable().replace(from, templates);
     return this.#fire(fault, [], from, from + events);
+  }
+
+  #unknownFrames(): Map<string, number> {
+    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
+    return this.#unknown;
+  }
+
+  #replaceEach(seqs: readonly number[], variant: string): void {
+    const template = this.#unknownFrames().get(variant) ?? 0;
+    for (const seq of seqs) this.#alterable().replace(seq, [template]);
   }
 
   #alterable(): GeneratedSource {

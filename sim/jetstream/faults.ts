@@ -52,6 +52,13 @@ export interface OneConnection {
   readonly connection?: number;
 }
 
+/** Collections (NSIDs) whose events a host does not send, for a number of seconds of the stream. */
+interface Mute {
+  readonly collections: readonly string[];
+  readonly seconds: number;
+  readonly replaced?: boolean;
+}
+
 /** Parts of the simulated network that the faults change. */
 export interface FaultScope {
   readonly source: EventSource;
@@ -147,15 +154,7 @@ export class Faults implements HandshakeFaults {
    * stream, like a host that loses them. The numbers of these events are missing on the method's wire, unless other
    * events replace them (`replaced`), as on a host that never received them.
    */
-  mute({
-    collections,
-    seconds,
-    replaced = false,
-  }: {
-    readonly collections: readonly string[];
-    readonly seconds: number;
-    readonly replaced?: boolean;
-  }): FaultRecord {
+  mute({ collections, seconds, replaced = false }: Mute): FaultRecord {
     const { source, truth } = this.#scope;
     const from = this.#edge();
     const to = source.seek(truth.timeOf(from) + seconds * 1_000_000);
@@ -167,7 +166,8 @@ export class Faults implements HandshakeFaults {
         if (collection !== null && collections.includes(collection)) muted.push(seq);
       }
     }
-    if (replaced) this.#replaceEach(muted, 'untracked collection');
+    const other = replaced ? (this.#unknownFrames().get('untracked collection') ?? 0) : 0;
+    if (replaced) for (const seq of muted) this.#alterable().replace(seq, [other]);
     else for (const seq of muted) truth.hidden.add({ from: seq, to: seq + 1 });
     return this.#fire('mute', this.#scope.connections(), from, to);
   }
@@ -352,11 +352,6 @@ export class Faults implements HandshakeFaults {
   #unknownFrames(): Map<string, number> {
     this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
     return this.#unknown;
-  }
-
-  #replaceEach(seqs: readonly number[], variant: string): void {
-    const template = this.#unknownFrames().get(variant) ?? 0;
-    for (const seq of seqs) this.#alterable().replace(seq, [template]);
   }
 
   #alterable(): GeneratedSource {

@@ -79,6 +79,7 @@ class Run {
   #hosts: readonly Host[] = [];
   #weather: Weather | null = null;
   #artifacts = 0;
+  #isFilled = false;
   #failedAtMs: number | null = null;
   #failoverMs: number | null = null;
 
@@ -132,6 +133,7 @@ class Run {
     await until('both hosts are read', () => this.#sims.every((sim) => openConnections(sim) >= 1));
     await this.#minutes(1);
     await until('both backfills are over', () => this.#sims.every((sim) => openConnections(sim) === 1), 120_000);
+    this.#isFilled = true;
   }
 
   /** Each fault occurs on both hosts, in two orders. */
@@ -238,6 +240,8 @@ class Run {
     if (!host || !first || !second) throw new Error('the artifact is of no observed host');
     if (host === second && this.#failoverMs === null) this.#failOver(now);
     if (host === first && this.#failoverMs !== null) this.#problems.push(`${instant(now)}: the first host returned`);
+    // The time before is observed only in part until the backfill is over.
+    if (!this.#isFilled) return;
     const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;
     const toUs = Date.parse(artifact.window.end) * 1000;
     for (const name of collectionNames) {

@@ -47,6 +47,7 @@ export const proofTier: readonly string[] = [
   'test/weather/faults.test.ts',
   'test/weather/kill.test.ts',
   'test/weather/liar.test.ts',
+  'test/weather/truth.test.ts',
 ];
 
 /** Test files that take longer than 20 seconds, the longest first: a long file that starts last would run alone. */
@@ -57,6 +58,7 @@ export const longFiles: readonly string[] = [
   'test/labels/siege.test.ts',
   'test/store/system-call-faults.test.ts',
   'test/weather/kill.test.ts',
+  'test/weather/truth.test.ts',
   'test/labels/seeds.test.ts',
   'test/facts/mutation.test.ts',
   'test/store/kill.test.ts',

@@ -6,6 +6,7 @@ import { errorFrame } from '../events/wire.ts';
 import { type Dice, dice } from '../random.ts';
 import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
+import type { HandshakeFaults } from './handshake-faults.ts';
 import { createLiar, type Lie } from './liar.ts';
 
 /** All faults that can be injected into the host. */
@@ -51,16 +52,11 @@ export interface OneConnection {
   readonly connection?: number;
 }
 
-/** Faults that affect a handshake and its connection. */
-export interface HandshakeFaults {
-  /** Returns the HTTP status with which a handshake is refused, or null to accept the handshake. */
-  refusal(): number | null;
-  /** Returns the number of a connection's first event; `honest` is the number for its cursor without a fault. */
-  start(connection: number, cursorUs: number | null, honest: number): number;
-  /** Returns the fault at the connection's transition from replay to live traffic, or null for none. */
-  cutover(connection: number): Cutover | null;
-  /** Returns the replacement for regular frames on every connection, or null while the host is honest. */
-  lie(): Lie | null;
+/** Collections (NSIDs) whose events a host does not send, for a number of seconds of the stream. */
+interface Mute {
+  readonly collections: readonly string[];
+  readonly seconds: number;
+  readonly replaced?: boolean;
 }
 
 /** Parts of the simulated network that the faults change. */
@@ -158,19 +154,24 @@ export class Faults implements HandshakeFaults {
 
   /**
    * Withholds events of some collections (NSIDs) permanently from every consumer, for a number of seconds of the
-   * stream, like a host that loses them. The numbers of these events are missing in the method's frames.
+   * stream, like a host that loses them. The numbers of these events are missing in the frames of the method, unless other
+   * events replace them (`replaced`), as on a host that never received them.
    */
-  mute({ collections, seconds }: { readonly collections: readonly string[]; readonly seconds: number }): FaultRecord {
+  mute({ collections, seconds, replaced = false }: Mute): FaultRecord {
     const { source, truth } = this.#scope;
     const from = this.#edge();
     const to = source.seek(truth.timeOf(from) + seconds * 1_000_000);
+    const muted: number[] = [];
     for (let seq = from; seq < to; ) {
       const { first, count, species } = source.plan(seq);
       for (; seq < Math.min(to, first + count); seq += 1) {
         const collection = source.species[species[seq - first] ?? 0]?.collection ?? null;
-        if (collection !== null && collections.includes(collection)) truth.hidden.add({ from: seq, to: seq + 1 });
+        if (collection !== null && collections.includes(collection)) muted.push(seq);
       }
     }
+    const other = replaced ? (this.#unknownFrames().get('untracked collection') ?? 0) : 0;
+    if (replaced) for (const seq of muted) this.#alterable().replace(seq, [other]);
+    else for (const seq of muted) truth.hidden.add({ from: seq, to: seq + 1 });
     return this.#fire('mute', this.#scope.connections(), from, to);
   }
 
@@ -241,8 +242,7 @@ export class Faults implements HandshakeFaults {
    * turn.
    */
   unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
-    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
-    return this.#replace('unknown', events, variants, this.#unknown);
+    return this.#replace('unknown', events, variants, this.#unknownFrames());
   }
 
   /** Replaces the next events by posts of about the given number of bytes. */
@@ -351,6 +351,11 @@ export class Faults implements HandshakeFaults {
     const from = this.#edge();
     this.#alterable().replace(from, templates);
     return this.#fire(fault, [], from, from + events);
+  }
+
+  #unknownFrames(): Map<string, number> {
+    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
+    return this.#unknown;
   }
 
   #alterable(): GeneratedSource {

@@ -6,7 +6,7 @@ import type { EventSource } from '../events/source.ts';
 import { getZstdDictionary, infoFrame, subscribeEvents } from '../events/wire.ts';
 import { Delivery, type Truth } from '../truth.ts';
 import { Connection } from './connection.ts';
-import type { HandshakeFaults } from './faults.ts';
+import type { HandshakeFaults } from './handshake-faults.ts';
 import { type Refusal, readMethod, readSubscription, type Subscription } from './subscription.ts';
 
 /** Websocket subprotocol of the method's frames. */

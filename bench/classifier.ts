@@ -1,5 +1,5 @@
 /**
- * Compares the classifier with JSON.parse of the same frames, from memory on one core, in one run: their rounds
+ * Compares the classifier with JSON.parse of the same frames, from memory on one core, in one run. The rounds
  * alternate, so that other load affects both equally. Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs';

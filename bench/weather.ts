@@ -1,7 +1,8 @@
 /**
- * Measures the weather instrument as an operator runs it: one hour of backlog from a simulated host on loopback, with
- * durable counts, alternating in one run with `@atcute/jetstream` (validation off) that only counts the same backlog in
- * memory; its resident memory; and the duration of a summary with 45 days in the store. Prints one line of JSON.
+ * Measures the weather instrument as an operator runs it. It reads one hour of backlog from a simulated host on
+ * loopback, with durable counts. Rounds alternate with `@atcute/jetstream` (validation off), which only counts the same
+ * backlog in memory. Also measures resident memory, and the duration of a summary with 45 days in the store. Prints one
+ * line of JSON.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,7 +17,7 @@ import { dayUs, emptyDelta, windowUs } from '../src/weather/window/window.ts';
 import { keptDays, openWindowStore } from '../src/weather/window/window-store.ts';
 
 const rounds = 3;
-/** Mean events per second: at least 1.2 million per hour, at any hour of the day. */
+/** Mean events per second, which gives at least 1.2 million per hour at any hour of the day. */
 const rate = 480;
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
@@ -40,7 +41,7 @@ function logged(child: ChildProcess, text: string): Promise<void> {
       seen += data.toString();
       if (seen.includes(text)) resolve();
     });
-    child.once('exit', () => reject(new Error(`ended before it said "${text}": ${seen}`)));
+    child.once('exit', () => reject(new Error(`the process ended before it logged "${text}": ${seen}`)));
   });
 }
 
@@ -71,7 +72,7 @@ async function ours(jetstream: string): Promise<Backlog> {
   }
 }
 
-/** The platform's WebSocket without a parameter that the simulated host does not support. */
+/** The platform's WebSocket, with a URL without the parameter that the simulated host does not support. */
 class WithoutHello extends WebSocket {
   constructor(address: string | URL, protocols?: string | string[]) {
     const url = new URL(address);
@@ -117,7 +118,7 @@ async function summaryMs(): Promise<number[]> {
         delta.counts.fill(300 + (i % 89));
         return delta;
       });
-      // Each half hour has a short gap, so that there are many spans.
+      // Leave a short gap in each half hour, so that there are many spans.
       const observed = Array.from({ length: 48 }, (_, i) => ({
         from: from + i * 1_800_000_000,
         to: from + (i + 1) * 1_800_000_000 - 1_000_000,

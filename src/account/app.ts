@@ -63,30 +63,9 @@ export interface AccountApp {
 
 /** Creates the account application, which routes requests by a fixed table of exact paths. */
 export function createAccountApp(options: AccountAppOptions): AccountApp {
-  const { reading, cursors, budget, cost, bounds, basePath, openapi, alarm, clock, answered } = options;
+  const { reading, basePath, openapi, alarm, answered } = options;
   const common = accountCommonHeaders;
-  const services: AccountServices = {
-    async read({ client, gone, reserve }, account, work) {
-      const wait = cost.waitFor(client, clock());
-      if (wait !== null) throw new BudgetSpent(wait);
-      const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
-      const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
-      const found = await reading.run(turn, (store) => {
-        // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
-        // memory.
-        if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
-        return work(store);
-      });
-      // Rendering a page costs more than reading its data, so render no page for a client that has disconnected.
-      if (gone.aborted) throw new StoreBusy('left', 1);
-      return found;
-    },
-    sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
-    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
-    cursors,
-    manifests: rememberManifests(),
-    bounds,
-  };
+  const services = servicesOf(options);
   const health = json(200, { status: 'ok', service: 'almanac-account' }, common);
   const excluded = withBody(200, 'text/plain; charset=utf-8', robots, common);
   const notFound = accountError('not_found');
@@ -145,18 +124,45 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
         now,
         enough,
         async draw(account) {
-          const target = `${basePath}${accountPaths.account}?did=${account}`;
-          const asked = {
-            method: 'GET',
-            target,
-            ifNoneMatch: undefined,
-            acceptEncoding: undefined,
-            client: 'ourselves',
-          };
-          const { reply } = await replyTo(asked, now, enough);
+          const { reply } = await replyTo(
+            pageRequest(`${basePath}${accountPaths.account}?did=${account}`),
+            now,
+            enough,
+          );
           return reply.status === 200;
         },
       }),
+  };
+}
+
+/** Returns the request with which a warm-up renders a page. */
+function pageRequest(target: string): ReadRequest {
+  return { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
+}
+
+/** Creates the services that the routes share: turns of reads, budgets and cursors. */
+function servicesOf({ reading, cursors, budget, cost, bounds, clock }: AccountAppOptions): AccountServices {
+  return {
+    async read({ client, gone, reserve }, account, work) {
+      const wait = cost.waitFor(client, clock());
+      if (wait !== null) throw new BudgetSpent(wait);
+      const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
+      const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
+      const found = await reading.run(turn, (store) => {
+        // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
+        // memory.
+        if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
+        return work(store);
+      });
+      // Rendering a page costs more than reading its data, so render no page for a client that has disconnected.
+      if (gone.aborted) throw new StoreBusy('left', 1);
+      return found;
+    },
+    sent: ({ client }, bytes) => cost.charge(client, { bytes }, clock()),
+    waitFor: ({ client, now }, account) => budget.waitFor(client, account, now),
+    cursors,
+    manifests: rememberManifests(),
+    bounds,
   };
 }
 

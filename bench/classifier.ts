@@ -1,22 +1,25 @@
 /**
- * Compares the classifier with JSON.parse of the same frames, from memory on one core, in one run. The rounds
- * alternate, so that other load affects both equally. Prints one line of JSON.
+ * Compares the classifiers of both protocols with JSON.parse of the same frames, from memory on one core. Their rounds
+ * alternate, and each ratio is of two neighbouring rounds. Rates are per second of this thread's processor time, so
+ * that other processes of the machine affect them little. Prints one line of JSON for each protocol.
  */
-import { readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { type Wire, wires } from '../src/contract/vocabulary.ts';
 import { createClassifier } from '../src/weather/classify/classify.ts';
+import { createEventsClassifier } from '../src/weather/classify/classify-events.ts';
+import type { Classifier } from '../src/weather/classify/frame-facts.ts';
+import { ResyncMemory } from '../src/weather/classify/resync-memory.ts';
+import { inOneBuffer, recordedEvents } from './recorded-events.ts';
 import { median } from './stats.ts';
 
 const rounds = 15;
 const framesARound = 300_000;
+const targets: Readonly<Record<Wire, { readonly ratio: number }>> = {
+  'jetstream.legacy': { ratio: 2.9 },
+  'jetstream.subscribeEvents': { ratio: 2.5 },
+};
 
-const recorded = readFileSync(new URL('../test/fixtures/jetstream/production_v1.jsonl', import.meta.url), 'utf8')
-  .split('\n')
-  .filter((line) => line !== '');
-const frames = framesInOneBuffer(recorded);
-const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
-const classify = createClassifier();
-
-function classified(): number {
+function classified(classify: Classifier, frames: readonly Buffer[]): number {
   let counted = 0;
   for (let i = 0, at = 0; i < framesARound; i += 1) {
     const frame = frames[at];
@@ -26,53 +29,51 @@ function classified(): number {
   return counted;
 }
 
-function parsed(): number {
+function parsed(frames: readonly Buffer[]): number {
   let counted = 0;
   for (let i = 0, at = 0; i < framesARound; i += 1) {
     const frame = frames[at];
-    if (frame !== undefined) {
-      const value = JSON.parse(frame.toString()) as { time_us: number };
-      if (value.time_us > 0) counted += 1;
-    }
+    if (frame !== undefined && isObject(JSON.parse(frame.toString()))) counted += 1;
     at = at + 1 === frames.length ? 0 : at + 1;
   }
   return counted;
 }
 
-/** Copies frames into slices of one buffer with different alignments, as a socket delivers them. */
-function framesInOneBuffer(lines: readonly string[]): Buffer[] {
-  const all = Buffer.from(lines.join(''));
-  let at = 0;
-  return lines.map((line) => {
-    const from = at;
-    at += Buffer.byteLength(line);
-    return all.subarray(from, at);
-  });
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
+/** Returns the frames per second of this thread's processor time. */
 function rate(work: () => number): number {
-  const start = performance.now();
+  const { user, system } = process.threadCpuUsage();
   if (work() !== framesARound) throw new Error('the classifier did not count a recorded frame');
-  return Math.round((framesARound / (performance.now() - start)) * 1000);
+  const after = process.threadCpuUsage();
+  return Math.round((framesARound / (after.user - user + after.system - system)) * 1e6);
 }
 
-rate(classified);
-rate(parsed);
-const classifierRates: number[] = [];
-const parseRates: number[] = [];
-for (let round = 0; round < rounds; round += 1) {
-  classifierRates.push(rate(classified));
-  parseRates.push(rate(parsed));
+function measure(wire: Wire): void {
+  const frames = inOneBuffer(recordedEvents(wire));
+  const bytes = frames.reduce((sum, frame) => sum + frame.length, 0);
+  const classify = wire === 'jetstream.legacy' ? createClassifier() : createEventsClassifier(new ResyncMemory(1));
+  const pairs = Array.from({ length: rounds + 1 }, () => [
+    rate(() => classified(classify, frames)),
+    rate(() => parsed(frames)),
+  ]).slice(1);
+  const ratios = pairs.map(([ours = 0, others = 1]) => ours / others).sort((a, b) => a - b);
+  const rateOf = (which: 0 | 1): number => median(pairs.map((pair) => pair[which] ?? 0));
+  process.stdout.write(
+    `${JSON.stringify({
+      bench: 'classifier',
+      wire,
+      bytes_per_frame: Math.round(bytes / frames.length),
+      classifier_per_cpu_s: rateOf(0),
+      json_parse_per_cpu_s: rateOf(1),
+      ratio: Number(median(ratios).toFixed(2)),
+      ratio_range: [ratios[0], ratios.at(-1)].map((ratio) => Number(ratio?.toFixed(2))),
+      load: loadavg()[0],
+      target: targets[wire],
+    })}\n`,
+  );
 }
-const classifierRate = median(classifierRates);
-const parseRate = median(parseRates);
-process.stdout.write(
-  `${JSON.stringify({
-    bench: 'classifier',
-    bytes_per_frame: Math.round(bytes / frames.length),
-    classifier_per_s: classifierRate,
-    json_parse_per_s: parseRate,
-    ratio: Number((classifierRate / parseRate).toFixed(2)),
-    target: { classifier_per_s: 1_200_000, ratio: 2.5 },
-  })}\n`,
-);
+
+for (const wire of wires) measure(wire);

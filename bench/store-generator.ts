@@ -15,6 +15,7 @@ import { encodeRow, type Intern } from '../src/store/sqlite/base/row.ts';
 import { packStamps, type Stamp } from '../src/store/sqlite/base/stamps.ts';
 import { keepChecksums } from '../src/store/sqlite/blocks/keep-checksums.ts';
 import { storeSealedDayCounts } from '../src/store/sqlite/hot/hot-counts.ts';
+import { recountLabelers } from '../src/store/sqlite/labeler/recount.ts';
 import { metaNames, rowColumns, sealedDayMigrations } from '../src/store/sqlite/schema/day-schema.ts';
 import { keepFilter } from '../src/store/sqlite/schema/subject-filter.ts';
 import { stateChanges } from '../src/store/sqlite/state/state-write.ts';
@@ -75,7 +76,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
     for (const row of bySubject(plan)) {
       const id = dayStart(plan.day) + (plan.offsets[row] ?? 0);
       const { label, signature } = labelOf(plan, row);
-      const [, subject, source, ...rest] = encodeRow(id, label, signature, intern);
+      const [, subject, source, ...rest] = encodeRow(id, { label, signature, live: true }, intern);
       insert.run(subject, id, source, ...rest);
       const key = `${Math.floor(id / minute)} ${source}`;
       const of = stamps.get(key) ?? [];
@@ -83,6 +84,7 @@ export function writeSealedDay(path: string, plan: DayPlan, generationId: string
       of.push({ offset: id % minute, removed: label.neg === true });
     }
     writeCounters(db, stamps);
+    recountLabelers(db);
     storeSealedDayCounts(db);
     keepFilter(db);
     const setMeta = db.prepare('INSERT INTO meta(name, value) VALUES (?, ?)');

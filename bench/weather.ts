@@ -1,20 +1,24 @@
 /**
- * Measures the weather instrument as an operator runs it. It reads one hour of backlog from a simulated host on
- * loopback, with durable counts. Rounds alternate with `@atcute/jetstream` (validation off), which only counts the same
- * backlog in memory. Also measures resident memory, and the duration of a summary with 45 days in the store. Prints one
- * line of JSON.
+ * Measures the weather instrument as an operator runs it: one hour of backlog from a simulated host on loopback over each
+ * protocol, with durable counts, alternating in one run with `@atcute/jetstream` (validation off) that only counts the
+ * same backlog of the legacy protocol in memory; its resident memory; and the duration of a summary with 45 days in the
+ * store. Ratios are of processor time, which other processes affect less than elapsed time. Prints one line of JSON for
+ * each protocol.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { JetstreamSubscription } from '@atcute/jetstream';
 import { artifactNames, writeArtifact } from '../src/artifact/write.ts';
+import { type Wire, wires } from '../src/contract/vocabulary.ts';
 import { readSummary } from '../src/weather/publish/read-summary.ts';
+import { parseEndpoint } from '../src/weather/window/endpoint.ts';
 import { dayUs, emptyDelta, windowUs } from '../src/weather/window/window.ts';
 import { keptDays, openWindowStore } from '../src/weather/window/window-store.ts';
+import { median } from './stats.ts';
 
 const rounds = 3;
 /** Mean events per second, which gives at least 1.2 million per hour at any hour of the day. */
@@ -24,6 +28,8 @@ const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 interface Backlog {
   readonly events: number;
   readonly perSecond: number;
+  /** Events per second of the processor time of all threads. */
+  readonly perCpuSecond: number;
   readonly seconds: number;
   readonly rssMb: number;
 }
@@ -45,6 +51,13 @@ function logged(child: ChildProcess, text: string): Promise<void> {
   });
 }
 
+/** Returns the processor time of a process in seconds. The kernel counts in hundredths of a second. */
+function cpuSeconds(pid: number | undefined): number {
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
+  return (user + system) / 100;
+}
+
 /** Measures the command from its start without a store to the end of its backfill. */
 async function ours(jetstream: string): Promise<Backlog> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
@@ -52,20 +65,22 @@ async function ours(jetstream: string): Promise<Backlog> {
   const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   try {
     const over = logged(child, 'the backfill is over');
-    await logged(child, 'filling in what came before');
+    await logged(child, 'the backfill has started');
     const start = performance.now();
+    const cpuAtStart = cpuSeconds(child.pid);
     await over;
     const seconds = (performance.now() - start) / 1000;
+    const cpu = cpuSeconds(child.pid) - cpuAtStart;
     const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
     const rssMb = Number(/VmHWM:\s+(\d+) kB/.exec(status)?.[1] ?? 0) / 1024;
     child.kill('SIGTERM');
     await once(child, 'exit');
     const store = openWindowStore(folder);
-    const series = store.series(jetstream);
+    const series = store.series(parseEndpoint(jetstream, { allowLoopback: true }).name);
     const rows = store.windows(series.id, { from: 0, to: Number.MAX_SAFE_INTEGER }, []);
     store.close();
     const events = rows.reduce((sum, row) => sum + row.events, 0);
-    return { events, perSecond: events / seconds, seconds, rssMb };
+    return { events, perSecond: events / seconds, perCpuSecond: events / cpu, seconds, rssMb };
   } finally {
     child.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -82,7 +97,7 @@ class WithoutHello extends WebSocket {
 }
 
 /** Measures the counting of the same number of events of the same backlog in memory. */
-async function atcute(jetstream: string, events: number): Promise<number> {
+async function atcute(jetstream: string, events: number): Promise<Pick<Backlog, 'perSecond' | 'perCpuSecond'>> {
   const cursor = (Date.now() - 3_600_000) * 1000;
   const stream = new JetstreamSubscription({
     url: jetstream,
@@ -92,11 +107,13 @@ async function atcute(jetstream: string, events: number): Promise<number> {
   });
   let counted = 0;
   const start = performance.now();
+  const cpuAtStart = process.cpuUsage();
   for await (const event of stream) {
     if (event.time_us > 0) counted += 1;
     if (counted >= events) break;
   }
-  return (counted / (performance.now() - start)) * 1000;
+  const { user, system } = process.cpuUsage(cpuAtStart);
+  return { perSecond: (counted / (performance.now() - start)) * 1000, perCpuSecond: (counted / (user + system)) * 1e6 };
 }
 
 /**
@@ -146,9 +163,10 @@ async function summaryMs(): Promise<number[]> {
   }
 }
 
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
-}
+const targets: Readonly<Record<Wire, object>> = {
+  'jetstream.legacy': { per_cpu_s: 580_000, ratio: 2.4, peak_rss_mb: 150, summary_ms: 50 },
+  'jetstream.subscribeEvents': { per_cpu_s: 500_000, peak_rss_mb: 150, summary_ms: 50 },
+};
 
 const summaries = await summaryMs();
 const sim = spawn(
@@ -158,28 +176,45 @@ const sim = spawn(
 );
 try {
   const { jetstream } = JSON.parse(await line(sim)) as { jetstream: string };
+  for (const wire of wires) await compare(wire, jetstream);
+} finally {
+  sim.kill('SIGTERM');
+}
+
+/** Measures the backlog over a protocol, and prints the result. */
+async function compare(wire: Wire, legacy: string): Promise<void> {
+  const isLegacy = wire === 'jetstream.legacy';
   const backlogs: Backlog[] = [];
-  const others: number[] = [];
+  const others: Pick<Backlog, 'perSecond' | 'perCpuSecond'>[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const backlog = await ours(jetstream);
+    const backlog = await ours(isLegacy ? legacy : legacy.replace('/subscribe', ''));
     backlogs.push(backlog);
-    others.push(await atcute(jetstream, Math.min(backlog.events, 600_000)));
+    if (isLegacy) others.push(await atcute(legacy, Math.min(backlog.events, 600_000)));
   }
-  const perSecond = median(backlogs.map((one) => one.perSecond));
+  const ratios = backlogs.map(({ perCpuSecond }, round) => perCpuSecond / (others[round]?.perCpuSecond ?? Number.NaN));
   process.stdout.write(
     `${JSON.stringify({
       bench: 'weather',
+      wire,
       backlog_events: median(backlogs.map(({ events }) => events)),
       backlog_seconds: Number(median(backlogs.map(({ seconds }) => seconds)).toFixed(2)),
-      durable_per_s: Math.round(perSecond),
-      atcute_jetstream_per_s: Math.round(median(others)),
-      ratio: Number((perSecond / median(others)).toFixed(2)),
+      durable_per_s: Math.round(median(backlogs.map(({ perSecond }) => perSecond))),
+      durable_per_cpu_s: Math.round(median(backlogs.map(({ perCpuSecond }) => perCpuSecond))),
+      ...(isLegacy ? comparison(others, ratios) : {}),
       peak_rss_mb: Math.round(Math.max(...backlogs.map(({ rssMb }) => rssMb))),
       summary_ms: Number(median(summaries).toFixed(1)),
       summary_worst_ms: Number(Math.max(...summaries).toFixed(1)),
-      target: { per_s: 200_000, ratio: 2, backlog_seconds: 10, peak_rss_mb: 150, summary_ms: 50 },
+      load: loadavg()[0],
+      target: targets[wire],
     })}\n`,
   );
-} finally {
-  sim.kill('SIGTERM');
+}
+
+function comparison(others: readonly Pick<Backlog, 'perSecond' | 'perCpuSecond'>[], ratios: readonly number[]): object {
+  return {
+    atcute_jetstream_per_s: Math.round(median(others.map(({ perSecond }) => perSecond))),
+    atcute_jetstream_per_cpu_s: Math.round(median(others.map(({ perCpuSecond }) => perCpuSecond))),
+    ratio: Number(median(ratios).toFixed(2)),
+    ratio_range: [Math.min(...ratios), Math.max(...ratios)].map((ratio) => Number(ratio.toFixed(2))),
+  };
 }

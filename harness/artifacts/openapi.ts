@@ -26,7 +26,7 @@ const addFormats = addFormatsModule.default;
 /**
  * Closes every object of the document. The document permits clients additional fields, but this version publishes none.
  */
-function closed<T>(node: T): T {
+export function closed<T>(node: T): T {
   if (Array.isArray(node)) return node.map(closed) as T;
   if (typeof node !== 'object' || node === null) return node;
   const members = Object.fromEntries(Object.entries(node).map(([key, member]) => [key, closed(member)]));
@@ -98,3 +98,6 @@ export const openApi = describedBy('openapi.json');
 
 /** The OpenAPI document of the account-view surface. */
 export const accountOpenApi = describedBy('account-openapi.json');
+
+/** The OpenAPI document of the documents about labelers. */
+export const labelersOpenApi = describedBy('labelers-openapi.json');

@@ -124,11 +124,12 @@ function objectWith(members: Readonly<Record<string, Text>>): Text {
 
 const embed = objectWith({ $type: oneSpelled([...trackedEmbeds.map(([, type]) => type), 'app.bsky.embed.audio', '']) });
 const record = objectWith({ reply: fc.oneof(listed('{', '}', member(anyKey, anyValue), 3), anyValue), embed });
+const posts = Array.from({ length: 8 }, () => 'app.bsky.feed.post');
 const commit = objectWith({
   operation: oneSpelled(['create', 'create', 'update', 'delete', 'upsert', 'Create', '']),
   collection: oneSpelled([
     ...trackedCollections.map(([, nsid]) => nsid),
-    ...Array.from({ length: 8 }, () => 'app.bsky.feed.post'),
+    ...posts,
     'app.bsky.feed.posts',
     'app.bsky.feed.pos',
     'App.bsky.feed.post',
@@ -159,4 +160,48 @@ const frame: Text = objectWith({
 /** Generates the bytes of a well-formed frame. */
 export const frames: Arbitrary<Buffer> = fc
   .tuple(space, fc.oneof({ weight: 20, arbitrary: frame }, { weight: 1, arbitrary: anyValue }), space)
+  .map((parts) => Buffer.from(parts.join('')));
+
+const method = 'network.bsky.jetstream.subscribeEvents';
+const twoDigits = fc.integer({ min: 0, max: 61 }).map((number) => String(number).padStart(2, '0'));
+const micros = fc.stringMatching(/^[0-9]{6}$/);
+/** Most datetimes are in one minute, as in a stream; some have an invalid part or another number of decimals. */
+const datetime: Text = fc
+  .oneof(
+    { weight: 8, arbitrary: fc.tuple(twoDigits, micros).map((parts) => `2026-08-13T06:47:${parts.join('.')}Z`) },
+    { weight: 2, arbitrary: fc.tuple(twoDigits, twoDigits).map(([a, b]) => `2026-08-${a}T${b}:47:43.959305Z`) },
+    { weight: 1, arbitrary: fc.stringMatching(/^2026-08-13T06:47:[0-5][0-9]\.[0-9]{1,10}Z$/) },
+    {
+      weight: 1,
+      arbitrary: fc
+        .tuple(fc.nat(26), fc.constantFrom(':', '/', 'Z', ' ', 'z', '9'))
+        .map(
+          ([at, put]) => `2026-08-13T06:47:43.959305Z`.slice(0, at) + put + `2026-08-13T06:47:43.959305Z`.slice(at + 1),
+        ),
+    },
+  )
+  .map((text) => `"${text}"`);
+
+const eventFrame: Text = objectWith({
+  $type: oneSpelled(['message', 'message', 'message', 'message', 'error', 'messages', '']),
+  payload: objectWith({
+    $type: oneSpelled(
+      [...Array.from({ length: 6 }, () => 'commit'), 'account', 'identity', 'sync', 'info', 'weather']
+        .map((kind) => `${method}#${kind}`)
+        .concat(''),
+    ),
+    did: anyString,
+    seq: instant,
+    time: datetime,
+    witnessedAt: datetime,
+    operation: oneSpelled(['create', 'create', 'update', 'delete', 'upsert', '']),
+    collection: oneSpelled([...trackedCollections.map(([, nsid]) => nsid), ...posts, 'com.example.thing', '']),
+    record,
+    account,
+  }),
+});
+
+/** Generates the bytes of a well-formed frame of the method `subscribeEvents`. */
+export const eventFrames: Arbitrary<Buffer> = fc
+  .tuple(space, fc.oneof({ weight: 20, arbitrary: eventFrame }, { weight: 1, arbitrary: anyValue }), space)
   .map((parts) => Buffer.from(parts.join('')));

@@ -27,21 +27,65 @@ class Spelled {
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Computes a frame's meaning with a full parse. This simple reference must agree with the classifier. */
-export function meaningOf(frame: Buffer): Meaning {
-  let value: unknown;
+/** Returns the members of a frame's object, none for another value; null if the frame is not JSON. */
+function topOf(frame: Buffer): Record<string, unknown> | null {
   try {
-    value = parseWithSource(frame.toString('utf8'), (_key, parsed, { source }) =>
+    const value = parseWithSource(frame.toString('utf8'), (_key, parsed, { source }) =>
       typeof parsed === 'number' ? new Spelled(source ?? '') : parsed,
     );
+    return asObject(value) ?? {};
   } catch {
-    return { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
+    return null;
   }
-  const top = asObject(value) ?? {};
+}
+
+const parseError: Meaning = { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
+
+/** Computes a frame's meaning with a full parse, as a simple reference that the classifier must match. */
+export function meaningOf(frame: Buffer): Meaning {
+  const top = topOf(frame);
+  if (top === null) return parseError;
   const seq = positiveInteger(top.cursor);
   const timeUs = positiveInteger(top.time_us);
   if (timeUs === null) return { outcome: 'no_time_us', timeUs: 0, seq, metrics: [] };
   return { outcome: 'counted', timeUs, seq, metrics: inOrder(metricsOf(top)) };
+}
+
+const method = 'network.bsky.jetstream.subscribeEvents';
+
+/** Computes the meaning of a frame of the method with a full parse; rows of a re-sync are events to it. */
+export function eventMeaningOf(frame: Buffer): Meaning {
+  const top = topOf(frame);
+  if (top === null) return parseError;
+  const nothing: Meaning = { outcome: 'no_time_us', timeUs: 0, seq: null, metrics: [] };
+  const notice: Meaning = { ...nothing, outcome: 'notice' };
+  if (!isWord(top.$type)) return nothing;
+  if (top.$type !== 'message') return notice;
+  const payload = asObject(top.payload);
+  if (!payload || !isWord(payload.$type)) return nothing;
+  const kind = payload.$type.startsWith(`${method}#`) ? payload.$type.slice(method.length + 1) : '';
+  if (kind === 'info') return notice;
+  const seq = positiveInteger(payload.seq);
+  const timeUs = datetimeUs(payload.witnessedAt) || datetimeUs(payload.time);
+  const isKnown = ['commit', 'account', 'identity', 'sync'].includes(kind);
+  if (seq === null && timeUs === 0) return isKnown ? nothing : notice;
+  if (seq === null || timeUs === 0) return { ...nothing, seq };
+  const isBare = kind === 'commit' && !isWord(payload.operation) && !isWord(payload.collection);
+  const metrics = metricsOf({ kind, commit: isBare ? null : payload, account: payload.account });
+  return { outcome: 'counted', timeUs, seq, metrics: inOrder(metrics) };
+}
+
+function isWord(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+/** Returns the microseconds since 1970 of a datetime in UTC; 0 for any other value. */
+function datetimeUs(value: unknown): number {
+  const [, whole, decimals = '.0'] =
+    typeof value === 'string' ? (/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?Z$/.exec(value) ?? []) : [];
+  const ms = Date.parse(`${whole}Z`);
+  if (whole === undefined || Number.isNaN(ms) || new Date(ms).toISOString().slice(0, 19) !== whole) return 0;
+  return ms * 1000 + Number(decimals.slice(1, 7).padEnd(6, '0'));
 }
 
 function metricsOf(top: Record<string, unknown>): string[] {
@@ -107,8 +151,7 @@ function inOrder(metrics: readonly string[]): string[] {
  * Creates a classifier that returns metric names. All calls share one classifier, so that state that remains from one
  * frame would affect the next.
  */
-export function createReader(): (frame: Uint8Array) => Meaning {
-  const classify = createClassifier();
+export function createReader(classify = createClassifier()): (frame: Uint8Array) => Meaning {
   return (frame) => {
     const { outcome, timeUs, seq, metrics, metricCount } = classify(frame);
     const names = Array.from(metrics.subarray(0, metricCount), (index) => metricNames[index] ?? `no name ${index}`);

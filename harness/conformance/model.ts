@@ -1,5 +1,7 @@
 import type { TargetKind } from '../../src/contract/vocabulary.ts';
 import type { AccountTally, EventCount, LabelerCount } from '../../src/store/account-counts.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../src/store/label.ts';
+import { delayBounds, type LabelersCounters, type ValueCount } from '../../src/store/labeler-counters.ts';
 import type {
   AccountFilter,
   AccountInterval,
@@ -15,6 +17,8 @@ import { dayOf, dayStart, hour, type Interval, micros } from '../../src/store/ti
 /** A simple model of the store for small numbers of rows, which uses arrays, filters and sorts. */
 export class StoreModel {
   readonly rows: Observation[] = [];
+  /** Stamps of the live rows. */
+  readonly #live = new Set<number>();
   readonly #positions = new Map<string, Position>();
   readonly #refused: { at: number; source: string; reason: RefusalCount['reason']; count: number }[] = [];
   through: number | null = null;
@@ -32,8 +36,9 @@ export class StoreModel {
     let first = Math.max(at, (this.rows.at(-1)?.observedAt ?? -1) + 1);
     const last = first + Math.max(0, fresh.length - 1);
     if (dayOf(first) !== dayOf(last)) first = dayStart(dayOf(last));
-    fresh.forEach((observation, i) => {
-      this.rows.push({ ...observation, observedAt: micros(first + i) });
+    fresh.forEach(({ label, signature, live }, i) => {
+      this.rows.push({ label, signature, observedAt: micros(first + i) });
+      if (live) this.#live.add(first + i);
     });
     const stamp = first;
     for (const refusal of refusals) this.#refused.push({ at: stamp, ...refusal });
@@ -112,6 +117,21 @@ export class StoreModel {
     return counts.sort((a, b) => b.applied + b.removed - a.applied - a.removed || (a.labeler < b.labeler ? -1 : 1));
   }
 
+  /** Returns the counters of every labeler over the days of an interval, for fewer values than a day counts by name. */
+  labelerCounters({ start, end }: Interval, floor: number): LabelersCounters {
+    const whole = { start: dayStart(dayOf(start)), end: dayStart(dayOf(end - 1) + 1) };
+    const groups = Map.groupBy(within(this.rows, whole), ({ label }) => label.src);
+    const labelers = [...groups].map(([labeler, rows]) => ({
+      labeler,
+      verdicts: countBy(rows.map(({ signature }) => signature)),
+      values: valuesOf(rows),
+      others: { applied: 0, removed: 0 },
+      delays: delaysOf(rows.filter(({ observedAt }) => this.#live.has(observedAt))),
+    }));
+    labelers.sort((a, b) => (a.labeler < b.labeler ? -1 : 1));
+    return { since: micros(Math.max(whole.start, floor)), labelers };
+  }
+
   overTime(interval: Interval, length: number): BucketCount[] {
     const counts = tally(within(this.rows, interval), (row) => Math.floor(row.observedAt / length) * length);
     return counts.sort((a, b) => a.start - b.start || (a.labeler < b.labeler ? -1 : 1));
@@ -132,6 +152,24 @@ export class StoreModel {
   positions(): Position[] {
     return [...this.#positions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, position]) => position);
   }
+}
+
+function countBy(verdicts: readonly SignatureVerdict[]): Record<SignatureVerdict, number> {
+  const counts = signatureVerdicts.map((verdict) => [verdict, verdicts.filter((one) => one === verdict).length]);
+  return Object.fromEntries(counts) as Record<SignatureVerdict, number>;
+}
+
+function valuesOf(rows: readonly Observation[]): ValueCount[] {
+  const counts = [...Map.groupBy(rows, ({ label }) => label.val)].map(([value, of]) => ({ value, ...events(of) }));
+  return counts.sort((a, b) => b.applied + b.removed - a.applied - a.removed || (a.value < b.value ? -1 : 1));
+}
+
+function delaysOf(rows: readonly Observation[]): number[] {
+  const delays = rows.map(({ observedAt, label }) => observedAt / 1000 - Date.parse(label.cts));
+  return [...delayBounds, Number.POSITIVE_INFINITY].map((bound, i) => {
+    const below = i === 0 ? Number.NEGATIVE_INFINITY : (delayBounds[i - 1] ?? 0);
+    return delays.filter((delay) => Math.floor(delay) > below && Math.floor(delay) <= bound).length;
+  });
 }
 
 function identity({ label }: Pick<Observation, 'label'>): string {

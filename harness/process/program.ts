@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
+const ownBin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
 /**
  * Maximum time in milliseconds from a start to an announced line, and from SIGTERM to the exit. The time suffices on a
@@ -47,10 +47,15 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Path of the runtime. The default is the pinned runtime, which runs this process. */
   readonly runtime?: string;
+  /** Path of the entry point; default that of this repository. */
+  readonly bin?: string;
 }
 
-/** Starts the built program with arguments. The caller must end the program; in a test, use `startProgramInTest`. */
-export function startProgram(args: readonly string[], { env = {}, runtime }: ProgramOptions = {}): Program {
+/** Starts the built program with arguments. The caller ends it; in a test, use `startProgramInTest`. */
+export function startProgram(
+  args: readonly string[],
+  { env = {}, runtime, bin = ownBin }: ProgramOptions = {},
+): Program {
   const child = spawn(runtime ?? process.execPath, [bin, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH ?? '', ...env },

@@ -80,6 +80,7 @@ export const longFiles: readonly string[] = [
   'test/labels/kill.test.ts',
   'test/main/demo.test.ts',
   'test/facts/model.test.ts',
+  'test/main/packed.test.ts',
   'test/main/doctor.test.ts',
   'test/account/surface.test.ts',
   'test/weather/liar.test.ts',

@@ -11,6 +11,13 @@ export interface Identified {
    * clock.
    */
   readonly keys: readonly { readonly sinceUs: number; readonly key: { multikey(): Promise<string> } }[];
+  /** Handle of the labeler; absent for a handle that is derived from the DID. */
+  readonly handle?: string;
+}
+
+/** Returns the handle of a labeler's document. */
+export function handleOf({ did, handle }: Pick<Identified, 'did' | 'handle'>): string {
+  return handle ?? `labeler-${did.slice(8, 14)}.example.com`;
 }
 
 /** States of a DID document. */
@@ -155,7 +162,7 @@ export class Directory {
     return {
       '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
       id,
-      alsoKnownAs: [`at://labeler-${did.slice(8, 14)}.example.com`],
+      alsoKnownAs: [`at://${handleOf(labeler)}`],
       verificationMethod: state === 'no_key' ? [] : [method],
       service: state === 'no_service' ? [pds] : [pds, service],
     };

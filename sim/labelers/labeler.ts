@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { HttpHost, sendJson } from '../http-host.ts';
+import { handleOf } from '../identity/directory.ts';
 import { RangeSet } from '../ranges.ts';
 import { Database } from './database.ts';
 import { LabelerFaults } from './faults.ts';
@@ -93,6 +94,11 @@ export class Labeler {
   /** Current key of the labeler. */
   get key(): SigningKey {
     return this.#keyAt(Number.POSITIVE_INFINITY);
+  }
+
+  /** Handle of the labeler in its document. */
+  get handle(): string {
+    return handleOf({ did: this.did, ...(this.profile.handle === undefined ? {} : { handle: this.profile.handle }) });
   }
 
   /** All keys of the labeler, oldest first, as in the directory's audit log. */

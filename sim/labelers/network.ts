@@ -90,7 +90,7 @@ export class LabelerNetwork {
     }
     for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
     this.#list();
-    for (const { did, profile } of this.list) this.pds.records.set(did, declaration(profile.values));
+    for (const { did, profile } of this.list) this.pds.records.set(did, declaration(profile));
     await this.pds.start(host);
     const plc = await this.directory.start(host);
     const relays = await Promise.all(this.relays.map((relay) => relay.start(host)));

@@ -32,6 +32,16 @@ export const ailments = [
 /** Name of an ailment. */
 export type Ailment = (typeof ailments)[number];
 
+/** A labeler's own definition of a value, as in its record. */
+export interface LabelDefinition {
+  readonly identifier: string;
+  readonly severity: string;
+  readonly blurs: string;
+  readonly defaultSetting: string;
+  readonly adultOnly: boolean;
+  readonly locales: readonly { readonly lang: string; readonly name: string; readonly description: string }[];
+}
+
 /** Properties of one labeler. */
 export interface LabelerProfile {
   /** Rank of the labeler by volume, from 0. */
@@ -53,6 +63,12 @@ export interface LabelerProfile {
   readonly seeded: boolean;
   /** Indexes of the relays that list the labeler. */
   readonly relays: readonly number[];
+  /** Handle in the labeler's document; absent for a handle that is derived from the DID. */
+  readonly handle?: string;
+  /** Definitions in the labeler's record; absent for one plain definition per value. */
+  readonly definitions?: readonly LabelDefinition[];
+  /** Declared values that look like an identity, so that nobody may name them. */
+  readonly unnameable?: readonly string[];
 }
 
 /**

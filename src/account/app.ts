@@ -77,24 +77,9 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     [accountPaths.exports, exportsRoute(services)],
     [accountPaths.download, downloadRoute(services)],
     [accountPaths.health, () => health],
-    [accountPaths.openapi, () => document()],
+    [accountPaths.openapi, () => documentReply(openapi)],
     ['/robots.txt', () => excluded],
   ]);
-
-  function document(): AccountReply {
-    const found = openapi.bytes('identity');
-    return found ? withBody(200, jsonType, found.bytes, common) : accountError('asset_unavailable');
-  }
-
-  async function safely(path: string, route: AccountRoute, request: AccountRequest): Promise<AccountReply> {
-    try {
-      return await route(request);
-    } catch (error) {
-      const refused = refusalOf(error);
-      if (!refused || isFatal(error)) alarm(path, error);
-      return refused ? accountError(refused.code, refused) : accountError('internal_error');
-    }
-  }
 
   async function replyTo(
     { method, target, acceptEncoding, client = 'unknown', reserve = () => true }: ReadRequest,
@@ -107,7 +92,7 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     const route = path === null ? undefined : routes.get(path);
     if (path === null || !route) return { route: 'other', reply: notFound };
     const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone, reserve };
-    return { route: path, reply: await safely(path, route, request) };
+    return { route: path, reply: await safely(route, request, (error) => alarm(path, error)) };
   }
 
   return {
@@ -133,6 +118,27 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
         },
       }),
   };
+}
+
+/** Returns the OpenAPI document of this surface, or an error response if its file is missing. */
+function documentReply(openapi: AccountAppOptions['openapi']): AccountReply {
+  const found = openapi.bytes('identity');
+  return found ? withBody(200, jsonType, found.bytes, accountCommonHeaders) : accountError('asset_unavailable');
+}
+
+/** Returns the response of a route, or an error response. Calls `alarm` with an error that is not a refusal, or is fatal. */
+async function safely(
+  route: AccountRoute,
+  request: AccountRequest,
+  alarm: (error: unknown) => void,
+): Promise<AccountReply> {
+  try {
+    return await route(request);
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (!refused || isFatal(error)) alarm(error);
+    return refused ? accountError(refused.code, refused) : accountError('internal_error');
+  }
 }
 
 /** Returns the request with which a warm-up renders a page. */

@@ -34,7 +34,7 @@ export interface components {
             readonly state: "PRESENT" | "UNAVAILABLE" | "NOT_PUBLISHED";
             /** @description When the instrument produced its artifact; null when unknown or unusable. */
             readonly generated_at: string | null;
-            /** @description Paths of the instrument's facts, relative to the base address. */
+            /** @description Paths of the instrument's facts. Append each to the base address, which may have a path of its own. */
             readonly endpoints: readonly string[];
             /** @description What the instrument observes, or why nothing of it is published. */
             readonly note: string;
@@ -60,7 +60,7 @@ export interface components {
             readonly generated_at: string | null;
             /**
              * Format: date-time
-             * @description When the service built this representation.
+             * @description When the service built this representation; up to 60 s before the response.
              */
             readonly retrieved_at: string;
             /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
@@ -402,7 +402,7 @@ export interface components {
             readonly generated_at: string | null;
             /**
              * Format: date-time
-             * @description When the service built this representation.
+             * @description When the service built this representation; up to 60 s before the response.
              */
             readonly retrieved_at: string;
             /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
@@ -459,7 +459,7 @@ export interface components {
             readonly generated_at: string | null;
             /**
              * Format: date-time
-             * @description When the service built this representation.
+             * @description When the service built this representation; up to 60 s before the response.
              */
             readonly retrieved_at: string;
             /** @description retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null. */
@@ -512,7 +512,7 @@ export interface components {
             readonly window: components["schemas"]["WeatherWindow"];
             /**
              * Collections
-             * @description By collection name. A name that is missing was not observed.
+             * @description By collection name. A name that is missing was not observed. Collections overlap and do not add up: post.create includes post.create.reply and post.create.quote.
              */
             readonly collections: {
                 /** @description post.create; absent or null when it was not observed. */

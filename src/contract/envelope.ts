@@ -57,7 +57,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
         timestamp('Instant.'),
         'When the instrument produced the artifact, verbatim; not the time of the request. Null when the instrument does not say.',
       ),
-      retrieved_at: timestamp('When the service built this representation.'),
+      retrieved_at: timestamp('When the service built this representation; up to 60 s before the response.'),
       age_seconds: orNull(
         Type.Number(),
         'retrieved_at minus generated_at, in seconds; negative when generated_at lies ahead, null when it is null.',

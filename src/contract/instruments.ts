@@ -16,7 +16,8 @@ export const InstrumentEntry = closed(
       'When the instrument produced its artifact; null when unknown or unusable.',
     ),
     endpoints: Type.Array(Type.String(), {
-      description: "Paths of the instrument's facts, relative to the base address.",
+      description:
+        "Paths of the instrument's facts. Append each to the base address, which may have a path of its own.",
     }),
     note: Type.String({ description: 'What the instrument observes, or why nothing of it is published.' }),
     freshness_state: Type.Optional(

@@ -74,7 +74,8 @@ function collectionsSchema() {
   return Type.Unsafe<Partial<Record<CollectionName, CollectionMetrics | null>>>(
     closed(properties, {
       title: 'Collections',
-      description: 'By collection name. A name that is missing was not observed.',
+      description:
+        'By collection name. A name that is missing was not observed. Collections overlap and do not add up: post.create includes post.create.reply and post.create.quote.',
     }),
   );
 }

@@ -1,22 +1,17 @@
 import { isDid } from '../contract/identifiers.ts';
+import { findIdentity, type IdentityShape } from '../contract/privacy/find-identity.ts';
 import { collectionNames } from '../contract/vocabulary.ts';
-import { namesHandle } from './handle-scan.ts';
-import { plainText } from './plain-text.ts';
 
 /**
  * The privacy scan is the last check that no subject is published in an aggregate. No instrument should ever write a
  * subject; if one does, the whole fact is refused, and the alarm names the location and never the content.
  */
 
-const did = /did:[a-z0-9]+:[a-z0-9._:%-]/i;
-const atUri = /at:\/\//i;
-
 /** The location of an identity in a body that must not contain one. */
 export interface Leak {
   /** JSON pointer (RFC 6901) of the value, or of the object with the leaking key. */
   readonly pointer: string;
-  /** Kind of the identity. `encoded`: the text has more nested encodings than legitimate text. */
-  readonly shape: 'did' | 'at-uri' | 'handle' | 'encoded';
+  readonly shape: IdentityShape;
 }
 
 /** Returns a description of a leak for the operator, without the leaked content. */
@@ -30,17 +25,33 @@ export function describeLeak({ shape, pointer }: Leak): string {
   return `${what[shape]} is at ${pointer}`;
 }
 
-/** Returns the first identity in a facts body other than the labelers' own DIDs; null if there is none. */
-export function findLeak(body: object): Leak | null {
-  return scan(body, '', { hosts: endpointHosts(body) });
+/** Places in a body where an identity may be, as patterns of JSON pointers. */
+export interface IdentityPlaces {
+  /** Places of labelers' DIDs. */
+  readonly dids: RegExp;
+  /** Places of labelers' handles; null if the body must not contain any. */
+  readonly handles: RegExp | null;
 }
 
-const labelerDid = /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/;
+const placesInFacts: IdentityPlaces = { dids: /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/, handles: null };
+
+/** Returns the first identity in a facts body other than the labelers' own DIDs; null if there is none. */
+export function findLeak(body: object): Leak | null {
+  return scan(body, '', { places: placesInFacts, hosts: endpointHosts(body) });
+}
+
+/** Returns the first identity in a part of a body that is not in one of the allowed places; null if there is none. */
+export function findLeakExcept(places: IdentityPlaces, value: unknown, pointer = ''): Leak | null {
+  return scan(value, pointer, { places, hosts: noHosts });
+}
+
+const noHosts: ReadonlySet<string> = new Set();
 /** Matches pointers to names of contracts and schemas, which contain dots and are fixed. */
 const identifiers = /^\/(?:contract|provenance\/artifact_schema_version)$/;
 const collections: ReadonlySet<string> = new Set(collectionNames);
 
 interface Allowed {
+  readonly places: IdentityPlaces;
   /** Hosts that the body names as its source, which are not handles. */
   readonly hosts: ReadonlySet<string>;
 }
@@ -56,13 +67,12 @@ function scan(value: unknown, pointer: string, allowed: Allowed): Leak | null {
   return null;
 }
 
-function scanText(text: string, pointer: string, { hosts }: Allowed): Leak | null {
-  const plain = plainText(text);
-  if (plain === null) return { pointer, shape: 'encoded' };
-  if (atUri.test(plain)) return { pointer, shape: 'at-uri' };
-  if (labelerDid.test(pointer) && isDid(text)) return null;
-  if (did.test(plain)) return { pointer, shape: 'did' };
-  return !identifiers.test(pointer) && namesHandle(plain, hosts) ? { pointer, shape: 'handle' } : null;
+function scanText(text: string, pointer: string, { places, hosts }: Allowed): Leak | null {
+  const shape = findIdentity(text, hosts);
+  if (shape === null) return null;
+  if (shape === 'did' && places.dids.test(pointer) && isDid(text)) return null;
+  if (shape !== 'handle') return { pointer, shape };
+  return identifiers.test(pointer) || places.handles?.test(pointer) === true ? null : { pointer, shape };
 }
 
 /** Returns the host that an instrument observed: the only host name that the contract publishes. */

@@ -29,6 +29,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { AccountTally, LabelerCount } from './account-counts.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
+import type { LabelerCounterReader } from './labeler-counters.ts';
 import type { RefusedRows, RefusedRowsChange } from './refused-rows.ts';
 import type { Purge, PurgeWriter } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
@@ -65,6 +66,8 @@ export const maxStampAhead = 5_000_000;
 export interface NewObservation {
   readonly label: ReceivedLabel;
   readonly signature: SignatureVerdict;
+  /** True if the label arrived as it was sent, and not by filling in or a first read; absent means false. */
+  readonly live?: boolean;
 }
 
 /** Number of labels of a source that admission refused for one reason. */
@@ -234,7 +237,7 @@ export interface DayReport {
  * Read access to a store. A call returns the rows of every `append` that resolved before the call; it never blocks the
  * writer.
  */
-export interface StoreReader {
+export interface StoreReader extends LabelerCounterReader {
   epoch(): Promise<Epoch>;
   frontier(): Promise<Frontier>;
 

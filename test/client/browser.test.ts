@@ -1,20 +1,19 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
-import { root } from '../../harness/process/imports.ts';
+import { bundleClientForBrowser } from '../../harness/pages/client-bundle.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 import type * as Client from '../../src/client/index.ts';
 
 const html = `<!doctype html><title>page</title>
-<script type="module">import * as client from '../client.js'; globalThis.almanac = client;</script>`;
+<script type="module" src="/page.js"></script>`;
 
-describe.skipIf(!hasBrowser)('the client in a page of another origin', () => {
+describe.skipIf(!hasBrowser)('the package of the client, bundled for a page of another origin', () => {
   const { path: folder, put } = artifactFolder();
   let browser: Browser;
   let program: Server;
@@ -30,11 +29,12 @@ describe.skipIf(!hasBrowser)('the client in a page of another origin', () => {
   });
 
   it('reads, caches and revalidates a fact, and reports a refusal', async () => {
+    const bundle = await bundleClientForBrowser();
     const { port } = await listenForTest(
       createServer((request, response) => {
-        const script = request.url === '/client.js';
+        const script = request.url === '/page.js';
         response.setHeader('Content-Type', script ? 'text/javascript' : 'text/html');
-        response.end(script ? readFileSync(join(root, 'dist', 'client.js')) : html);
+        response.end(script ? bundle : html);
       }),
     );
     const page = await browser.newPage();
@@ -51,6 +51,14 @@ describe.skipIf(!hasBrowser)('the client in a page of another origin', () => {
       return said;
     }, program.url);
     expect(seen).toEqual(['fetched', 'kept', 'revalidated']);
+    const withHeader = (name: string) =>
+      page.evaluate(
+        ([url, header]) =>
+          fetch(url, { headers: { [header]: 'application/json' } }).then(String, ({ name }: Error) => name),
+        [`${program.url}/v1/instruments`, name] as const,
+      );
+    expect(await withHeader('If-None-Match')).toBe('[object Response]');
+    expect(await withHeader('Content-Type')).toBe('TypeError');
     put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
     const refused = await page.evaluate(async () => {
       const { later } = globalThis as unknown as { later: () => Promise<unknown> };

@@ -49,6 +49,15 @@ describe('the client', () => {
     expect(await asked()).toHaveLength(4);
   });
 
+  it('finds each fact at the base address followed by an endpoint of the index, also below a base path', async () => {
+    const { client, url } = await station(['--base-path', '/atproto']);
+    const { instruments } = (await client.instruments()).value;
+    expect(url).toMatch(/\/atproto$/);
+    const endpoints = instruments.flatMap((instrument) => instrument.endpoints);
+    expect(endpoints.length).toBeGreaterThan(2);
+    for (const endpoint of endpoints) expect([endpoint, (await fetch(url + endpoint)).status]).toEqual([endpoint, 200]);
+  });
+
   it('sends no request within max-age, then sends the validator and keeps the reading with its own times', async () => {
     const { client, pass, asked } = await station();
     const first = await client.labelsOverview();

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
@@ -31,6 +32,18 @@ describe('a representation', () => {
     const last = facts.get(overview, generatedAt + 119_999);
     expect(last).toBe(first);
     expect([body(first).retrieved_at, body(first).age_seconds]).toEqual(['2026-11-20T12:01:01.000Z', 61]);
+  });
+
+  it('is at most 60 seconds older than its response', () => {
+    const facts = over('recent');
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 7_000_000 }), (milliseconds) => {
+        const now = generatedAt + milliseconds;
+        const age = now - Date.parse(body(facts.get(overview, now)).retrieved_at);
+        expect(age).toBeGreaterThanOrEqual(0);
+        expect(age).toBeLessThan(60_000);
+      }),
+    );
   });
 
   it('contains no unpaired surrogate, for which clients would refuse the whole document', () => {

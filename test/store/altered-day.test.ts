@@ -69,6 +69,7 @@ const questions: readonly Question[] = [
     (store) => store.countsOverTime({ start: micros(noon - hour), end: micros(noon + hour), bucket: 'minute' }),
   ],
   ['refusals', (store) => store.refusals(interval)],
+  ['counters of labelers', (store) => store.labelerCounters(interval)],
 ];
 
 async function answers(): Promise<Map<string, unknown>> {

@@ -249,7 +249,9 @@ function batchOfValues(account: string, first: number, rows: number): Batch {
 /** Converts the open day to the format of a version without stored counts. */
 function toVersion2(folder: string): void {
   const db = new Database(join(storePaths(folder).days, openDay));
-  db.exec('DROP TABLE refused_rows; DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2');
+  db.exec(
+    'DROP TABLE counter_labeler; DROP TABLE refused_rows; DROP TABLE busy; DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2',
+  );
   db.close();
 }
 

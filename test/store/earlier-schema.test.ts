@@ -157,7 +157,7 @@ describe('a store of schema 2', () => {
     await writer.append({ at: last, observations: [], refusals: [], positions: [] });
     expect(await contentOf(writer)).toEqual(content);
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
-    expect(schemas()).toEqual([3, 4]);
+    expect(schemas()).toEqual([3, 5]);
     await place.close();
     await expectContent();
   });
@@ -241,16 +241,16 @@ describe('a writer that is killed during the migration', () => {
     return signal;
   }
 
-  // The migration from schema 1 has two steps for the state file and one step for the day's file.
+  // The migration from schema 1 has two steps for the state file and two steps for the day's file.
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
-  const cases = points.flatMap((point) => [1, 2, 3].map((count) => ({ fault: `${point}:${count}` })));
+  const cases = points.flatMap((point) => [1, 2, 3, 4].map((count) => ({ fault: `${point}:${count}` })));
 
   it.each(cases)('leaves every file at one schema, with all of its content, at $fault', async ({ fault }) => {
     toStateSchema1(place.path);
     expect(await migrate(fault)).toBe('SIGKILL');
     await expectContent();
     expect(await migrate('')).toBeNull();
-    expect(schemas()).toEqual([3, 4]);
+    expect(schemas()).toEqual([3, 5]);
     const writer = place.open({ at: last });
     expect(await contentOf(writer)).toEqual(content);
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
@@ -258,6 +258,6 @@ describe('a writer that is killed during the migration', () => {
 
   it('passes no migration steps other than these', async () => {
     toStateSchema1(place.path);
-    expect(await migrate('migrate.committed:4')).toBeNull();
+    expect(await migrate('migrate.committed:5')).toBeNull();
   });
 });

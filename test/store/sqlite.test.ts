@@ -272,7 +272,10 @@ describe('a reader in another process', () => {
 const wholeDay = { start: noon, end: micros(noon + day / 2) };
 /** Converts a day's file to the format of an earlier schema version. */
 function toVersion(version: number, name: string, sql: string): void {
-  place.change(name, `${sql}; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`);
+  place.change(
+    name,
+    `${sql}; DROP TABLE IF EXISTS counter_labeler; DELETE FROM migration WHERE version > ${version}; PRAGMA user_version = ${version}`,
+  );
 }
 
 /** Converts the filter of a sealed day to the format of an earlier schema version. */

@@ -18,7 +18,7 @@ async function sealedByVersion2(): Promise<void> {
   chmodSync(place.dayPath(sealedToday), 0o644);
   place.change(
     sealedToday,
-    `DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; DROP TABLE subject_filter;
+    `DROP TABLE counter_labeler; DROP TABLE block; DROP TABLE group_sum; DROP TABLE busy_groups; DROP TABLE subject_filter;
      CREATE TABLE busy(subject, source, val, target, applied, removed); INSERT INTO busy ${hotSubjectsSql};
      DELETE FROM migration WHERE version > 2; PRAGMA user_version = 2`,
   );

@@ -7,7 +7,8 @@ import { deliveredMinutes, minutesOf, readStore } from '../../harness/weather/we
 import { compareWithTruth, type Station, settingsOf, startStation } from '../../harness/weather/weather-station.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { OperatorError } from '../../src/ops/errors.ts';
-import { storeFile } from '../../src/weather/window/window-store.ts';
+import type { Position } from '../../src/weather/window/position.ts';
+import { openWindowStore, storeFile } from '../../src/weather/window/window-store.ts';
 
 const open: { end(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -27,6 +28,16 @@ function counted({ told }: Station): number {
 /** Waits for the backfill of the instrument that started at line `from` of the log. */
 async function filledIn({ lines }: Station, from = 0): Promise<void> {
   await until('the backfill is over', () => lines.slice(from).some((line) => line.includes('the backfill is over')));
+}
+
+/** Returns the stored position of a stopped instrument's live reader. */
+function readPosition({ folder }: Station, { endpoint }: { endpoint: string }): Position | null {
+  const store = openWindowStore(folder);
+  try {
+    return store.series(endpoint).live;
+  } finally {
+    store.close();
+  }
 }
 
 async function more(one: Station): Promise<void> {
@@ -72,6 +83,22 @@ describe('a host that becomes silent permanently', () => {
     expect(last.total_events).toEqual(after.total_events);
     expect(last.window.observed_seconds).toBe(after.window.observed_seconds);
     expect(last.collections).toEqual(after.collections);
+  });
+});
+
+describe('an instrument that restarts while its host is away', () => {
+  test('reports the lag of its stored position before the first event', async () => {
+    const one = await station({ speed: 60 });
+    await more(one);
+    await one.weather().stop();
+    await one.sim.stop();
+    const { timeUs = 0 } = readPosition(one, one.artifact().source) ?? {};
+    one.told.lagSeconds = Number.NaN;
+    one.told.committedToUs = 0;
+    await one.restart();
+    await until('the host cannot be reached', () => one.told.causes.includes('connect'));
+    expect(one.told.lagSeconds).toBeGreaterThan(0);
+    expect(one.told.committedToUs).toBe(timeUs);
   });
 });
 

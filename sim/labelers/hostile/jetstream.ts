@@ -80,7 +80,7 @@ function accountFrame(timeUs: number): string {
 }
 
 function declarationText(did: string, timeUs: number): string {
-  return commitText(did, JSON.stringify(declaration(['spam']))).replace('TIME_US', String(timeUs));
+  return commitText(did, JSON.stringify(declaration({ values: ['spam'] }))).replace('TIME_US', String(timeUs));
 }
 
 /** Returns the frame of a labeler's record, with `TIME_US` in place of its time. */

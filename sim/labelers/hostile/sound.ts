@@ -24,7 +24,7 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
       const rest = labels.slice(Number.isSafeInteger(cursor) && cursor >= 0 ? cursor : 0);
       sendJson(response, rest.length > 0 ? { cursor: String(labelCount), labels: rest } : { labels: [] });
     },
-    record: ({ response }) => sendRecord(response, labeler.did, JSON.stringify(declaration(['spam']))),
+    record: ({ response }) => sendRecord(response, labeler.did, JSON.stringify(declaration({ values: ['spam'] }))),
   };
 }
 

@@ -18,6 +18,7 @@ import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
 import { didIn, didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
 import { HomeBody, RefusalBody, refusalWords } from './home.tsx';
+import { FactsUrl } from './observation.tsx';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
@@ -28,8 +29,10 @@ export interface PagesOptions {
   readonly base: string;
   /** Style sheets by their name below `/assets/`. */
   readonly styles: ReadonlyMap<string, AssetFile>;
-  /** Resolves handles. Resolves with null if handles are not resolved. */
+  /** Function that resolves handles. The value is null if handles are not resolved. */
   readonly findHandle: FindHandle | null;
+  /** Address of the facts API without a trailing slash, for links to labelers. There are no links if it is absent. */
+  readonly factsUrl?: string | null;
   /** Called with errors that clients receive without details. */
   readonly alarm: (route: string, error: unknown) => void;
 }
@@ -163,7 +166,7 @@ function accountRoute(
   services: AccountServices,
   { pages, mark }: { readonly pages: Pages; readonly mark: OriginMark },
 ): AccountRoute {
-  const { base, alarm } = options;
+  const { base, factsUrl = null, alarm } = options;
   const byName = nameRoute(options, services, pages);
   async function answer(request: AccountRequest): Promise<Reply> {
     const asked = parsePageQuery(request.search);
@@ -178,7 +181,12 @@ function accountRoute(
       return store.view({ query, before, now: microsFromMillis(request.now) });
     });
     if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
-    const body = <AccountBody view={view} base={base} downloads={downloadsOf(view, base, services, request.now)} />;
+    const downloads = downloadsOf(view, base, services, request.now);
+    const body = (
+      <FactsUrl.Provider value={factsUrl}>
+        <AccountBody view={view} base={base} downloads={downloads} />
+      </FactsUrl.Provider>
+    );
     return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
   }
 

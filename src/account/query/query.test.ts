@@ -59,6 +59,10 @@ describe('a query string', () => {
     expect(asked(`did=${account}`)).toEqual({ account, asked: { kind: 'days', days: 30 }, filters: {} });
   });
 
+  it.each(['07', '030', '7.0', '+7'])('spells its days as 7 or 30 and in no other way: days=%s', (days) => {
+    expect(asked(`did=${account}&days=${days}`)).toMatch(/^(?:un|in)/);
+  });
+
   it('normalizes the host of a did:web to lower case', () => {
     expect(asked('did=did:web:Labels.EXAMPLE.com&days=7&labeler=did:web:MOD.example.com')).toEqual({
       account: 'did:web:labels.example.com',

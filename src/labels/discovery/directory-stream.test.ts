@@ -188,6 +188,27 @@ test.each([
   await expect.poll(() => waits[0]).toBe(one.waitMs);
 });
 
+test('the position is discarded once the export has failed for 6 hours', async () => {
+  const { url, cursors } = await directory((peer, cursor) => {
+    if (cursor !== null) peer.close(1000, 'OutdatedCursor');
+    else peer.send(operation(99));
+  });
+  let requests = 0;
+  const getText = async (): Promise<TextAnswer> => {
+    requests += 1;
+    return status(403, 3_000_000);
+  };
+  const { seqs, warnings, waits } = follow(url, { position: 12, http: { getText } });
+  await expect.poll(seqs).toEqual([99]);
+  // Seven waits of 50 minutes are less than 6 hours, so the ninth failure is the first that discards the position.
+  expect([requests, cursors, waits.filter((ms) => ms === 3_000_000).length]).toEqual([
+    9,
+    [...Array.from({ length: 9 }, () => '12'), null],
+    9,
+  ]);
+  expect(warnings).toMatchObject([{ why: 'status 403' }, { why: 'status 403' }]);
+});
+
 test('runs without an operation are counted from the last operation that the stream sent', async () => {
   // The stream refuses the position 9 times, sends an operation, and refuses the position 9 times again.
   const { url, cursors } = await directory((peer, _, nth) => {

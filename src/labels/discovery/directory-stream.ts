@@ -47,6 +47,11 @@ const maxEmptyRuns = 10;
 const noStreamMs = 3_600_000;
 /** Maximum wait that a failed export can request, in milliseconds. */
 const maxRetryMs = 3_600_000;
+/**
+ * Time after which a position is discarded if the export keeps failing, in milliseconds: 6 hours. New labelers are then
+ * read from the stream; the other ways of discovery find most of those that were missed.
+ */
+const maxFailingMs = 6 * 3_600_000;
 
 /** Creates a follower of a directory's stream that is not yet connected. */
 export function followDirectory(options: DirectoryStreamOptions): DirectoryStream {
@@ -62,6 +67,8 @@ class DirectoryFollower implements DirectoryStream {
   #hasFailed = false;
   /** Number of export runs without a new operation since the last operation of the export or of the stream. */
   #emptyRuns = 0;
+  /** Time that the reader has waited since the first of consecutive failures of the export, in milliseconds. */
+  #failingMs = 0;
   /** State of the export, so that the log reports each change once. */
   #export: 'unused' | 'read' | 'failed' = 'unused';
 
@@ -86,7 +93,9 @@ class DirectoryFollower implements DirectoryStream {
         if (hasNoStream(error)) minMs = noStreamMs;
         log.debug('the stream of the directory cannot be read', { why: error.message });
       }
-      await wait(minMs + patience.next(), signal);
+      const waitMs = minMs + patience.next();
+      if (this.#export === 'failed') this.#failingMs += waitMs;
+      await wait(waitMs, signal);
     }
   }
 
@@ -171,8 +180,8 @@ class DirectoryFollower implements DirectoryStream {
   /**
    * Reads operations that are older than the stream's window from the paged export. The position moves with each
    * operation, so that the next connection or the next process continues from there. The caller tries the stream again
-   * after each run. A failure of the export does not change the position. Returns the wait that the directory
-   * requested, in milliseconds.
+   * after each run. A failure of the export does not change the position until the export has failed for 6 hours.
+   * Returns the wait that the directory requested, in milliseconds.
    */
   async #catchUp(position: number, signal: AbortSignal): Promise<number> {
     const { directory, http, policy, wait, log } = this.#options;
@@ -185,9 +194,11 @@ class DirectoryFollower implements DirectoryStream {
       const { why, retryAfterMs } = result;
       if (this.#export !== 'failed') log.warn("the directory's export cannot be read: its position is kept", { why });
       this.#export = 'failed';
+      if (this.#failingMs >= maxFailingMs) this.#giveUpPosition(why);
       return Math.min(retryAfterMs ?? 0, maxRetryMs);
     }
     this.#export = 'read';
+    this.#failingMs = 0;
     if (this.position === position) this.#emptyRuns += 1;
     if (result.kind === 'absent' || this.#emptyRuns >= maxEmptyRuns) this.#giveUpPosition('OutdatedCursor');
     return 0;
@@ -201,6 +212,8 @@ class DirectoryFollower implements DirectoryStream {
     );
     this.position = null;
     this.#emptyRuns = 0;
+    this.#failingMs = 0;
+    this.#export = 'unused';
   }
 }
 

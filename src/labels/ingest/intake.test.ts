@@ -81,3 +81,33 @@ test('rows that are not stored do not count against the daily cap', async () => 
   await intake.take(page(2, row('e')), signal);
   expect(ports.acceptance.cap.usedBytes.seeded).toBeCloseTo(2 * one, -1);
 });
+
+test('a row is live if a reader that has read all earlier labels receives it, and never if it fills in or is sampled', async () => {
+  const live: (boolean | undefined)[] = [];
+  const { ports, source, intake } = intakeWith({
+    accept: ({ observations }) => {
+      live.push(...observations.map((observation) => observation.live));
+      return Promise.resolve(observations.length);
+    },
+  });
+  const { pollMs } = ports.time.timings;
+  const take = (transport: 'poll' | 'stream', val: string) =>
+    intake.take({ rows: [row(val)], transport, move: { kind: 'stay' } }, signal);
+  const before = (milliseconds: number) => micros(ports.time.clock() - milliseconds * 1000);
+  await take('poll', 'of a first read');
+  source.apply({ kind: 'completed', through: before(3 * pollMs) });
+  await take('poll', 'of an outage');
+  source.apply({ kind: 'completed', through: before(pollMs) });
+  await take('stream', 'of a replay');
+  await take('poll', 'of a poll after a poll');
+  const { unreadSince: since } = source.tracker;
+  source.apply({
+    kind: 'caught_up',
+    now: ports.time.clock(),
+    reached: before(0),
+    before: { since: since ?? before(0), target: before(0) },
+  });
+  await take('stream', 'of a stream that is caught up');
+  await intake.keep([row('sampled')], signal);
+  expect(live).toEqual([false, false, false, true, true, undefined]);
+});

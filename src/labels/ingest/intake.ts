@@ -10,7 +10,7 @@ import type { PositionMove, ReadingEvent } from '../state/reading-events.ts';
 import type { Source } from '../state/source.ts';
 import { type AcceptedPage, ClockChanged, split } from './acceptance.ts';
 import { type AdmissionReason, admit } from './admission.ts';
-import { note, type ReaderPorts } from './ports.ts';
+import { note, type ReaderPorts, type ReaderTime } from './ports.ts';
 
 /** Rows of one page or of some frames, in the order of the labeler. */
 export interface Intake {
@@ -41,6 +41,16 @@ export interface SourceIntake {
   applyInTurn(
     event: Extract<ReadingEvent, { kind: 'joined' | 'number_forgotten' | 'position_forgotten' }>,
   ): Promise<void>;
+}
+
+/**
+ * Returns true if rows that arrive now are live: the reader has read all earlier labels, or polls have read them a short
+ * time ago. Rows of an outage, of a first read and of sampled pages are not live.
+ */
+function isLive({ tracker }: Source, transport: Transport, { clock, timings }: ReaderTime): boolean {
+  if (tracker.whole) return true;
+  const { unreadSince } = tracker;
+  return transport === 'poll' && unreadSince !== null && clock() - unreadSince <= 2 * timings.pollMs * 1000;
 }
 
 /** Ports on which the intake depends. */
@@ -124,11 +134,13 @@ async function takeOne(
     (transport === 'poll' ? source.position.cursor : (source.position.seq ?? source.progress.live)) === null;
   const refused = ports.acceptance.refused.take(did, clock(), { transport, startsOver, again });
   const dates = { dated: 0, undated: 0 };
-  const observations = await observe(source, ports, rows, signal, (reason, row) => {
+  const live = isLive(source, transport, ports.time);
+  const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;
     if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
+  const observations = observed.map((observation) => ({ ...observation, live }));
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));
   const position = positionAfter(source.progress, move);
   dates.dated += observations.length;

@@ -30,7 +30,7 @@ function streamMetrics(
   let newestMs: number | null = null;
   new Gauge({
     name: 'almanac_weather_lag_seconds',
-    help: "Time between the newest counted event and this machine's clock; NaN before the first.",
+    help: "Time between the newest counted event and this machine's clock; NaN before the first event of the series.",
     registers,
     collect() {
       this.set(newestMs === null ? Number.NaN : secondsSince(newestMs, clock));

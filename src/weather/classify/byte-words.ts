@@ -59,14 +59,24 @@ export function lengthBit(length: number): number {
 /** An exact byte sequence that can be compared at an index; the view must extend `length` bytes beyond the index. */
 export interface Spelling {
   readonly length: number;
-  at(bytes: DataView, from: number): boolean;
+  /** Last four bytes, which differ most often. */
+  readonly last: number;
+  readonly pieces: Int32Array;
 }
 
 /** Creates the spelling of four or more ASCII characters. */
 export function spelling(text: string): Spelling {
   const pieces = piecesOf(text);
-  const length = text.length;
-  return { length, at: (bytes, from) => holds(bytes, from, from + length, pieces) };
+  return { length: text.length, last: pieces[pieces.length - 1] ?? 0, pieces };
+}
+
+/** Returns true if the bytes at the index equal the spelling. */
+export function spellsAt(bytes: DataView, from: number, { length, last, pieces }: Spelling): boolean {
+  if (bytes.getInt32(from + length - piece, true) !== last) return false;
+  for (let at = pieces.length - 2; at >= 0; at -= 1) {
+    if (bytes.getInt32(from + at * piece, true) !== pieces[at]) return false;
+  }
+  return true;
 }
 
 function piecesOf(word: string): Int32Array {

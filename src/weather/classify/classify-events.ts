@@ -5,6 +5,7 @@ import { type Classifier, emptyFacts, type FrameFacts } from './frame-facts.ts';
 import { JsonScan, malformed } from './json-scan.ts';
 import { expectedKeys, type Level, members } from './members.ts';
 import { metricIndex } from './metric-names.ts';
+import { MinuteTime, quotedTimeLength } from './minute-time.ts';
 import type { ResyncMemory } from './resync-memory.ts';
 
 /**
@@ -45,7 +46,19 @@ const payloadKeys = [
   'account',
   'name',
 ];
-const payloadOrder = ['$type', 'cid', 'collection', 'did', 'operation', 'record', 'rev', 'rkey', 'seq', 'time'];
+const payloadOrder = [
+  '$type',
+  'cid',
+  'collection',
+  'did',
+  'operation',
+  'record',
+  'rev',
+  'rkey',
+  'seq',
+  'time',
+  'witnessedAt',
+];
 
 /**
  * Creates a classifier of the method `subscribeEvents`, with the same guarantees as that of the legacy wire. An event
@@ -56,6 +69,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   const scan = new JsonScan();
   const body = new EventBody(scan);
   const clock = new EventTime();
+  const minute = new MinuteTime();
   const facts = emptyFacts();
 
   let frame = absent;
@@ -113,8 +127,12 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   function takeTime(from: number): number {
     readUs = 0;
     if (scan.bytes[from] !== quote) return scan.value(from);
+    readUs = minute.read(scan.view, from);
+    if (readUs > 0) return from + quotedTimeLength;
     const end = scan.string(from + 1);
-    if (end !== malformed && !scan.escaped) readUs = clock.read(scan.bytes, from + 1, end - 1);
+    if (end === malformed || scan.escaped) return end;
+    readUs = clock.read(scan.bytes, from + 1, end - 1);
+    if (readUs > 0 && end - from === quotedTimeLength) minute.remember(scan.view, from, readUs);
     return end;
   }
 

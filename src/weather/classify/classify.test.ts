@@ -57,6 +57,15 @@ describe('a classified commit', () => {
     expect(post({ embed: {} })).toBe('post.create post.create.embed.other');
   });
 
+  it('of a post has the same shapes if the record precedes the collection', () => {
+    const record = { reply: {}, embed: { $type: 'app.bsky.embed.images' } };
+    const collection = 'app.bsky.feed.post';
+    const shapes = 'post.create post.create.reply post.create.embed.images';
+    expect(commit({ operation: 'create', record, collection })).toBe(shapes);
+    const twice = `"collection":"app.bsky.feed.like","record":${JSON.stringify(record)},"collection":"${collection}"`;
+    expect(read(`{"time_us":1,"kind":"commit","commit":{"operation":"create",${twice}}}`)).toBe(shapes);
+  });
+
   it('has no shapes without a record', () => {
     for (const record of [null, [], 'x', { reply: 'x', embed: [] }, { reply: null, embed: null }, { reply: [{}] }]) {
       expect(post(record)).toBe('post.create');

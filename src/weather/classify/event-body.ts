@@ -8,6 +8,7 @@ const operationWords = byteWords(operations);
 const created = operations.indexOf('create');
 const deleted = operations.indexOf('delete');
 const collectionWords = byteWords(trackedCollections.map(([, nsid]) => nsid));
+const like = trackedCollections.findIndex(([alias]) => alias === 'like');
 const post = trackedCollections.findIndex(([alias]) => alias === 'post');
 const embedWords = byteWords(trackedEmbeds.map(([, type]) => type));
 const embedRecord = trackedEmbeds.findIndex(([alias]) => alias === 'record');
@@ -16,8 +17,9 @@ const statusWords = byteWords(trackedStatuses);
 /** Index of the first shape of a post in `metricNames`, by operation. */
 const shapesOf = [metricIndex['post.create.reply'], metricIndex['post.update.reply']];
 
-/** Most frequent operation of a commit, in Jetstream's notation. */
+/** Most frequent operation and collection of a commit, in Jetstream's notation. */
 const commonOperation = spelling('"create"');
+const commonCollection = spelling('"app.bsky.feed.like"');
 
 /** Replaces a word's index if the value is a string that is not a known word. */
 export const other = -1;
@@ -45,6 +47,8 @@ export class EventBody {
   #operation = absent;
   #collection = absent;
   #recordSeen = false;
+  /** Start of a record whose shape has not been read; -1 if there is none. */
+  #unreadRecord = -1;
   #reply = false;
   #embed = absent;
   #active = activeUnknown;
@@ -125,6 +129,10 @@ export class EventBody {
   }
 
   takeCollection(from: number): number {
+    if (this.#scan.spells(commonCollection, from)) {
+      this.#collection = like;
+      return from + commonCollection.length;
+    }
     const end = this.word(from, collectionWords);
     this.#collection = this.found;
     return end;
@@ -133,7 +141,11 @@ export class EventBody {
   takeRecord(from: number): number {
     this.#forgetRecord();
     this.#recordSeen = this.isObject(from);
-    return this.#recordSeen ? members(this.#scan, from, this.#recordLevel) : this.#scan.value(from);
+    if (!this.#recordSeen) return this.#scan.value(from);
+    // Hosts send the collection before the record, and only a post has a shape.
+    if (this.#collection === post) return members(this.#scan, from, this.#recordLevel);
+    this.#unreadRecord = from;
+    return this.#scan.value(from);
   }
 
   takeAccount(from: number): number {
@@ -150,6 +162,7 @@ export class EventBody {
       count(facts, this.#collection * operations.length + this.#operation);
       // The shape of a deleted post is unknown, even if the delete contains a record.
       if (this.#collection === post && this.#recordSeen && this.#operation !== deleted) {
+        if (this.#unreadRecord >= 0) members(this.#scan, this.#unreadRecord, this.#recordLevel);
         this.#countShapes(facts, shapesOf[this.#operation] ?? 0);
       }
     }
@@ -175,6 +188,7 @@ export class EventBody {
 
   #forgetRecord(): void {
     this.#recordSeen = false;
+    this.#unreadRecord = -1;
     this.#reply = false;
     this.#embed = absent;
   }

@@ -1,4 +1,4 @@
-import { type ByteWords, lengthBit, type Spelling } from './byte-words.ts';
+import { type ByteWords, lengthBit, type Spelling, spellsAt } from './byte-words.ts';
 
 /** Return value in place of an index if the text is not JSON. */
 export const malformed = -1;
@@ -41,7 +41,8 @@ export class JsonScan {
   /** Number found by the last call of `integerValue`. */
   integer = 0;
 
-  #view = new DataView(this.bytes.buffer);
+  /** The same bytes. */
+  view = new DataView(this.bytes.buffer);
   /** Closing byte of each open container of the value that is being skipped. */
   #closers = new Uint8Array(64);
   readonly #decoded = new DataView(new ArrayBuffer(longestWord));
@@ -51,10 +52,10 @@ export class JsonScan {
     const length = text.length;
     if (length + slack > this.bytes.length) {
       this.bytes = new Uint8Array(2 * length + slack);
-      this.#view = new DataView(this.bytes.buffer);
+      this.view = new DataView(this.bytes.buffer);
     }
     this.bytes.set(text);
-    this.#view.setFloat64(length, 0);
+    this.view.setFloat64(length, 0);
     this.length = length;
   }
 
@@ -71,7 +72,7 @@ export class JsonScan {
 
   /** Returns the index after a string's closing quote; `from` is the index after the opening quote. */
   string(from: number): number {
-    const view = this.#view;
+    const view = this.view;
     this.escaped = false;
     let i = from;
     for (;;) {
@@ -124,13 +125,13 @@ export class JsonScan {
    * scanned.
    */
   spells(spelling: Spelling, from: number): boolean {
-    return spelling.at(this.#view, from);
+    return spellsAt(this.view, from, spelling);
   }
 
   /** Returns the index of a string's value among the words, or -1. Uses `escaped`, which must belong to this string. */
   find(words: ByteWords, from: number, to: number): number {
     if (this.escaped) return this.#findDecoded(words, from, to);
-    return (words.lengths & lengthBit(to - from)) === 0 ? -1 : words.find(this.#view, from, to);
+    return (words.lengths & lengthBit(to - from)) === 0 ? -1 : words.find(this.view, from, to);
   }
 
   /**
@@ -142,7 +143,7 @@ export class JsonScan {
     let sum = 0;
     let i = from;
     for (;;) {
-      const digits = this.#view.getInt32(i, true) ^ 0x30303030;
+      const digits = this.view.getInt32(i, true) ^ 0x30303030;
       // The top bit of a byte is set if the byte is not a digit.
       if ((((digits + 0x76767676) | digits) & 0x80808080) !== 0) break;
       const four = (digits & 15) * 1000 + ((digits >> 8) & 15) * 100 + ((digits >> 16) & 15) * 10 + (digits >> 24);
@@ -166,7 +167,7 @@ export class JsonScan {
   /** Returns the index after an object or array. The method is not recursive, because the peer chooses the depth. */
   #container(from: number): number {
     const bytes = this.bytes;
-    const view = this.#view;
+    const view = this.view;
     let depth = 0;
     /** Closing byte of the innermost open container. */
     let closer = 0;

@@ -27,20 +27,22 @@ export function expectedKeys(keys: readonly string[], order: readonly string[]):
 
 /** Returns the index after the object that begins at `from`; `malformed` if there is no valid object. */
 export function members(scan: JsonScan, from: number, level: Level): number {
+  const { bytes } = scan;
+  const { expected: inOrder } = level;
   let i = scan.space(from + 1);
-  if (scan.bytes[i] === closeObject) return i + 1;
+  if (bytes[i] === closeObject) return i + 1;
   /** Number of expected keys found in this object. */
   let met = 0;
   for (;;) {
     let key: number;
     let value: number;
-    const expected = level.expected[met];
+    const expected = inOrder[met];
     if (expected !== undefined && scan.spells(expected.spelling, i)) {
       met += 1;
       key = expected.key;
       value = scan.space(i + expected.spelling.length);
     } else {
-      if (scan.bytes[i] !== quote) return malformed;
+      if (bytes[i] !== quote) return malformed;
       const keyEnd = scan.string(i + 1);
       if (keyEnd === malformed) return malformed;
       key = scan.find(level.keys, i + 1, keyEnd - 1);
@@ -49,8 +51,10 @@ export function members(scan: JsonScan, from: number, level: Level): number {
     }
     i = key < 0 ? scan.value(value) : level.take(key, value);
     if (i === malformed) return malformed;
-    i = scan.space(i);
-    if (scan.bytes[i] !== comma) return scan.bytes[i] === closeObject ? i + 1 : malformed;
+    if (bytes[i] !== comma) {
+      i = scan.space(i);
+      if (bytes[i] !== comma) return bytes[i] === closeObject ? i + 1 : malformed;
+    }
     i = scan.space(i + 1);
   }
 }

@@ -41,5 +41,13 @@ export function reportCommit(
     gains.reduce((sum, { windows }) => sum + windows.length, 0),
     milliseconds,
   );
-  if (position) telemetry.lag(Math.max(0, nowMs / 1000 - position.timeUs / 1e6), position.timeUs / 1000);
+  if (position) reportLag(position, telemetry, nowMs);
+}
+
+/**
+ * Reports the age of the newest counted event. A session calls it at its start too: after a restart during an outage, no
+ * event arrives that would report the age.
+ */
+export function reportLag({ timeUs }: Position, telemetry: WeatherTelemetry, nowMs: number): void {
+  telemetry.lag(Math.max(0, nowMs / 1000 - timeUs / 1e6), timeUs / 1000);
 }

@@ -6,7 +6,7 @@ import { isUsable, type Position } from '../window/position.ts';
 import type { StoredBackfill, StoredSeries } from '../window/stored.ts';
 import { futureUs, Track } from '../window/track.ts';
 import type { WindowStore } from '../window/window-store.ts';
-import { reportCommit } from './commit-report.ts';
+import { reportCommit, reportLag } from './commit-report.ts';
 import { type ReaderContext, type ReaderTask, runReader } from './reader.ts';
 
 const hourUs = 3_600_000_000;
@@ -104,6 +104,7 @@ class Session {
   }
 
   async run(): Promise<void> {
+    if (this.#beforeLive) reportLag(this.#beforeLive, this.#options.telemetry, this.#options.clock());
     if (this.#stored.backfill) this.#startBackfill(this.#stored.backfill);
     const timer = setInterval(() => this.#tick(), this.#options.commitMs);
     const live = this.#live;

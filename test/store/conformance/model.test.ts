@@ -4,7 +4,7 @@ import { labelers, labelNumber, noon, observationOf, subjects } from '../../../h
 import { StoreModel } from '../../../harness/conformance/model.ts';
 import { kinds, later, problems } from '../../../harness/conformance/suite.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
-import { targetKinds } from '../../../src/contract/vocabulary.ts';
+import { signatureVerdicts, targetKinds } from '../../../src/contract/vocabulary.ts';
 import type { AccountChunk, AccountFilter, Batch, Observation, StoreWriter } from '../../../src/store/port.ts';
 import { day, hour, micros, minute, second } from '../../../src/store/time.ts';
 
@@ -77,7 +77,11 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
   for (const [i, { wait, labels, refused, position, maintain }] of steps.entries()) {
     now = later(now, wait);
     const age = Math.floor((now - noon) / (2 * day));
-    const observations = labels.map((n) => observationOf(labelNumber(n, { exp: `${age}` })));
+    const observations = labels.map((n) => ({
+      ...observationOf(labelNumber(n, { exp: `${age}` })),
+      signature: signatureVerdicts[n % signatureVerdicts.length] ?? 'verified',
+      live: n % 2 === 0,
+    }));
     const positions = position ? [{ ...position, endpoint: 'https://e.example' }] : [];
     const asked: Batch = { at: now, observations, refusals: refused as Batch['refusals'], positions };
     expect(await store.append(asked), `step ${i}`).toEqual(model.append(asked));
@@ -122,6 +126,7 @@ async function agree(store: StoreWriter, steps: readonly Step[], questions: read
     expect(await store.countsByLabeler(interval)).toEqual(model.byLabeler(interval));
     expect(await store.labelersActive(interval)).toBe(model.byLabeler(interval).length);
     expect(await store.refusals(interval)).toEqual(model.refusals(interval));
+    expect(await store.labelerCounters(interval)).toEqual(model.labelerCounters(interval, noon));
     if (interval.start % hour === 0 && interval.end % hour === 0) {
       expect(await store.countsOverTime({ ...interval, bucket: 'hour' })).toEqual(model.overTime(interval, hour));
     }

@@ -25,7 +25,7 @@ function dayBatch(d: number): Batch {
   ];
   return {
     at: later(noon, d * day),
-    observations: labels.map(observationOf),
+    observations: labels.map((label, i) => ({ ...observationOf(label), live: i % 2 === 0 })),
     refusals: [
       { source: mod, reason: 'late', count: 3 },
       { source: other, reason: 'late', count: 2 },
@@ -55,6 +55,7 @@ async function queryResults(store: StoreReader) {
     part: await store.countsByLabeler({ start: later(noon, 1), end: later(noon, 3 * day + 777) }),
     hours: await store.countsOverTime({ start: noon, end: micros(noon + 5 * day), bucket: 'hour' }),
     refusals: await store.refusals(all),
+    labelers: await store.labelerCounters(all),
     tallies: await Promise.all(subjects.map(tally)),
   };
 }
@@ -73,6 +74,7 @@ async function without(store: StoreReader, source: string) {
     part: before.part.filter(isOther),
     hours: before.hours.filter(isOther),
     refusals: before.refusals.filter((refusal) => refusal.source !== source),
+    labelers: { ...before.labelers, labelers: before.labelers.labelers.filter(isOther) },
     tallies: before.tallies.map((tally, i) => ({
       days: tally.days.map(({ start, end }) => ({ start, end, counts: countsOf(rows, subjects[i] ?? '', start, end) })),
       labelers: tally.labelers.filter(isOther),

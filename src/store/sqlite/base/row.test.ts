@@ -18,7 +18,7 @@ function names(): { intern: Intern; nameOf: NameOf } {
 
 function through(label: ReceivedLabel, signature: SignatureVerdict = 'verified') {
   const { intern, nameOf } = names();
-  return decodeRow(encodeRow(5, label, signature, intern), nameOf);
+  return decodeRow(encodeRow(5, { label, signature }, intern), nameOf);
 }
 
 const label: ReceivedLabel = {
@@ -60,7 +60,10 @@ describe('encodeRow and decodeRow', () => {
   );
 
   it('keep the stored numbers of the verdicts in days of earlier versions', () => {
-    const stored = signatureVerdicts.map((verdict) => [verdict, encodeRow(5, label, verdict, () => 0)[6] & 0b1001100]);
+    const stored = signatureVerdicts.map((verdict) => [
+      verdict,
+      encodeRow(5, { label, signature: verdict }, () => 0)[6] & 0b1001100,
+    ]);
     expect(Object.fromEntries(stored)).toEqual({
       verified: 0,
       invalid: 4,

@@ -1,7 +1,7 @@
 import { StoreError } from '../../errors.ts';
 import { identityOf } from '../../identity.ts';
 import { type ReceivedLabel, type SignatureVerdict, signatureVerdicts } from '../../label.ts';
-import type { Observation } from '../../port.ts';
+import type { NewObservation, Observation } from '../../port.ts';
 import { joinUri, splitUri, type UriParts } from '../../subject.ts';
 import { micros } from '../../time.ts';
 import { decodeBase32, encodeBase32 } from './base32.ts';
@@ -37,7 +37,8 @@ export type StoredRow = readonly [
 const rowLength = 14;
 
 /**
- * `flags`: bits 0-1 the form in which `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`.
+ * `flags`: bits 0-1 the form in which `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`,
+ * bit 7 set if the label was live. Rows that an earlier version stored do not have bit 7.
  */
 const negSent = 1;
 const negTrue = 2;
@@ -60,6 +61,9 @@ const kindShift = 4;
 const kinds = ['account', 'record', 'other'] as const;
 /** Bit of `flags` that marks a removal, for use in SQL. */
 export const removalFlag = negTrue;
+
+/** Bit of `flags` that marks a live label. */
+export const liveFlag = 1 << 7;
 
 /** Bits of `flags` that are all zero if the label is about the account itself, for use in SQL. */
 export const recordBits = 3 << kindShift;
@@ -89,8 +93,8 @@ export function sameKey(a: SubjectKey, b: SubjectKey): boolean {
   return typeof a === 'string' || typeof b === 'string' ? a === b : a.equals(b);
 }
 
-/** Encodes a label as a row. Throws `invalid_observation` if it has no subject. */
-export function encodeRow(id: number, label: ReceivedLabel, signature: SignatureVerdict, intern: Intern): StoredRow {
+/** Encodes an observation as a row. Throws `invalid_observation` if its label has no subject. */
+export function encodeRow(id: number, { label, signature, live = false }: NewObservation, intern: Intern): StoredRow {
   const parts = splitUri(label.uri);
   if (!parts) throw new StoreError('invalid_observation', 'a label whose uri contains no DID');
   const milliseconds = exactMillis(label.cts);
@@ -101,7 +105,7 @@ export function encodeRow(id: number, label: ReceivedLabel, signature: Signature
     intern('val', label.val),
     parts.kind === 'record' ? intern('collection', parts.collection) : null,
     parts.kind === 'record' ? parts.rkey : parts.kind === 'other' ? parts.rest : null,
-    flagsOf(label, signature, parts),
+    flagsOf(label, signature, parts) | (live ? liveFlag : 0),
     label.ver ?? null,
     milliseconds,
     milliseconds === null ? label.cts : null,
@@ -128,7 +132,7 @@ export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
     ...(sig === null ? {} : { sig }),
     ...(extra === null ? {} : { extra }),
   };
-  return { observedAt: micros(id), label, signature: verdictOf.get(flags & verdictBits) ?? 'unverified' };
+  return { observedAt: micros(id), label, signature: verdictIn(flags) };
 }
 
 /**
@@ -140,6 +144,11 @@ export function decodeOpenRow(row: StoredRow, nameOf: NameOf, path: string): Obs
   const identity: unknown = row.at(rowLength);
   if (Buffer.isBuffer(identity) && identityOf(observation.label).equals(identity)) return observation;
   throw new StoreError('damaged', `${path}: row ${row[0]} differs from the label that was accepted`);
+}
+
+/** Returns the signature verdict that a row's `flags` contain. */
+export function verdictIn(flags: number): SignatureVerdict {
+  return verdictOf.get(flags & verdictBits) ?? 'unverified';
 }
 
 function flagsOf(label: ReceivedLabel, signature: SignatureVerdict, parts: UriParts): number {

@@ -3,7 +3,7 @@ import type { DayFile } from '../schema/day-file.ts';
 import { type BlockPart, partSql } from './block-parts.ts';
 import { type Key, smallestKey } from './blocks.ts';
 import { CheckedBlocks } from './checked-blocks.ts';
-import { CheckedGroups, type GroupPart, groupParts } from './group-sums.ts';
+import { CheckedGroups, type GroupPart, groupPartsOf } from './group-sums.ts';
 
 /** A part of a sealed day that differs from its checksum. */
 export interface ChecksumProblem {
@@ -23,7 +23,7 @@ export function* checkDay(file: DayFile, day: number): Generator<ChecksumProblem
     });
   }
   const groups = new CheckedGroups(file, day);
-  for (const part of groupParts) {
+  for (const part of groupPartsOf(file)) {
     const found: ChecksumProblem[] = [];
     attempt(part, found, () => {
       for (const problem of groups.problems(part)) found.push({ part, problem });

@@ -1,4 +1,6 @@
+import { schemaVersion } from '../base/migrate.ts';
 import type { DayFile } from '../schema/day-file.ts';
+import { labelersCountedFrom } from '../schema/day-schema.ts';
 import { altered, sumOf } from './blocks.ts';
 import type { Cell } from './checksum.ts';
 
@@ -15,13 +17,20 @@ const groupSql = {
   position: `SELECT 0, source, endpoint, value, accepted_at FROM main.position
     WHERE ? = 0 AND ? = 1 ORDER BY source, endpoint`,
   meta: 'SELECT 0, name, value FROM main.meta WHERE ? = 0 AND ? = 1 ORDER BY name',
+  counter_labeler: 'SELECT 0, source, packed FROM main.counter_labeler WHERE ? = 0 AND ? = 1 ORDER BY source',
 } as const;
 
 /** A part of a sealed day whose rows are verified in groups. */
 export type GroupPart = keyof typeof groupSql;
 
 /** Names of all parts that are verified in groups. */
-export const groupParts = Object.keys(groupSql) as GroupPart[];
+const groupParts = Object.keys(groupSql) as GroupPart[];
+
+/** Returns the names of the parts of a file that are verified in groups. */
+export function groupPartsOf(file: DayFile): GroupPart[] {
+  const isCounted = schemaVersion(file.db) >= labelersCountedFrom.sealed;
+  return groupParts.filter((part) => isCounted || part !== 'counter_labeler');
+}
 
 /** Number of groups of a part in a day. */
 const groupsPerDay: Readonly<Record<GroupPart, number>> = {
@@ -30,6 +39,7 @@ const groupsPerDay: Readonly<Record<GroupPart, number>> = {
   refusal: 24,
   position: 1,
   meta: 1,
+  counter_labeler: 1,
 };
 
 /** Function that returns the rows of a query as arrays. */
@@ -84,7 +94,7 @@ export class CheckedGroups {
   }
 
   /** Returns the rows of a whole table. Throws `damaged` if they differ from their checksum. */
-  table<Row extends readonly Cell[]>(part: 'position' | 'meta'): Row[] {
+  table<Row extends readonly Cell[]>(part: 'position' | 'meta' | 'counter_labeler'): Row[] {
     return [...this.#compared<Row>(part, 0, 1)].map(([, row]) => row);
   }
 

@@ -18,7 +18,7 @@ export interface MinuteCounter {
   removed: number;
 }
 
-/** Returns a function that stores observationsand returns the stored rows with their counts by minute and source. */
+/** Returns a function that stores observations and returns the stored rows with their counts by minute and source. */
 export function rowWriter(db: Sqlite, intern: Intern) {
   const insert = db.prepare(
     `INSERT INTO observation(${rowColumns}, identity) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -27,7 +27,7 @@ export function rowWriter(db: Sqlite, intern: Intern) {
     const minutes = new Map<string, MinuteCounter>();
     const rows: StoredRow[] = [];
     for (const { observation, at, identity } of added) {
-      const row = encodeRow(at, observation.label, observation.signature, intern);
+      const row = encodeRow(at, observation, intern);
       insert.run(...row, identity);
       rows.push(row);
       count(minutes, Math.floor(at / minute), row[2], observation.label.neg === true);

@@ -12,6 +12,7 @@ import {
   decodeOpenRow,
   decodeRow,
   type NameOf,
+  type NameTable,
   removalFlag,
   type StoredRow,
   type SubjectKey,
@@ -23,6 +24,7 @@ import { type ChecksumProblem, checkDay } from '../blocks/check-day.ts';
 import { CheckedGroups } from '../blocks/group-sums.ts';
 import { Names } from '../blocks/names.ts';
 import { type CountedDay, StoredCounts } from '../hot/hot-counts.ts';
+import { StoredLabelerCounters } from '../labeler/stored-counters.ts';
 import { DayFile } from '../schema/day-file.ts';
 import { checkedFrom, metaNames, openDayMigrations, rowColumns, sealedDayMigrations } from '../schema/day-schema.ts';
 import { isEarlierRefusedRows } from '../schema/refused-schema.ts';
@@ -47,6 +49,7 @@ export class DayReader implements CountedDay {
   /** Number that differs for every opened file: results cached for one file are not valid for another. */
   readonly serial = ++opened;
   readonly hotCounts: StoredCounts;
+  readonly labelerCounters: StoredLabelerCounters;
   readonly #inode: number | null;
   readonly #file: DayFile;
   readonly #names: Names;
@@ -77,6 +80,7 @@ export class DayReader implements CountedDay {
       this.keepsFilter = form === 'sealed' && version >= 3;
       const isChecked = form === 'sealed' && version >= checkedFrom;
       this.#groups = isChecked ? new CheckedGroups(this.#file, day) : null;
+      this.labelerCounters = new StoredLabelerCounters(this.#file, this, this.#groups, (name) => this.meta(name));
       this.#names = new Names(this.#file, day, isChecked);
       const kind = form === 'open' ? 'open' : isChecked ? 'checked' : 'unchecked';
       this.#rows = new AccountRows(this.#file, this.#names, day, kind);
@@ -308,6 +312,11 @@ export class DayReader implements CountedDay {
 
   /** Returns the text of a number in this file. */
   readonly nameOf: NameOf = (table, id) => this.#names.textOf(table, id);
+
+  /** Returns the texts of many numbers in this file. */
+  namesOf(table: NameTable, ids: ReadonlySet<number>): ReadonlyMap<number, string> {
+    return this.#names.textsOf(table, ids);
+  }
 
   #column(sql: string, parameters: readonly unknown[]): number[] {
     return this.#file.column(sql, parameters);

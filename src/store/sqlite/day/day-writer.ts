@@ -6,6 +6,7 @@ import { migrate } from '../base/migrate.ts';
 import type { Intern, NameTable } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
 import { OpenDayCounter } from '../hot/hot-counts.ts';
+import { labelerCounterWriter } from '../labeler/counter-changes.ts';
 import { metaNames, openDayMigrations } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';
 import { RememberedNames } from '../schema/remembered-names.ts';
@@ -81,8 +82,10 @@ export class DayWriter {
   /** Throws if a commit could make the log longer than its limit. */
   #admit(commit: Commit): void {
     // Each row writes at most one page each of the index, the stored counts, the names of values and the names of
-    // collections, and its share of the table; page splits are rare.
-    const most = commit.rows.length * 5 * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
+    // collections, and its share of the table; page splits are rare. The counters of a labeler are in one page.
+    const labelers = new Set(commit.rows.map(({ observation }) => observation.label.src)).size;
+    const pages = commit.rows.length * 5 + labelers;
+    const most = pages * (pageBytes + 24) + 2 * commit.bytes + commitOverhead;
     assertLogRoom(this.#db, this.#path, most, this.#maxLogBytes);
   }
 
@@ -91,6 +94,7 @@ export class DayWriter {
     const intern = this.#interner();
     const writeRows = rowWriter(db, intern);
     const countRows = counterWriter(db);
+    const countLabelers = labelerCounterWriter(db);
     const countRefusals = refusalWriter(db, intern);
     const writePositions = positionWriter(db);
     const writeRefusedRows = refusedRowsWriter(db);
@@ -101,6 +105,7 @@ export class DayWriter {
       faults?.('append.rows');
       hotSubjects.count(rows);
       countRows(minutes);
+      countLabelers(rows, (row) => commit.rows[row]?.observation.label.val ?? '');
       countRefusals(commit.refusals, commit.stamp);
       faults?.('append.counters');
       writePositions(commit.positions, commit.at);

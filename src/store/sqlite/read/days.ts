@@ -28,6 +28,7 @@ export interface Look {
   readonly days: readonly DayReader[];
   /** Day to which rows may still be added; older days never change. Null in an empty store. */
   readonly newest: number | null;
+  readonly floor: Micros;
 }
 
 /** Day files that one reader keeps open between queries. */
@@ -59,7 +60,7 @@ export class Days {
         if (look === looks) throw this.#missing(wanted);
         continue;
       }
-      const result = work({ days, newest: catalog.days.at(-1)?.day ?? null });
+      const result = work({ days, newest: catalog.days.at(-1)?.day ?? null, floor: catalog.floor });
       this.#refuseBefore(interval, { floor: this.#state.floor() });
       return result;
     }

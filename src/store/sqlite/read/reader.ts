@@ -14,6 +14,7 @@ import { stateQueries } from '../state/state-read.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
+import { LabelerTotals } from './labeler-totals.ts';
 import { assertNoLostTail } from './lost-tail.ts';
 import { verifyDay } from './verify.ts';
 
@@ -111,6 +112,7 @@ function stateReads(query: Query, state: StateQueries) {
 
 /** Creates the methods that read whole days. */
 function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts) {
+  const labelers = new LabelerTotals(days);
   return {
     frontier: () =>
       query(() => {
@@ -124,6 +126,7 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
     countsOverTime: (asked) => query(() => counts.overTime(asked)),
     labelersActive: (interval) => query(() => counts.byLabeler(interval).length),
     refusals: (interval) => query(() => counts.refusals(interval)),
+    labelerCounters: (interval) => query(() => labelers.over(interval)),
     positions: () => query(() => days.newest()?.positions() ?? []),
     async *verify() {
       const { generationId } = await query(() => state.epoch());

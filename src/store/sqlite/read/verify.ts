@@ -4,6 +4,7 @@ import type { DayReport } from '../../port.ts';
 import { dayName, dayOf, minute } from '../../time.ts';
 import { decodeRow, type SubjectKey } from '../base/row.ts';
 import type { DayReader } from '../day/day-reader.ts';
+import { LabelerCounterCheck } from '../labeler/counter-check.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { filterBlocks } from '../schema/subject-filter.ts';
 
@@ -34,10 +35,12 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   const identities = new Set<string>();
   let rows = 0;
   let last = 0;
+  const labelers = new LabelerCounterCheck(day.labelerCounters.from());
   let before: { subject: SubjectKey; id: number } | null = null;
   for (const [row, identity] of day.rows()) {
     const [id, subject, source] = row;
     rows += 1;
+    labelers.add(row);
     last = Math.max(last, id);
     if (dayOf(id) !== day.day) report(`row ${id} belongs to another day`);
     if (before && !follows(day, before, { subject, id })) report(`row ${id} is out of order`);
@@ -57,6 +60,7 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   compareCounters(day, 'hour', hours, report);
   if (day.form === 'sealed') compareStamps(day, minutes, report);
   for (const problem of day.hotCounts.problems()) report(problem);
+  reportAll(() => labelers.problems(day.labelerCounters.all(), day.nameOf), report);
   if (day.form === 'sealed') {
     compareFilter(day, report);
     if (day.meta(metaNames.rows) !== rows) report(`the file states ${day.meta(metaNames.rows)} rows, but has ${rows}`);
@@ -66,6 +70,16 @@ function verifyRows(day: DayReader, report: (problem: string) => void): number {
   const matches = day.meta(metaNames.purged) === null ? stated === last : (stated ?? 0) >= last;
   if (rows > 0 && !matches) report(`the file states ${stated} as its last row, but its last row is ${last}`);
   return rows;
+}
+
+/** Reports every problem, and the error of a part that cannot be read. */
+function reportAll(problems: () => Generator<string>, report: (problem: string) => void): void {
+  try {
+    for (const problem of problems()) report(problem);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    report(error.message);
+  }
 }
 
 function follows(day: DayReader, a: { subject: SubjectKey; id: number }, b: { subject: SubjectKey; id: number }) {

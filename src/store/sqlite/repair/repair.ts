@@ -10,6 +10,7 @@ import { migrate, schemaVersion } from '../base/migrate.ts';
 import { storeError } from '../base/store-error.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { recountOpenDay } from '../hot/hot-counts.ts';
+import { recountLabelers } from '../labeler/recount.ts';
 import { verifyDay } from '../read/verify.ts';
 import { countsSql } from '../schema/row-sql.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
@@ -111,6 +112,7 @@ function recount(path: string): void {
         INSERT INTO counter_hour(hour, source, applied, removed)
           SELECT minute / 60, source, sum(applied), sum(removed) FROM counter_minute GROUP BY 1, 2;`);
       recountOpenDay(db);
+      recountLabelers(db);
     }).immediate();
   } catch (error) {
     throw storeError(error, path);

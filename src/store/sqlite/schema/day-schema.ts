@@ -13,6 +13,9 @@ import { refusedRowsTable } from './refused-schema.ts';
  *     subjects without rows. `block` has checksums of the rows and of the texts in blocks (`blocks.ts`), and
  *     `group_sum` has checksums of all other data that is served (`group-sums.ts`).
  *
+ * `counter_labeler` counts each labeler's rows by verdict, by value and by delay (`labeler/packed-counters.ts`), from the
+ * instant `counted_from`, which is absent if the day counts all rows.
+ *
  * `observation.id` is `observedAt`. `subject` is 15 bytes for a did:plc, the DID's text for others. `cts` is in
  * milliseconds if they restore the text exactly; otherwise it is NULL and `cts_text` contains the text.
  */
@@ -49,6 +52,8 @@ const countsTable = `CREATE TABLE busy(subject NOT NULL, source INTEGER NOT NULL
 target INTEGER NOT NULL, applied INTEGER NOT NULL, removed INTEGER NOT NULL,
 PRIMARY KEY(subject, source, val, target)) WITHOUT ROWID;`;
 
+const labelersTable = 'CREATE TABLE counter_labeler(source INTEGER PRIMARY KEY, packed BLOB NOT NULL);';
+
 /** Migrations of the schema of a day to which rows are added. */
 export const openDayMigrations: readonly Migration[] = [
   {
@@ -67,6 +72,13 @@ CREATE INDEX observation_subject ON observation(subject, id, source, val, collec
   },
   { version: 3, name: 'counts of subjects with many rows', sql: countsTable },
   { version: 4, name: 'refused rows in a table of their own', sql: refusedRowsTable },
+  {
+    version: 5,
+    // Rows that an earlier version stored do not state whether they were live, so counting starts after them.
+    name: 'counters per labeler',
+    sql: `${labelersTable}
+INSERT INTO meta(name, value) SELECT 'counted_from', id + 1 FROM observation ORDER BY id DESC LIMIT 1;`,
+  },
 ];
 
 /** Migrations of the schema of a sealed day. */
@@ -103,7 +115,11 @@ CREATE TABLE busy_groups(id INTEGER PRIMARY KEY, subject NOT NULL UNIQUE, packed
   rows INTEGER NOT NULL, sum BLOB NOT NULL, edge BLOB NOT NULL, PRIMARY KEY(part, subject, id)) WITHOUT ROWID;
 CREATE TABLE group_sum(part TEXT NOT NULL, key INTEGER NOT NULL, sum BLOB NOT NULL, PRIMARY KEY(part, key)) WITHOUT ROWID;`,
   },
+  { version: 6, name: 'counters per labeler', sql: labelersTable },
 ];
+
+/** First schema version of each form of a day with counters per labeler. */
+export const labelersCountedFrom = { open: 5, sealed: 6 } as const;
 
 /** First schema version of a sealed day with checksums. */
 export const checkedFrom = 5;
@@ -126,4 +142,6 @@ export const metaNames = {
   rows: 'rows',
   /** Number of purged rows; absent if no row was purged. */
   purged: 'purged',
+  /** Stamp from which the counters per labeler include every row; absent if they include all rows of the day. */
+  countedFrom: 'counted_from',
 } as const;

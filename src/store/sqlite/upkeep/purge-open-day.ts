@@ -4,6 +4,8 @@ import type { Faults } from '../base/faults.ts';
 import { removalFlag, type SubjectKey, subjectName } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
 import { openDaySubtraction } from '../hot/hot-counts.ts';
+import { labelerCounterSubtraction } from '../labeler/counter-changes.ts';
+import { countedRow } from '../labeler/day-counters.ts';
 import { metaNames } from '../schema/day-schema.ts';
 import { assertLogRoom } from '../schema/log-room.ts';
 import { targetSql } from '../schema/row-sql.ts';
@@ -32,7 +34,17 @@ export interface OpenDayOptions {
 }
 
 /** A row to be removed; `target` is a value of `targetSql`. */
-type Row = readonly [id: number, subject: SubjectKey, val: number, target: number, removal: number, identity: Buffer];
+type Row = readonly [
+  id: number,
+  subject: SubjectKey,
+  val: number,
+  target: number,
+  removal: number,
+  identity: Buffer,
+  flags: number,
+  cts: number | null,
+  ctsText: string | null,
+];
 
 /**
  * Removes a source's rows from an open day over a separate connection. The source's name, and values without other
@@ -111,7 +123,7 @@ export class OpenDayPurge {
       .pluck();
     const read = this.#db
       .prepare<[number, number, number, number], Row>(
-        `SELECT id, subject, val, ${targetSql}, flags & ${removalFlag} <> 0, identity FROM observation
+        `SELECT id, subject, val, ${targetSql}, flags & ${removalFlag} <> 0, identity, flags, cts, cts_text FROM observation
          WHERE id >= ? AND id < ? AND source = ? ORDER BY id LIMIT ?`,
       )
       .raw();
@@ -146,6 +158,7 @@ export class OpenDayPurge {
       ),
     }));
     const subtract = openDaySubtraction(db);
+    const subtractFromLabeler = labelerCounterSubtraction(db);
     const count = db.prepare(
       'INSERT INTO meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',
     );
@@ -163,6 +176,8 @@ export class OpenDayPurge {
         const row = byGroup.get(name);
         if (row) subtract({ subject: row[1], source, val: row[2], target: row[3], applied, removed });
       }
+      const removed = rows.map(([id, , val, , , , ...rest]) => ({ id, ...countedRow(id, val, ...rest) }));
+      subtractFromLabeler(source, removed);
       count.run(metaNames.purged, rows.length);
       faults?.('purge.removed');
     };

@@ -5,6 +5,7 @@ import type { SubjectKey } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
 import { checkDay } from '../blocks/check-day.ts';
 import { keepChecksums } from '../blocks/keep-checksums.ts';
+import { copyLabelerCounters } from '../labeler/recount.ts';
 import { DayFile } from '../schema/day-file.ts';
 import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';
 import { createGrowingDay, growingCacheBytes, prepareGrowingDay } from '../schema/growing-day.ts';
@@ -57,6 +58,7 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
       db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table} ${condition}`);
     }
     db.prepare('INSERT INTO main.counter_minute SELECT * FROM day.counter_minute WHERE source <> ?').run(number);
+    copyLabelerCounters(db, day, number);
     db.prepare('DELETE FROM main.meta WHERE name = ?').run(metaNames.rows);
     db.prepare(
       'INSERT INTO main.meta(name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = value + excluded.value',

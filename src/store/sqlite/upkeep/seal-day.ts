@@ -7,6 +7,8 @@ import { packStamps, type Stamp } from '../base/stamps.ts';
 import { storeError } from '../base/store-error.ts';
 import { keepChecksums } from '../blocks/keep-checksums.ts';
 import { storeSealedDayCounts } from '../hot/hot-counts.ts';
+import { dropEmptyCounters } from '../labeler/counter-changes.ts';
+import { copyLabelerCounters } from '../labeler/recount.ts';
 import { metaNames, rowColumns, sharedTables } from '../schema/day-schema.ts';
 import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
@@ -26,6 +28,7 @@ export function sealDay(open: string, growing: string, day: number): number {
     prepareGrowingDay(db, open);
     const rows = copyRows(db, growing);
     for (const table of sharedTables) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
+    copyLabelerCounters(db, day);
     copyStamps(db, day);
     const expected = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get();
     if (expected !== rows)
@@ -44,7 +47,10 @@ export function sealDay(open: string, growing: string, day: number): number {
 
 /** Computes the derived data of a sealed day that contains all rows. */
 export function completeSealedDay(db: Sqlite, rows: number): void {
-  if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) dropUnusedNames(db);
+  if (db.prepare('SELECT 1 FROM main.meta WHERE name = ?').get(metaNames.purged) !== undefined) {
+    dropEmptyCounters(db);
+    dropUnusedNames(db);
+  }
   storeSealedDayCounts(db);
   keepFilter(db);
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);

@@ -19,6 +19,8 @@ const services = /(?:^|\.)bsky\.network$|^plc\.directory$|^bsky\.(?:app|social)$
 const lexicons = /^(?:app\.bsky|chat\.bsky|com\.atproto|network\.bsky|tools\.ozone)\./;
 
 const token = /[a-z0-9._@-]+/gi;
+/** Maximum length of a label of a domain name. */
+const maxLabelLength = 63;
 const domainLabel = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
 /** Returns true if a plain text contains a handle; `hosts` are host names that the text may contain. */
@@ -43,13 +45,22 @@ function isHandle(found: string, hosts: ReadonlySet<string>): boolean {
 
 /** Returns the domain name at the end of a token, with at least two labels; null if there is none. */
 function domainName(text: string): string | null {
-  const labels = text.replace(/^[.-]+|[.-]+$/g, '').split('.');
+  const labels = trimmed(text).split('.');
   let from = labels.length;
   while (from > 0 && domainLabel.test(labels[from - 1] ?? '')) from -= 1;
   // `_alice` contains the label `alice`: an underscore cannot be part of a handle.
-  const rest = /[a-z0-9-]+$/i.exec(labels[from - 1] ?? '');
+  const rest = /[a-z0-9-]+$/i.exec((labels[from - 1] ?? '').slice(-maxLabelLength));
   const name = [...(rest ?? []), ...labels.slice(from)];
   return name.length >= 2 && /^[a-z][a-z0-9-]*[a-z0-9]$/i.test(name.at(-1) ?? '') ? name.join('.') : null;
+}
+
+/** Returns a token without dots and hyphens at its ends, in linear time: a pattern that ends with `$` would be quadratic. */
+function trimmed(text: string): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && '.-'.includes(text.charAt(start))) start += 1;
+  while (end > start && '.-'.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }
 
 /** Returns true for a name such as `ended.It`: a missing space after a sentence. */

@@ -1,0 +1,19 @@
+"""A client of the facts API of an Almanac observatory. It needs only the standard library."""
+
+from .client import FactsClient
+from .errors import AnswerError, ClientError, FactsError, NetworkError
+from .exchange import Response, Transport
+from .reading import Reading
+from .version import __version__
+
+__all__ = [
+    "AnswerError",
+    "ClientError",
+    "FactsClient",
+    "FactsError",
+    "NetworkError",
+    "Reading",
+    "Response",
+    "Transport",
+    "__version__",
+]

@@ -1,0 +1,60 @@
+"""Errors of the client."""
+
+from typing import Optional
+
+from .schemas import LabelFreshness
+
+
+class ClientError(Exception):
+    """Base of all errors of the client: there is no reading."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+class FactsError(ClientError):
+    """An error response of the service: a refused fact (503), or a request that the service cannot serve.
+
+    The error is the current response; neither a zero nor an earlier reading replaces it.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        status: int,
+        code: str,
+        message: str,
+        freshness: Optional[LabelFreshness],
+        retry_after_seconds: Optional[int],
+    ) -> None:
+        super().__init__(path, message)
+        self.status = status
+        #: A code of the service's list; a later version of the service may add codes.
+        self.code = code
+        #: Freshness with the reason why a label artifact was refused; None if the service could not read an artifact,
+        #: and for any other error.
+        self.freshness = freshness
+        #: Seconds to wait before a retry, if the service states them.
+        self.retry_after_seconds = retry_after_seconds
+
+
+class NetworkError(ClientError):
+    """A missing response: the state of the fact is unknown, and so is whether the service refused it."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        late = reason == "timeout"
+        super().__init__(path, f"{path}: " + ("no complete response in time" if late else "the service cannot be reached"))
+        #: ``unreachable`` or ``timeout``.
+        self.reason = reason
+
+
+class AnswerError(ClientError):
+    """A response outside this contract: a proxy's error page, too large, not JSON, or another contract."""
+
+    def __init__(self, path: str, status: int, why: str, retry_after_seconds: Optional[int] = None) -> None:
+        super().__init__(path, f"{path}: {why} (status {status})")
+        self.status = status
+        #: Seconds to wait before a retry, if the response states them.
+        self.retry_after_seconds = retry_after_seconds

@@ -1,0 +1,39 @@
+"""Response headers that decide when the next request is sent."""
+
+import math
+import re
+from email.utils import parsedate_to_datetime
+from typing import Mapping, Optional
+
+#: Maximum lifetime of a response in seconds, regardless of its headers: one hour.
+MAX_SECONDS = 3600
+
+
+def max_age_seconds(headers: Mapping[str, str]) -> int:
+    """Returns the time for which a response may be reused without a request: ``max-age`` less the response's ``Age``."""
+    directives = [part.strip() for part in headers.get("cache-control", "").lower().split(",")]
+    if "no-store" in directives or "no-cache" in directives:
+        return 0
+    stated = next((part[len("max-age=") :] for part in directives if part.startswith("max-age=")), None)
+    seconds = _whole_seconds(stated) or 0
+    age = _whole_seconds(headers.get("age")) or 0
+    return max(0, min(seconds, MAX_SECONDS) - age)
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: float) -> Optional[int]:
+    """Returns the delay of ``Retry-After`` for both of its formats; None if absent. ``now`` is in seconds since 1970."""
+    text = headers.get("retry-after")
+    if text is None:
+        return None
+    seconds = _whole_seconds(text)
+    if seconds is None:
+        try:
+            seconds = math.ceil(parsedate_to_datetime(text).timestamp() - now)
+        except (TypeError, ValueError, OverflowError, IndexError):
+            return None
+    return min(max(seconds, 0), MAX_SECONDS)
+
+
+def _whole_seconds(text: Optional[str]) -> Optional[int]:
+    found = re.fullmatch(r"\s*([0-9]{1,12})\s*", text or "")
+    return int(found.group(1)) if found else None

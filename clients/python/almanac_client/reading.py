@@ -1,0 +1,90 @@
+"""A fact with its currency, and the rule that keeps the newer of two readings."""
+
+import json
+import re
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, Generic, Literal, Mapping, Optional, TypeVar
+
+E = TypeVar("E")
+
+Via = Literal["fetched", "revalidated", "kept", "kept_newer"]
+
+#: Seconds after the last confirmation of a newer reading during which an older reading is ignored. Outdated nodes and
+#: caches send older readings briefly; a service that still sends one after this time published it deliberately.
+SUPERSEDE_SECONDS = 15 * 60
+
+
+@dataclass(frozen=True)
+class Reading(Generic[E]):
+    """A fact as the service sent it, with its currency. Treat ``value`` as read-only: later calls may return it again."""
+
+    #: The body exactly as it arrived, with its own times: ``retrieved_at`` and ``age_seconds`` refer to that moment.
+    value: E
+    #: Origin of the reading. ``fetched``: this call's response contained the body. ``revalidated``: the body arrived
+    #: earlier, and this call's response confirmed it. ``kept``: the body is younger than its ``max-age``, so no request
+    #: was sent. ``kept_newer``: this call's response contained an older reading, which does not replace this newer one.
+    via: Via
+    #: Time at which the body arrived, on this client's clock, in seconds since 1970.
+    received_at: float
+    #: Time at which the service last confirmed the body, on this client's clock, in seconds since 1970.
+    confirmed_at: float
+
+
+@dataclass(frozen=True)
+class Kept(Generic[E]):
+    """A reading that is cached for the next call."""
+
+    value: E
+    etag: Optional[str]
+    received_at: float
+    confirmed_at: float
+    #: Time after ``confirmed_at`` during which no request is sent, in seconds.
+    max_age: float
+
+    def reading(self, via: Via) -> "Reading[E]":
+        """Returns the reading with its origin."""
+        return Reading(self.value, via, self.received_at, self.confirmed_at)
+
+
+def within(since: float, span: float, now: float) -> bool:
+    """Returns True if less than ``span`` seconds have passed since an instant; False if the clock was set back."""
+    return now >= since and now - since < span
+
+
+def supersedes(kept: "Kept[Any]", following: Mapping[str, Any], now: float) -> bool:
+    """Returns True if the cached reading is a later computation of the same fact, so that the other must not replace it."""
+    before, after = _instant(kept.value), _instant(following)
+    if before is None or after is None or before <= after:
+        return False
+    # A `generated_at` ahead of the service's clock does not prove that the cached reading is newer.
+    if (kept.value.get("age_seconds") or 0) < 0:
+        return False
+    return _series(kept.value) == _series(following) and within(kept.confirmed_at, SUPERSEDE_SECONDS, now)
+
+
+def _instant(value: Mapping[str, Any]) -> Optional[datetime]:
+    text = value.get("generated_at")
+    found = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00:00)", text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    try:
+        # Python 3.10 and earlier parse neither `Z` nor every length of a fraction.
+        whole = datetime.fromisoformat(found.group(1)).replace(tzinfo=timezone.utc)
+    except ValueError:
+        return None
+    return whole.replace(microsecond=int(((found.group(2) or "") + "000000")[:6]))
+
+
+def _series(value: Mapping[str, Any]) -> str:
+    """Returns the producer and input of a fact as one key: times of two series are not comparable."""
+    provenance = value.get("provenance") or {}
+    acquisition = (value.get("facts") or {}).get("acquisition") or {}
+    return json.dumps(
+        [
+            provenance.get("artifact_schema_version"),
+            provenance.get("origin"),
+            provenance.get("source_endpoint"),
+            acquisition.get("generation_id"),
+        ]
+    )

@@ -1,0 +1,153 @@
+"""The cached reading and the shared request of one path."""
+
+import json
+import threading
+from concurrent.futures import Future
+from typing import Any, Callable, Dict, Generic, NoReturn, Optional, Tuple, TypeVar, Union, cast
+
+from .errors import AnswerError, FactsError, NetworkError
+from .exchange import Response, ResponseTooLarge, Transport
+from .headers import max_age_seconds, retry_after_seconds
+from .reading import Kept, Reading, supersedes, within
+from .schemas import LabelFreshness
+
+E = TypeVar("E")
+
+
+class Resource(Generic[E]):
+    """Requests one path of the service. Simultaneous callers of several threads share one request."""
+
+    def __init__(
+        self,
+        base: str,
+        path: str,
+        contract: str,
+        transport: Transport,
+        timeout: float,
+        max_bytes: int,
+        now: Callable[[], float],
+    ) -> None:
+        self._url = base + path
+        self._path = path
+        self._contract = contract
+        self._transport = transport
+        self._timeout = timeout
+        self._max_bytes = max_bytes
+        self._now = now
+        self._lock = threading.Lock()
+        self._kept: Optional[Kept[E]] = None
+        #: Error of a response with `Retry-After`, the time of its arrival, and the seconds for which it is raised again.
+        self._pause: Optional[Tuple[Union[FactsError, AnswerError], float, float]] = None
+        self._pending: "Optional[Future[Reading[E]]]" = None
+
+    def __call__(self) -> Reading[E]:
+        """Returns the reading. Raises FactsError, NetworkError or AnswerError."""
+        with self._lock:
+            now = self._now()
+            if self._pause is not None and within(self._pause[1], self._pause[2], now):
+                # Each `raise` adds to the traceback of the error, which therefore starts again.
+                raise self._pause[0].with_traceback(None)
+            if self._kept is not None and within(self._kept.confirmed_at, self._kept.max_age, now):
+                return self._kept.reading("kept")
+            pending, mine = self._pending, self._pending is None
+            if pending is None:
+                pending = self._pending = Future()
+            etag = self._kept.etag if self._kept else None
+        if mine:
+            self._run(pending, etag)
+        return pending.result()
+
+    def _run(self, pending: "Future[Reading[E]]", etag: Optional[str]) -> None:
+        try:
+            response = self._exchange(etag)
+            with self._lock:
+                self._pending = None
+                self._pause = None
+                reading = self._accepted(response)
+        except BaseException as error:
+            with self._lock:
+                self._pending = None
+            pending.set_exception(error)
+        else:
+            pending.set_result(reading)
+
+    def _exchange(self, etag: Optional[str]) -> Response:
+        headers = {"Accept": "application/json"}
+        if etag is not None:
+            headers["If-None-Match"] = etag
+        try:
+            return self._transport(self._url, headers, self._timeout, self._max_bytes)
+        except ResponseTooLarge as error:
+            why = f"the response is larger than {self._max_bytes} bytes"
+            raise AnswerError(self._path, error.status, why) from error
+        except TimeoutError as error:
+            raise NetworkError(self._path, "timeout") from error
+        except OSError as error:
+            raise NetworkError(self._path, "unreachable") from error
+
+    def _accepted(self, response: Response) -> Reading[E]:
+        at = self._now()
+        max_age = max_age_seconds(response.headers)
+        if response.status == 304 and self._kept is not None:
+            kept = self._kept
+            self._kept = Kept(kept.value, kept.etag, kept.received_at, at, max_age)
+            return self._kept.reading("revalidated")
+        if response.status != 200:
+            self._refuse(response, at)
+        value = self._parsed(response)
+        if self._kept is not None and supersedes(self._kept, value, at):
+            return self._kept.reading("kept_newer")
+        self._kept = Kept(cast(E, value), response.headers.get("etag"), at, at, max_age)
+        return self._kept.reading("fetched")
+
+    def _refuse(self, response: Response, at: float) -> NoReturn:
+        wait = retry_after_seconds(response.headers, at)
+        body = _error_body(response.body)
+        error: Union[FactsError, AnswerError]
+        if body is None:
+            error = AnswerError(self._path, response.status, "the response is not from this service", wait)
+        else:
+            code, message, freshness = body
+            error = FactsError(self._path, response.status, code, message, freshness, wait)
+            # Drop the cached reading: the service has refused the fact, so the earlier reading is no longer valid.
+            self._kept = None
+        if wait is not None:
+            self._pause = (error, at, wait)
+        raise error
+
+    def _parsed(self, response: Response) -> Dict[str, Any]:
+        """Parses a body and checks its contract; the service guarantees the rest of the shape."""
+        try:
+            text = response.body.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise AnswerError(self._path, response.status, "the response is not UTF-8") from error
+        value = _object_in(text)
+        if value is None:
+            raise AnswerError(self._path, response.status, "the response is not one JSON object")
+        if value.get("contract") != self._contract:
+            why = f"the response does not conform to {self._contract}"
+            raise AnswerError(self._path, response.status, why)
+        return value
+
+
+def _error_body(body: bytes) -> Optional[Tuple[str, str, Optional[LabelFreshness]]]:
+    error = (_object_in(body.decode("utf-8", errors="replace")) or {}).get("error")
+    if not isinstance(error, dict):
+        return None
+    code, message, freshness = error.get("code"), error.get("message"), error.get("freshness")
+    if not isinstance(code, str) or not isinstance(message, str):
+        return None
+    stated = isinstance(freshness, dict) and isinstance(freshness.get("state"), str)
+    return code, message, cast(LabelFreshness, freshness) if stated else None
+
+
+def _object_in(text: str) -> Optional[Dict[str, Any]]:
+    try:
+        value = json.loads(text, parse_constant=_reject_constant)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _reject_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

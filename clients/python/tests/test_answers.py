@@ -1,0 +1,214 @@
+"""Tests of the client against responses of proxies, caches and servers that hang."""
+
+import json
+from datetime import datetime, timezone
+from email.utils import format_datetime
+from threading import Event, Thread, current_thread
+from typing import Any, List, Mapping
+from unittest import TestCase
+
+from almanac_client import AnswerError, FactsClient, FactsError, NetworkError, Reading, Response
+
+from .server import INDEX, NOON, REFUSAL, Exchange, Scene
+
+
+class RetryAfter(TestCase):
+    def test_the_fact_stays_refused_without_a_request_until_that_time(self) -> None:
+        date = format_datetime(datetime.fromtimestamp(NOON + 30, timezone.utc), usegmt=True)
+        for header in ("30", date):
+            with self.subTest(header):
+                scene = Scene(
+                    self,
+                    lambda e: e.give(503, REFUSAL, {"Retry-After": header}) if e.nth == 1 else e.give(200, INDEX),
+                )
+                with self.assertRaises(FactsError) as first:
+                    scene.client.instruments()
+                self.assertEqual(("source_unavailable", 30), (first.exception.code, first.exception.retry_after_seconds))
+                scene.now += 29
+                with self.assertRaises(FactsError) as second:
+                    scene.client.instruments()
+                self.assertIs(first.exception, second.exception)
+                self.assertEqual(1, len(scene.requests))
+                scene.now += 2
+                self.assertEqual(INDEX, scene.client.instruments().value)
+
+    def test_of_a_proxy_is_respected_for_at_most_an_hour(self) -> None:
+        scene = Scene(
+            self,
+            lambda e: e.give(429, "slow down", {"Retry-After": "999999"}) if e.nth == 1 else e.give(200, INDEX),
+        )
+        for advance in (0, 3599):
+            scene.now += advance
+            with self.assertRaises(AnswerError) as refused:
+                scene.client.instruments()
+            self.assertEqual((429, 3600), (refused.exception.status, refused.exception.retry_after_seconds))
+        self.assertEqual(1, len(scene.requests))
+        scene.now += 2
+        scene.client.instruments()
+
+
+class Refusal(TestCase):
+    def test_drops_the_cached_reading_so_that_the_next_request_is_unconditional(self) -> None:
+        def answer(exchange: Exchange) -> None:
+            if exchange.nth == 2:
+                exchange.give(503, REFUSAL)
+            else:
+                exchange.give(200, INDEX, {"ETag": 'W/"a"'})
+
+        scene = Scene(self, answer)
+        scene.client.instruments()
+        with self.assertRaises(FactsError):
+            scene.client.instruments()
+        self.assertEqual("fetched", scene.client.instruments().via)
+        self.assertEqual([None, 'W/"a"', None], [request.get("if-none-match") for request in scene.requests])
+
+
+class MaxAge(TestCase):
+    def test_prevents_requests_until_it_is_over(self) -> None:
+        for control, age, seconds in (
+            ("max-age=60", None, 60),
+            ("public, MAX-AGE=60", "45", 15),
+            ("max-age=60", "61", 0),
+            ("no-store, max-age=60", None, 0),
+            ("no-cache", None, 0),
+            ("max-age=99999999", None, 3600),
+            ("max-age=-5", None, 0),
+            ("max-age=soon", None, 0),
+            (None, None, 0),
+        ):
+            with self.subTest(f"{control}, {age}"):
+                headers = {name: value for name, value in (("Cache-Control", control), ("Age", age)) if value}
+                scene = Scene(self, lambda e: e.give(200, INDEX, headers))
+                scene.client.instruments()
+                if seconds:
+                    scene.now += seconds - 1
+                    self.assertEqual("kept", scene.client.instruments().via)
+                    self.assertEqual(1, len(scene.requests))
+                    scene.now += 1
+                scene.client.instruments()
+                self.assertEqual(2, len(scene.requests))
+
+
+class OutsideTheContract(TestCase):
+    def test_a_response_is_an_answer_error(self) -> None:
+        for status, body, why in (
+            (502, "<h1>Bad gateway</h1>", "the response is not from this service"),
+            (500, {"error": "no"}, "the response is not from this service"),
+            (200, '{"contract":', "the response is not one JSON object"),
+            (200, [], "the response is not one JSON object"),
+            (200, '{"contract": NaN}', "the response is not one JSON object"),
+            (200, "[" * 200_000, "the response is not one JSON object"),
+            (200, {"contract": "x/v2"}, "the response does not conform to atproto.facts.instruments/v1"),
+            (200, b'"\xff"', "the response is not UTF-8"),
+            (304, "", "the response is not from this service"),
+        ):
+            with self.subTest(f"{status} {str(body)[:40]}"):
+                scene = Scene(self, lambda e: e.give(status, body))
+                with self.assertRaises(AnswerError) as refused:
+                    scene.client.instruments()
+                self.assertEqual(f"/v1/instruments: {why} (status {status})", str(refused.exception))
+                self.assertEqual(status, refused.exception.status)
+
+    def test_a_response_is_read_only_up_to_the_size_limit(self) -> None:
+        def flood(exchange: Exchange) -> None:
+            exchange.raw(b"HTTP/1.0 200 OK\r\n\r\n")
+            try:
+                while True:
+                    exchange.raw(b"x" * 65_536)
+            except OSError:
+                pass
+
+        scene = Scene(self, flood, max_bytes=1000)
+        with self.assertRaisesRegex(AnswerError, r"larger than 1000 bytes \(status 200\)"):
+            scene.client.instruments()
+
+    def test_a_response_does_not_discard_the_cached_reading(self) -> None:
+        def answer(exchange: Exchange) -> None:
+            if exchange.nth == 1:
+                exchange.give(200, INDEX, {"ETag": 'W/"a"'})
+            elif exchange.nth == 2:
+                exchange.give(502, "")
+            else:
+                exchange.give(304 if exchange.headers["If-None-Match"] == 'W/"a"' else 500, "")
+
+        scene = Scene(self, answer)
+        scene.client.instruments()
+        with self.assertRaises(AnswerError):
+            scene.client.instruments()
+        self.assertEqual("revalidated", scene.client.instruments().via)
+        self.assertEqual([None, 'W/"a"', 'W/"a"'], [request.get("if-none-match") for request in scene.requests])
+
+    def test_a_redirect_to_a_file_is_not_followed(self) -> None:
+        scene = Scene(self, lambda e: e.give(302, "", {"Location": "file:///etc/hostname"}))
+        with self.assertRaises((AnswerError, NetworkError)):
+            scene.client.instruments()
+
+
+class Missing(TestCase):
+    def test_a_response_is_a_network_error_after_the_timeout(self) -> None:
+        def drip(exchange: Exchange) -> None:
+            exchange.raw(b"HTTP/1.0 200 OK\r\n\r\n")
+            try:
+                while True:
+                    exchange.raw(b" ")
+                    still.wait(0.01)
+            except OSError:
+                pass
+
+        still = Event()
+        self.addCleanup(still.set)
+        def begin_headers(exchange: Exchange) -> None:
+            exchange.raw(b"HTTP/1.0 200 OK\r\nA: ")
+            exchange.wait_for_the_client_to_leave()
+
+        for name, answer in (
+            ("no byte", Exchange.wait_for_the_client_to_leave),
+            ("headers without an end", begin_headers),
+            ("a body without an end", drip),
+        ):
+            with self.subTest(name):
+                scene = Scene(self, answer, timeout=0.2)
+                with self.assertRaises(NetworkError) as missing:
+                    scene.client.instruments()
+                self.assertEqual("timeout", missing.exception.reason)
+
+    def test_a_response_that_breaks_off_is_a_network_error(self) -> None:
+        for headers in ({"Content-Length": "100"}, {"Transfer-Encoding": "chunked", "Content-Length": "5"}):
+            with self.subTest(headers):
+                scene = Scene(self, lambda e: e.give(200, "{", headers))
+                with self.assertRaises(NetworkError) as missing:
+                    scene.client.instruments()
+                self.assertEqual(("unreachable", "/v1/instruments"), (missing.exception.reason, missing.exception.path))
+
+
+class Threads(TestCase):
+    def test_share_one_request(self) -> None:
+        readings: List[Reading[Any]] = []
+        second_has_come = Event()
+        requests: List[str] = []
+
+        def now() -> float:
+            if current_thread() is second:
+                second_has_come.set()
+            return NOON
+
+        def transport(url: str, headers: Mapping[str, str], timeout: float, max_bytes: int) -> Response:
+            requests.append(url)
+            if len(requests) == 1:
+                second.start()
+                self.assertTrue(second_has_come.wait(60))
+            return Response(200, {}, json.dumps(INDEX).encode())
+
+        client = FactsClient("http://a.example", transport=transport, now=now)
+        second = Thread(target=lambda: readings.append(client.instruments()))
+        readings.append(client.instruments())
+        second.join()
+        self.assertEqual(["http://a.example/v1/instruments"], requests)
+        self.assertEqual(["fetched", "fetched"], [reading.via for reading in readings])
+
+
+class Base(TestCase):
+    def test_an_address_that_is_not_http_is_rejected(self) -> None:
+        for base in ("ftp://a.example", "http://user:secret@a.example", "no address", "http://"):
+            with self.subTest(base), self.assertRaises(ValueError):
+                FactsClient(base)

@@ -1,0 +1,30 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rolldown } from 'rolldown';
+import { writeClientPackage } from '../../scripts/packages/client-package.ts';
+import { root } from '../process/imports.ts';
+
+/**
+ * Bundles a page's script that imports the installed package of the client, and publishes the client as the global
+ * `almanac`. Rejects if the bundler reports a warning, such as an unresolved import.
+ */
+export async function bundleClientForBrowser(): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'almanac-client-bundle-'));
+  try {
+    writeClientPackage(root, join(directory, 'node_modules', 'almanac-client'));
+    const input = join(directory, 'page.js');
+    writeFileSync(input, "import * as client from 'almanac-client';\nglobalThis.almanac = client;\n");
+    const onLog = (level: string, { message }: { message: string }): void => {
+      if (level === 'warn') throw new Error(message);
+    };
+    const bundle = await rolldown({ input, platform: 'browser', onLog });
+    const { output } = await bundle.generate({ format: 'esm', minify: true });
+    await bundle.close();
+    const [chunk, ...others] = output;
+    if (others.length > 0 || chunk.imports.length > 0) throw new Error('the bundle of the client is not one file');
+    return chunk.code;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,268 @@
+import Type from 'typebox';
+import { LabelProvenance } from './envelope.ts';
+import { LabelFreshness } from './freshness.ts';
+import {
+  discoveryWays,
+  fewerThanFive,
+  labelerProblems,
+  labelerStates,
+  readingTransports,
+} from './labeler-vocabulary.ts';
+import { Acquisition, Gap } from './labels.ts';
+import { closed, constant, count, labelerDid, measure, orNull, timestamp, word } from './schema.ts';
+import { signatureVerdicts } from './vocabulary.ts';
+
+/** Documents about labelers by name: outside `/v1/`, and versioned by their `contract` field. */
+
+/** Contract ids of the documents about labelers. */
+export const labelerContractIds = { list: 'almanac.labelers/v1', one: 'almanac.labeler/v1' } as const;
+
+/** Paths of the documents and pages about labelers, relative to `{base_url}`. */
+export const labelerPaths = {
+  list: '/labelers.json',
+  page: '/labelers',
+  /** Prefix of the paths of one labeler: its DID follows, and `.json` for the document. */
+  one: '/labelers/',
+  openapi: '/labelers/openapi.json',
+} as const;
+
+/** Maximum number of gaps in a labeler's document. */
+export const maxDocumentGaps = 16;
+
+const day = (description: string) => Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$', description });
+
+/** Handle of a labeler, as its DID document claims it. */
+export const LabelerHandle = closed(
+  {
+    name: Type.String({ maxLength: 253, description: "The handle that the labeler's document claims." }),
+    confirmed: Type.Boolean({ description: 'True if the handle resolved to this DID.' }),
+  },
+  { title: 'LabelerHandle' },
+);
+/** Handle of a labeler, as its DID document claims it. */
+export type LabelerHandle = Type.Static<typeof LabelerHandle>;
+
+/** Observed events of one labeler in three spans that end at `window.end`. */
+export const LabelerEvents = closed(
+  {
+    window: count('Observed application and removal events of the window, without excluded repeats.'),
+    week: count('The same, last 7 days.'),
+    day: count('The same, last 24 hours.'),
+  },
+  { title: 'LabelerEvents' },
+);
+
+const withheld = () =>
+  Type.Literal('privacy', { description: 'Not published, because the privacy scan found an identity.' });
+
+/** Facts that the list and the document of a labeler share. */
+const identity = {
+  did: labelerDid(),
+  handle: orNull(LabelerHandle, 'Null if the labeler has none, or if it is withheld.'),
+  handle_withheld: Type.Optional(withheld()),
+  enrolled: Type.Boolean({ description: 'False if Almanac does not follow the labeler any more.' }),
+  state: word(labelerStates, 'State of the labeler as a source. Only established labelers are read.'),
+  state_since: timestamp('When the labeler came into this state.'),
+  problem: orNull(
+    word(labelerProblems, 'Problem.'),
+    'The problem that explains the state; null if the labeler is read.',
+  ),
+  found_by: Type.Array(word(discoveryWays, 'Way.'), { description: 'How the labeler was found.' }),
+  read_by: orNull(
+    word(readingTransports, 'Transport.'),
+    'subscribeLabels or queryLabels; null if it is not being read.',
+  ),
+  last_answered: orNull(timestamp('Instant.'), 'When the labeler last responded.'),
+  last_row: orNull(timestamp('Instant.'), 'When its last row in the window was accepted, without excluded repeats.'),
+};
+
+/** One labeler in the list. */
+export const LabelerSummary = closed(
+  {
+    ...identity,
+    events: LabelerEvents,
+    unread_days_7d: Type.Integer({
+      minimum: 0,
+      maximum: 7,
+      description: 'Number of the last 7 UTC days that were not read at all or only in part.',
+    }),
+  },
+  { title: 'LabelerSummary' },
+);
+/** One labeler in the list. */
+export type LabelerSummary = Type.Static<typeof LabelerSummary>;
+
+/** The window of every count and gap. */
+export const LabelerWindow = closed(
+  { start: timestamp('Start, inclusive.'), end: timestamp('End, exclusive: generated_at.') },
+  { title: 'LabelerWindow' },
+);
+
+const frame = {
+  window: LabelerWindow,
+  acquisition: Acquisition,
+  counted_since: orNull(
+    timestamp('Instant.'),
+    'Signatures, values and delays are counted from this instant on; null if they are not counted yet.',
+  ),
+  conclusion: Type.String({ description: 'The coverage in one or two English sentences. Do not parse it.' }),
+};
+
+/** Numbers of listed labelers by state. */
+export const LabelerStateCounts = Type.Unsafe<Record<(typeof labelerStates)[number], number>>(
+  closed(Object.fromEntries(labelerStates.map((state) => [state, count('Labelers.')])), {
+    title: 'LabelerStateCounts',
+    description: 'Numbers of listed labelers by state.',
+  }),
+);
+
+/** Facts of `/labelers.json`. */
+export const LabelersFacts = closed(
+  {
+    ...frame,
+    states: LabelerStateCounts,
+    omitted: count('Labelers beyond the maximum of 5,000, which are not listed.'),
+    labelers: Type.Array(LabelerSummary, { maxItems: 5_000, description: 'Sorted by DID.' }),
+  },
+  { title: 'LabelersFacts' },
+);
+/** Facts of `/labelers.json`. */
+export type LabelersFacts = Type.Static<typeof LabelersFacts>;
+
+/** Observed events of one UTC day. */
+export const LabelerDay = closed(
+  {
+    day: day('UTC day. The first and the last day of the window are partial.'),
+    applied: orNull(count('Events.'), 'Applications; null if nothing of the day was read.'),
+    removed: orNull(count('Events.'), 'Removals; null if nothing of the day was read.'),
+    read_share: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "Share of the day's part in the window that was read.",
+    }),
+  },
+  { title: 'LabelerDay' },
+);
+/** Observed events of one UTC day. */
+export type LabelerDay = Type.Static<typeof LabelerDay>;
+
+/** A count that is published only in part: 0 to 4 are `fewer_than_5`. */
+const SmallCount = Type.Union([
+  Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
+  Type.Literal(fewerThanFive),
+]);
+
+/** A value that the labeler declares, with its observed events. */
+export const LabelerValue = closed(
+  {
+    value: Type.String({ maxLength: 128, description: 'A value that the definitions of the labeler declare.' }),
+    events: orNull(
+      SmallCount,
+      'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a small one.',
+    ),
+    first_defined: day('UTC day on which the value was first seen in the definitions.'),
+    last_defined: orNull(day('UTC day.'), 'UTC day on which it was last seen in them; null if it is still there.'),
+  },
+  { title: 'LabelerValue' },
+);
+/** A value that the labeler declares, with its observed events. */
+export type LabelerValue = Type.Static<typeof LabelerValue>;
+
+/** The labeler's own definition of a value. All texts are foreign and verbatim. */
+export const LabelerDefinition = closed(
+  {
+    value: Type.String({ maxLength: 128 }),
+    severity: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
+    blurs: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
+    default_setting: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
+    adult_only: Type.Boolean(),
+    locales: Type.Array(
+      closed({ lang: Type.String({ maxLength: 64 }), name: Type.String(), description: Type.String() }),
+    ),
+    withheld: Type.Optional(withheld()),
+  },
+  { title: 'LabelerDefinition' },
+);
+/** The labeler's own definition of a value. */
+export type LabelerDefinition = Type.Static<typeof LabelerDefinition>;
+
+/** The labeler's definitions. */
+export const LabelerDefinitions = closed(
+  {
+    seen_at: timestamp('When the newest definitions were observed.'),
+    values: Type.Array(LabelerDefinition),
+    values_omitted: count('Values that do not fit or are withheld as a whole.'),
+  },
+  { title: 'LabelerDefinitions' },
+);
+/** The labeler's definitions. */
+export type LabelerDefinitions = Type.Static<typeof LabelerDefinitions>;
+
+const Signatures = Type.Unsafe<Record<(typeof signatureVerdicts)[number], number>>(
+  closed(Object.fromEntries(signatureVerdicts.map((verdict) => [verdict, count('Events.')]))),
+);
+
+/** Facts of `/labelers/DID.json`. */
+export const LabelerFacts = closed(
+  {
+    ...frame,
+    ...identity,
+    first_answered: orNull(timestamp('Instant.'), 'When the labeler first responded.'),
+    remedy: orNull(
+      Type.String(),
+      "What would end the problem, in English for the labeler's operator; null if there is no problem. Do not parse it.",
+    ),
+    events: LabelerEvents,
+    repeats: count('Rows that repeat known labels after a change of key; in no other count.'),
+    days: Type.Array(LabelerDay, { maxItems: 400, description: 'UTC days of the window, oldest first.' }),
+    gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Time of the window that was not read.' }),
+    gap_overflow: Type.Boolean({ description: 'True if there were more gaps, so that the closest ones were merged.' }),
+    signatures: orNull(Signatures, 'Events by verdict on the signature; null if they are not counted yet.'),
+    values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
+    values_omitted: count('Declared values that do not fit or are withheld.'),
+    undeclared: orNull(
+      SmallCount,
+      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a small one.',
+    ),
+    replaces_rows: orNull(Type.Boolean(), 'True if the labeler keeps only the newest row of a label; null if unknown.'),
+    delay_ms: orNull(
+      closed({
+        p50: measure('Median, in milliseconds.'),
+        p90: measure('90th percentile, in milliseconds.'),
+        labels: count('Labels that arrived live since counted_since.'),
+      }),
+      'Time from `cts` to acceptance; null if there is no such label.',
+    ),
+    definitions: orNull(LabelerDefinitions, 'Null if the definitions are not known.'),
+  },
+  { title: 'LabelerFacts' },
+);
+/** Facts of `/labelers/DID.json`. */
+export type LabelerFacts = Type.Static<typeof LabelerFacts>;
+
+function envelope<C extends string, F extends Type.TSchema>(contract: C, facts: F, title: string) {
+  return closed(
+    {
+      contract: constant(contract, 'Identifier of this contract, with its major version: check it.'),
+      instrument: constant('labels', 'Instrument that produced the facts.'),
+      generated_at: timestamp('When the instrument produced the artifact; equal to that of the label overview.'),
+      retrieved_at: timestamp('When the service built this representation.'),
+      age_seconds: Type.Number({ description: 'retrieved_at minus generated_at, in seconds.' }),
+      facts,
+      caveats: Type.Array(Type.String(), { description: 'Limits that are part of the fact.' }),
+      provenance: LabelProvenance,
+      freshness: LabelFreshness,
+    },
+    { title },
+  );
+}
+
+/** Envelope of `GET /labelers.json`. */
+export const LabelersEnvelope = envelope(labelerContractIds.list, LabelersFacts, 'LabelersEnvelope');
+/** Envelope of `GET /labelers.json`. */
+export type LabelersEnvelope = Type.Static<typeof LabelersEnvelope>;
+
+/** Envelope of `GET /labelers/DID.json`. */
+export const LabelerEnvelope = envelope(labelerContractIds.one, LabelerFacts, 'LabelerEnvelope');
+/** Envelope of `GET /labelers/DID.json`. */
+export type LabelerEnvelope = Type.Static<typeof LabelerEnvelope>;

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { findIdentity } from './find-identity.ts';
+
+describe('findIdentity', () => {
+  it.each([
+    ['did', 'seen from did:plc:ar7c4by46qjdydhdevvrndac'],
+    ['at-uri', 'at://did:plc:ar7c4by46qjdydhdevvrndac/app.bsky.feed.post/3k'],
+    ['handle', 'ask @alice.example'],
+    ['handle', 'ask alice.bsky.social'],
+  ])('finds the kind %s', (shape, text) => {
+    expect(findIdentity(text)).toBe(shape);
+  });
+
+  it('finds no identity in ordinary text', () => {
+    expect(findIdentity('Posts about spiders, version 1.2. See bsky.app')).toBeNull();
+  });
+
+  it('allows the named hosts and no other', () => {
+    expect(findIdentity('read from labels.example.com', new Set(['labels.example.com']))).toBeNull();
+    expect(findIdentity('read from mail.example.com', new Set(['labels.example.com']))).toBe('handle');
+  });
+
+  it.each([
+    ['hyphens inside a name', `a${'-'.repeat(200_000)}b.c`],
+    ['a label of letters before an underscore', `${'a'.repeat(200_000)}_.com`],
+    ['dots', `a${'.'.repeat(200_000)}b`],
+  ])('scans a long text of %s in linear time', (_what, text) => {
+    const start = process.cpuUsage();
+    findIdentity(text);
+    const { user } = process.cpuUsage(start);
+    // A quadratic scan of these texts uses more than ten seconds; a linear one a few milliseconds.
+    expect(user).toBeLessThan(2_000_000);
+  });
+});

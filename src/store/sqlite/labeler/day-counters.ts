@@ -1,0 +1,96 @@
+import { parseInstant } from '../../../contract/timestamp.ts';
+import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
+import { delayBounds, maxCountedValues } from '../../labeler-counters.ts';
+import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
+
+/** Number of applications and of removals. */
+export type Events = [applied: number, removed: number];
+
+/** Counts of one labeler's rows in one day. Values are numbers of texts in the file of the day. */
+export interface DayCounters {
+  readonly verdicts: Map<SignatureVerdict, number>;
+  /**
+   * Counts of at most `maxCountedValues` values. A value whose rows were purged keeps its entry until the day is
+   * sealed, so that a value without an entry has none for the rest of the day.
+   */
+  readonly values: Map<number, Events>;
+  /** Counts of the rows of all values without an entry. */
+  readonly others: Events;
+  /** Number of live rows by range of delay, for each range with rows. */
+  readonly delays: Map<number, number>;
+}
+
+/** Content of a row that is counted. */
+export interface CountedRow {
+  readonly value: number;
+  readonly isRemoval: boolean;
+  readonly verdict: SignatureVerdict;
+  /** Index of the range of the row's delay; null if the row is not live or has no valid authored time. */
+  readonly delay: number | null;
+}
+
+/** Returns counters without rows. */
+export function emptyCounters(): DayCounters {
+  return { verdicts: new Map(), values: new Map(), others: [0, 0], delays: new Map() };
+}
+
+/** Returns true if no row is counted. */
+export function isEmpty({ verdicts }: DayCounters): boolean {
+  return signatureVerdicts.every((verdict) => (verdicts.get(verdict) ?? 0) === 0);
+}
+
+/** Columns of a row from which its counted content follows, for use in SQL. */
+export const countedColumns = 'id, val, flags, cts, cts_text';
+
+/** Returns the counted content of a row. */
+export function countedRow(
+  id: number,
+  value: number,
+  flags: number,
+  cts: number | null,
+  text: string | null,
+): CountedRow {
+  return {
+    value,
+    isRemoval: (flags & removalFlag) !== 0,
+    verdict: verdictIn(flags),
+    delay: (flags & liveFlag) === 0 ? null : delayRange(id, cts, text),
+  };
+}
+
+/** Returns the counted content of a row as it is stored. */
+export function countedStoredRow([id, , , value, , , flags, , cts, text]: StoredRow): CountedRow {
+  return countedRow(id, value, flags, cts, text);
+}
+
+function delayRange(id: number, cts: number | null, text: string | null): number | null {
+  const authored = cts === null ? parseInstant(text ?? '') : cts * 1000;
+  if (authored === null) return null;
+  const delay = Math.max(0, Math.floor((id - authored) / 1000));
+  let [low, high] = [0, delayBounds.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (delay <= (delayBounds[middle] ?? 0)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Adds a row. A value with a long text has no entry of its own. */
+export function addRow(counters: DayCounters, row: CountedRow, isLong: boolean): void {
+  const { values } = counters;
+  if (!isLong && values.size < maxCountedValues && !values.has(row.value)) values.set(row.value, [0, 0]);
+  changeBy(counters, row, 1);
+}
+
+/** Subtracts a row that was counted. */
+export function subtractRow(counters: DayCounters, row: CountedRow): void {
+  changeBy(counters, row, -1);
+}
+
+function changeBy({ verdicts, values, others, delays }: DayCounters, row: CountedRow, by: 1 | -1): void {
+  const { value, verdict, delay, isRemoval } = row;
+  verdicts.set(verdict, (verdicts.get(verdict) ?? 0) + by);
+  (values.get(value) ?? others)[isRemoval ? 1 : 0] += by;
+  if (delay !== null) delays.set(delay, (delays.get(delay) ?? 0) + by);
+}

@@ -1,0 +1,54 @@
+import { maxCountedValueBytes } from '../../labeler-counters.ts';
+import { dayStart } from '../../time.ts';
+import type { Sqlite } from '../base/connection.ts';
+import { metaNames } from '../schema/day-schema.ts';
+import { hasCounters } from './counter-changes.ts';
+import { addRow, countedColumns, countedRow, type DayCounters, emptyCounters } from './day-counters.ts';
+import { packCounters } from './packed-counters.ts';
+
+/**
+ * Copies the counters of an attached `day` to a new sealed day. The counters of `without`, the number of a labeler, are
+ * omitted. If the attached day has no counters, the new day states that none of its rows is counted.
+ */
+export function copyLabelerCounters(db: Sqlite, day: number, without = -1): void {
+  if (!hasCounters(db, 'day')) setUncounted(db, day);
+  else db.prepare('INSERT INTO main.counter_labeler SELECT * FROM day.counter_labeler WHERE source <> ?').run(without);
+}
+
+/** Computes the counters of a new sealed day from its rows, for the rows that the attached `day` counts. */
+export function recountNewDay(db: Sqlite, day: number): void {
+  if (hasCounters(db, 'day')) recountLabelers(db);
+  else setUncounted(db, day);
+}
+
+function setUncounted(db: Sqlite, day: number): void {
+  db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.countedFrom, dayStart(day + 1));
+}
+
+/** Computes the counters of labelers from the counted rows, in order of acceptance, and replaces the stored ones. */
+export function recountLabelers(db: Sqlite): void {
+  if (!hasCounters(db, 'main')) return;
+  const from = db.prepare<[string], number>('SELECT value FROM main.meta WHERE name = ?').pluck();
+  const long = db
+    .prepare<[number], number>('SELECT id FROM main.val WHERE length(CAST(name AS BLOB)) > ?')
+    .pluck()
+    .all(maxCountedValueBytes);
+  const longValues = new Set(long);
+  const read = db
+    .prepare<[number], [number, ...Parameters<typeof countedRow>]>(
+      `SELECT source, ${countedColumns} FROM main.observation WHERE id >= ? ORDER BY id`,
+    )
+    .raw();
+  const bySource = new Map<number, DayCounters>();
+  for (const [source, ...columns] of read.iterate(from.get(metaNames.countedFrom) ?? 0)) {
+    const row = countedRow(...columns);
+    const counters = bySource.get(source) ?? emptyCounters();
+    bySource.set(source, counters);
+    addRow(counters, row, longValues.has(row.value));
+  }
+  const write = db.prepare('INSERT INTO main.counter_labeler(source, packed) VALUES (?, ?)');
+  db.transaction(() => {
+    db.exec('DELETE FROM main.counter_labeler');
+    for (const [source, counters] of bySource) write.run(source, packCounters(counters, source, db.name));
+  })();
+}

@@ -1,0 +1,51 @@
+import { dayStart } from '../../time.ts';
+import type { DayForm } from '../base/files.ts';
+import { schemaVersion } from '../base/migrate.ts';
+import type { CheckedGroups } from '../blocks/group-sums.ts';
+import type { DayFile } from '../schema/day-file.ts';
+import { labelersCountedFrom, metaNames } from '../schema/day-schema.ts';
+import type { DayCounters } from './day-counters.ts';
+import { unpackCounters } from './packed-counters.ts';
+
+/** Reads the counters of labelers in a day's file. */
+export class StoredLabelerCounters {
+  readonly #file: DayFile;
+  readonly #day: number;
+  readonly #form: DayForm;
+  readonly #groups: CheckedGroups | null;
+  /** Returns a number that the file stores under a name. */
+  readonly #meta: (name: string) => number | null;
+
+  constructor(
+    file: DayFile,
+    { day, form }: { readonly day: number; readonly form: DayForm },
+    groups: CheckedGroups | null,
+    meta: (name: string) => number | null,
+  ) {
+    this.#file = file;
+    this.#day = day;
+    this.#form = form;
+    this.#groups = groups;
+    this.#meta = meta;
+  }
+
+  /** Returns the instant from which the rows of the day are counted: its end if the file has no counters. */
+  from(): number {
+    if (!this.#isStored()) return dayStart(this.#day + 1);
+    return this.#meta(metaNames.countedFrom) ?? dayStart(this.#day);
+  }
+
+  /** Yields the counters of every labeler, by the number of the labeler. */
+  *all(): Generator<readonly [source: number, counters: DayCounters]> {
+    if (!this.#isStored()) return;
+    const rows = this.#groups
+      ? this.#groups.table<readonly [number, Buffer]>('counter_labeler')
+      : this.#file.all<[number, unknown]>('SELECT source, packed FROM counter_labeler ORDER BY source', []);
+    for (const [source, packed] of rows) yield [source, unpackCounters(packed, source, this.#file.path)];
+  }
+
+  /** A writer may have migrated an open day since the file was opened. */
+  #isStored(): boolean {
+    return schemaVersion(this.#file.db) >= labelersCountedFrom[this.#form];
+  }
+}

@@ -1,0 +1,50 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { EventTime } from './event-time.ts';
+import { MinuteTime, quotedTimeLength } from './minute-time.ts';
+
+const first = '"2026-08-13T06:47:43.959305Z"';
+
+/** Returns a view of a text that is followed by zero bytes, as a scanner has it. */
+function viewOf(text: string): { bytes: Uint8Array; view: DataView } {
+  const bytes = new Uint8Array(64);
+  bytes.set(Buffer.from(text, 'latin1'));
+  return { bytes, view: new DataView(bytes.buffer) };
+}
+
+/** Returns the microseconds of a quoted datetime by the general parser. */
+function parsed(text: string): number {
+  return new EventTime().read(viewOf(text).bytes, 1, quotedTimeLength - 1);
+}
+
+function afterFirst(text: string): number {
+  const minute = new MinuteTime();
+  minute.remember(viewOf(first).view, 0, parsed(first));
+  return minute.read(viewOf(text).view, 0);
+}
+
+it('a datetime of the remembered minute has the same time as by the general parser', () => {
+  const seconds = fc.tuple(fc.nat(59), fc.nat(999_999));
+  fc.assert(
+    fc.property(seconds, ([second, us]) => {
+      const text = `"2026-08-13T06:47:${String(second).padStart(2, '0')}.${String(us).padStart(6, '0')}Z"`;
+      expect(afterFirst(text)).toBe(parsed(text));
+      expect(parsed(text)).toBeGreaterThan(0);
+    }),
+  );
+});
+
+it('a text that differs in any byte is read as the general parser reads it, or not at all', () => {
+  for (let at = 1; at < first.length - 1; at += 1) {
+    for (let byte = 0; byte < 256; byte += 1) {
+      const text = first.slice(0, at) + String.fromCharCode(byte) + first.slice(at + 1);
+      expect([text, [0, parsed(text)]]).toEqual([text, expect.arrayContaining([afterFirst(text)])]);
+    }
+  }
+});
+
+it('a text without its closing quote, and a minute that was not remembered, are not read', () => {
+  expect(afterFirst(`${first.slice(0, -1)} `)).toBe(0);
+  expect(afterFirst(first.replace('06:47', '06:48'))).toBe(0);
+  expect(new MinuteTime().read(viewOf(first).view, 0)).toBe(0);
+});

@@ -1,0 +1,56 @@
+/** Length in bytes of a datetime as hosts send it, with its quotes: `"2026-08-13T06:47:43.959305Z"`. */
+export const quotedTimeLength = 29;
+
+const minuteUs = 60_000_000;
+/** `"` and the minute have 17 bytes; the rest is read in three pieces of four bytes. */
+const restAt = 17;
+/** `:00.`, `0000` and `00Z"` as little-endian numbers. */
+const secondsForm = 0x2e30303a;
+const digitsForm = 0x30303030;
+const endForm = 0x225a3030;
+/** Digit values in these forms. */
+const secondsDigits = 0x000f0f00;
+const endDigits = 0x00000f0f;
+
+/**
+ * Parser of datetimes within the minute of an earlier one. It compares four bytes at once with the earlier text, and
+ * parses only the digits after it: nearly all events are of the same minute as the event before.
+ */
+export class MinuteTime {
+  /** First 16 bytes of the minute's text, after the quote. */
+  #one = 0;
+  #two = 0;
+  #three = 0;
+  #four = 0;
+  #startUs = Number.NaN;
+
+  /** Remembers the minute of a valid datetime, whose text begins at the index of its quote. */
+  remember(bytes: DataView, from: number, timeUs: number): void {
+    this.#one = bytes.getInt32(from + 1, true);
+    this.#two = bytes.getInt32(from + 5, true);
+    this.#three = bytes.getInt32(from + 9, true);
+    this.#four = bytes.getInt32(from + 13, true);
+    this.#startUs = timeUs - (timeUs % minuteUs);
+  }
+
+  /** Returns the microseconds since 1970 of a quoted datetime in the remembered minute with six decimals; 0 for any other text. */
+  read(bytes: DataView, from: number): number {
+    if (bytes.getInt32(from + 13, true) !== this.#four || bytes.getInt32(from + 9, true) !== this.#three) return 0;
+    if (bytes.getInt32(from + 5, true) !== this.#two || bytes.getInt32(from + 1, true) !== this.#one) return 0;
+    const seconds = bytes.getInt32(from + restAt, true) ^ secondsForm;
+    const four = bytes.getInt32(from + restAt + 4, true) ^ digitsForm;
+    const end = bytes.getInt32(from + restAt + 8, true) ^ endForm;
+    if (((seconds & ~secondsDigits) | (end & ~endDigits)) !== 0 || isNoDigits(seconds) || isNoDigits(end)) return 0;
+    if (isNoDigits(four)) return 0;
+    const second = ((seconds >> 8) & 15) * 10 + (seconds >> 16);
+    if (second > 59) return 0;
+    const high = (four & 15) * 1000 + ((four >> 8) & 15) * 100 + ((four >> 16) & 15) * 10 + (four >> 24);
+    const low = (end & 15) * 10 + (end >> 8);
+    return this.#startUs + second * 1_000_000 + high * 100 + low;
+  }
+}
+
+/** Returns true if a byte of the number exceeds 9, or has its top bit set. */
+function isNoDigits(digits: number): boolean {
+  return (((digits + 0x76767676) | digits) & 0x80808080) !== 0;
+}

@@ -1,0 +1,85 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { publint } from 'publint';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openApi } from '../../harness/artifacts/openapi.ts';
+import { installProgram, packProgram } from '../../harness/packages/installed-program.ts';
+import { root } from '../../harness/process/imports.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+
+/** Tests of the package as an operator installs it, without the repository. */
+
+let directory = '';
+let tarball = '';
+let installed = '';
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'almanac-packed-'));
+  tarball = await packProgram(directory);
+  await installProgram(directory, tarball);
+  installed = join(directory, 'node_modules', 'almanac');
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+describe('the packed program', () => {
+  it('runs the demo without the repository, serves facts, and stops', async () => {
+    const data = join(directory, 'data');
+    const demo = startProgramInTest(['demo', '--data', data, '--port', '0', '--account-port', '0'], {
+      bin: join(directory, 'node_modules', '.bin', 'almanac'),
+    });
+    const { url } = await demo.listening();
+    for (const path of ['/v1/instruments', '/v1/labels/overview', '/v1/weather/conditions', '/v1/weather/metrics']) {
+      const response = await fetch(url + path);
+      expect([path, response.status]).toEqual([path, 200]);
+      expect(openApi.faults('get', path, 200, await response.json()), path).toEqual([]);
+    }
+    for (const path of ['/', '/docs', '/policy', '/llms.txt', '/openapi.json', '/assets/observatory.js']) {
+      expect([path, (await fetch(url + path)).status]).toEqual([path, 200]);
+    }
+    expect(await demo.stop()).toBe(0);
+  });
+
+  it('contains the program with its assets and documents, and no sources or tests', () => {
+    const files = filesOf(installed);
+    const topLevel = [...new Set(files.map((file) => file.split('/')[0]))].sort();
+    expect(topLevel).toEqual([
+      ...['ARCHITECTURE.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'LICENSE', 'README.md', 'SECURITY.md', 'assets'],
+      ...['bin', 'deploy', 'dist', 'docs', 'examples', 'package.json'],
+    ]);
+    const unneeded = files.filter(
+      (file) => /(?:^|\/)\.|\.test\.|\.map$|\.tsx$/.test(file) && !file.endsWith('.rules.test.yml'),
+    );
+    expect(unneeded).toEqual([]);
+    expect(files.filter((file) => file.startsWith('assets/'))).toEqual(
+      filesOf(join(root, 'assets')).map((file) => `assets/${file}`),
+    );
+  });
+
+  it('is at most 3 MB as a tarball', () => {
+    expect(statSync(join(directory, tarball)).size).toBeLessThan(3_000_000);
+  });
+
+  it('contains every page that its pages link to', () => {
+    const pages = filesOf(installed).filter((file) => file.endsWith('.md'));
+    const missing = pages.flatMap((page) =>
+      [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\((?!https?:)([^)#]+)/g)].flatMap(
+        ([, target = '']) => {
+          const path = join(installed, dirname(page), target);
+          return statSync(path, { throwIfNoEntry: false }) ? [] : [`${page}: ${target}`];
+        },
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('passes publint without a message', async () => {
+    expect((await publint({ pkgDir: installed, strict: true, pack: false })).messages).toEqual([]);
+  });
+});

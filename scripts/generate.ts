@@ -1,5 +1,5 @@
 /**
- * Writes the files that are generated from the source; with --check, only compares existing files with their generated
+ * Writes the files that are generated from the source. With --check, only compares existing files with their generated
  * content.
  */
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -41,7 +41,7 @@ export interface FuzzInput {
   readonly coding: string;
 }
 
-/** One entry point of foreign bytes: a generator of its inputs, and the program's function that reads them. */
+/** One entry point for foreign bytes, with a generator of inputs and the function of the program that reads them. */
 export interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;
@@ -51,7 +51,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const never = new AbortController().signal;
 const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
 
-/** Processes each row like the instrument, except storing it. */
+/** Processes each row like the instrument, without storing the row. */
 function takeRows(rows: readonly unknown[]): void {
   for (const row of rows) {
     fingerprint(row);
@@ -209,7 +209,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   relayList: {
     make: (from) => bodyInput(from, 'relayList'),
-    // Only one page is read: further pages would differ only in their cursor.
+    // Read only one page, because further pages would differ only in their cursor.
     async run(input) {
       let pages = 0;
       const client = clientOf(input);
@@ -328,8 +328,8 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
 };
 
 /**
- * Returns the input of an entry point with a number. The result is deterministic, so that a run can continue after an
- * earlier one.
+ * Returns the input with the given number of an entry point. The result is deterministic, so that a run can continue
+ * after an earlier one.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

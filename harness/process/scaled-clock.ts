@@ -1,6 +1,6 @@
 /**
- * Module for `node --import`: the clocks of the process follow a control file. The wall clock runs faster and may be
- * stepped; the monotonic clock runs at the same speed without steps. Timers and sockets are unchanged.
+ * Module for `node --import` that makes the clocks of the process follow a control file. The wall clock runs faster and
+ * may be stepped; the monotonic clock runs at the same speed without steps. Timers and sockets are unchanged.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { type ClockSetting, simulatedMs } from './clock-setting.ts';

@@ -23,7 +23,10 @@ export const pagesTier: readonly string[] = [
   'test/facts/observatory-page.test.ts',
 ];
 
-/** Long proofs: repeated kills, simulated days, comparison with what was sent, sieges, failing system calls, random damage. */
+/**
+ * Long proofs: repeated kills, simulated days, comparisons with the sent data, sieges, failing system calls and random
+ * damage.
+ */
 export const proofTier: readonly string[] = [
   'test/account/fuzz.test.ts',
   'test/account/model.test.ts',
@@ -50,7 +53,9 @@ export const proofTier: readonly string[] = [
   'test/weather/truth.test.ts',
 ];
 
-/** Test files that take longer than 20 seconds, the longest first: a long file that starts last would run alone. */
+/**
+ * Test files that take longer than 20 seconds, the longest first, because a long file that starts last would run alone.
+ */
 export const longFiles: readonly string[] = [
   'test/account/observed.test.ts',
   'test/facts/observatory-page.test.ts',

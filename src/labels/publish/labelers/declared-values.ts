@@ -32,13 +32,13 @@ export interface ValueDefinition {
 export interface Declared {
   /** Values that may be published by name, in the order of the record. */
   readonly values: readonly string[];
-  /** Number of declared values with the syntax of a value that look like an identity or exceed the maximum. */
-  readonly omitted: number;
+  /** All declared names, of any syntax. */
+  readonly names: ReadonlySet<string>;
   /** Raw definitions by value, of publishable values. */
   readonly definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 }
 
-const nothing: Declared = { values: [], omitted: 0, definitions: new Map() };
+const nothing: Declared = { values: [], names: new Set(), definitions: new Map() };
 
 /** Reads one stored revision; content of any other shape declares nothing. */
 export function declaredIn(content: string): Declared {
@@ -51,18 +51,17 @@ export function declaredIn(content: string): Declared {
   if (!isObject(record)) return nothing;
   const definitions = new Map<string, Readonly<Record<string, unknown>>>();
   const names = new Set<string>();
-  for (const name of listIn(record.labelValues)) if (typeof name === 'string' && isValueSyntax(name)) names.add(name);
+  for (const name of listIn(record.labelValues)) if (typeof name === 'string') names.add(name);
   for (const definition of listIn(record.labelValueDefinitions)) {
     if (!isObject(definition) || typeof definition.identifier !== 'string') continue;
     const { identifier } = definition;
-    if (!isValueSyntax(identifier)) continue;
     names.add(identifier);
     if (!definitions.has(identifier)) definitions.set(identifier, definition);
   }
-  const values = [...names].slice(0, maxDeclaredValues).filter(isPublishableValue);
+  const values = [...names].filter(isValueSyntax).slice(0, maxDeclaredValues).filter(isPublishableValue);
   const published = new Set(values);
   for (const name of definitions.keys()) if (!published.has(name)) definitions.delete(name);
-  return { values, omitted: names.size - values.length, definitions };
+  return { values, names, definitions };
 }
 
 /**

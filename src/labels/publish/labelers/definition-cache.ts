@@ -77,13 +77,13 @@ export async function definitionsFrom(
   if (newest === undefined) return noDefinitions;
   const values = new Map<string, DeclaredValue>();
   const definitions = new Map<string, Readonly<Record<string, unknown>>>();
-  let omitted = 0;
+  const names = new Set<string>();
   /** Day of the revision after the present one; null for the newest revision. */
   let replacedOn: string | null = null;
   for (const { seenAt, content } of revisions) {
     const declared: Declared = declaredIn(content);
     const day = dayName(dayOf(seenAt));
-    omitted = Math.max(omitted, declared.omitted);
+    for (const name of declared.names) names.add(name);
     for (const value of declared.values) {
       const later = values.get(value);
       if (later === undefined && values.size >= maxDeclaredValues) continue;
@@ -94,7 +94,8 @@ export async function definitionsFrom(
     replacedOn = day;
     await nextTurn();
   }
-  const line = await lineOf(did, newest, { definitions, withheld: omitted, maxLine });
+  const omitted = names.size - values.size;
+  const line = await lineOf(did, newest, { definitions, omitted, maxLine });
   return { values: [...values.values()], omitted, line };
 }
 
@@ -104,11 +105,11 @@ async function lineOf(
   { seenAt }: Definitions,
   {
     definitions,
-    withheld,
+    omitted: unnamed,
     maxLine,
   }: {
     readonly definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-    readonly withheld: number;
+    readonly omitted: number;
     readonly maxLine: number;
   },
 ): Promise<string> {
@@ -116,8 +117,8 @@ async function lineOf(
   const compose = (values: readonly ValueDefinition[], omitted: number): string =>
     JSON.stringify({ did, seen_at: seen, values, values_omitted: omitted });
   const listed: ValueDefinition[] = [];
-  let omitted = withheld;
-  let bytes = Buffer.byteLength(compose([], definitions.size + withheld));
+  let omitted = unnamed;
+  let bytes = Buffer.byteLength(compose([], definitions.size + unnamed));
   for (const [value, raw] of definitions) {
     const definition = definitionOf(value, raw);
     const size = definition === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(JSON.stringify(definition)) + 1;

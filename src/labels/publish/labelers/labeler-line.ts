@@ -7,7 +7,7 @@ import type { DayCount } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
 import { type ListedLabeler, publishedHandle } from './listed-labeler.ts';
 import { type ListedGaps, listedGaps, type UnreadGap } from './unread-time.ts';
-import { allEvents, eventsByValue, publishedCounts } from './value-counts.ts';
+import { allEvents, eventsByValue, publishedCounts, rankOf } from './value-counts.ts';
 
 /** Everything that a labeler's line is made of. */
 export interface LineInputs {
@@ -37,7 +37,7 @@ export function labelerLine(inputs: LineInputs): string {
   const events = eventsByValue(counters);
   const sorted = declared
     .map((value) => ({ ...value, count: events.get(value.value) ?? 0 }))
-    .sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+    .sort((a, b) => rankOf(b.count) - rankOf(a.count) || (a.value < b.value ? -1 : 1));
   const room = maxLabelerLineBytes - bytesOf(line) - countBytes;
   const listed = firstThatFit(sorted, room);
   const omitted = definitions.omitted + sorted.length - listed.length;

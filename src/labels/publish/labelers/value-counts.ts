@@ -7,7 +7,12 @@ export type PublishedCount = number | typeof fewerThanFive | null;
 /** Smallest count that is published exactly. */
 const minExact = 5;
 
-/** Returns the number of events of a value. */
+/** Returns the rank of a count in a list of values. Counts under five have one rank: their order would reveal them. */
+export function rankOf(count: number): number {
+  return count < minExact ? 0 : count;
+}
+
+/** Returns the number of events of each value that is counted by name. */
 export function eventsByValue(counters: LabelerCounters | null): ReadonlyMap<string, number> {
   return new Map((counters?.values ?? []).map(({ value, applied, removed }) => [value, applied + removed]));
 }

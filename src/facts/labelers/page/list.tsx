@@ -78,7 +78,7 @@ function Body({ envelope, query, selected, rows }: ListPageProps) {
 function Found({ envelope, query, selected }: Omit<ListPageProps, 'rows'>) {
   const { omitted } = envelope.facts;
   return (
-    <p>
+    <p data-name="found">
       <Count value={selected.found} /> {agreeing(selected.found, 'labeler', 'labelers')}
       {query.q === '' ? null : (
         <span data-name="q">

@@ -12,7 +12,7 @@ import type { LabelDefinition } from '../../sim/labelers/profile.ts';
 import { findIdentity } from '../../src/contract/privacy/find-identity.ts';
 
 /** Identities of subjects that a labeler could publish. A name is no identity that a scan can detect. */
-const handle = 'carla.meyerhold.social';
+const handle = 'carla-meyerhold.bsky.social';
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const name = 'Ottilie Brandenburger';
 const identities = [handle, did, name];
@@ -34,21 +34,27 @@ const letters = (number: number): string => String.fromCharCode(97 + Math.floor(
  * Returns the values and definitions of one labeler that plants an identity: in the texts of valid values, as values,
  * in the words of a definition, and in the language of a text.
  */
-function planted(identity: string): { values: string[]; definitions: LabelDefinition[] } {
+function planted(identity: string): { values: string[]; definitions: LabelDefinition[]; labeled: string[] } {
   const spelled = Object.values(spellings).map((spell) => spell(identity));
   const hyphenated = identity.toLowerCase().replaceAll(/[^a-z]/g, '-');
   const inTexts = spelled.map((text, at) => definition(`text-${letters(at)}`, text));
-  const asValues = [...spelled, hyphenated].map((text) => definition(text, 'A value'));
+  // A declared value is quoted, so a name that has the syntax of a value is planted only as an undeclared one.
+  const declared = identity === name ? spelled : [...spelled, hyphenated];
+  const asValues = declared.map((text) => definition(text, 'A value'));
   const inWords = definition('in-words', 'Words', identity);
   const inLanguage = { ...definition('in-language', 'x'), locales: [{ lang: identity, name: 'x', description: 'y' }] };
   const definitions = [...inTexts, ...asValues, inWords, inLanguage];
-  return { values: definitions.map(({ identifier }) => identifier), definitions };
+  const labeled = [...definitions.map(({ identifier }) => identifier), hyphenated];
+  return { values: definitions.map(({ identifier }) => identifier), definitions, labeled };
 }
 
 test('no identity that a labeler plants in values, definitions and names is published outside its own quoted definitions', async () => {
   const sim = createSim({
     ...{ rate: 1, historyHours: 0, labelers: identities.length, labelRate: 0 },
-    shapeLabeler: ({ index }) => ({ software: 'skyware', didWeb: false, ...planted(identities[index] ?? '') }),
+    shapeLabeler: ({ index }) => {
+      const { values, definitions } = planted(identities[index] ?? '');
+      return { software: 'skyware', didWeb: false, values, definitions };
+    },
   });
   stage.sim = sim;
   const { plc } = await sim.start();
@@ -58,11 +64,8 @@ test('no identity that a labeler plants in values, definitions and names is publ
   const artifacts = join(station.folder, 'artifacts');
   await until('all are read', async () => (await station.overview()).coverage.sources.established === list.length);
   for (const { faults, profile } of list) {
-    faults.say(
-      profile.values
-        .filter((value) => Buffer.byteLength(value) <= 128)
-        .flatMap((val) => Array.from({ length: 6 }, () => ({ val }))),
-    );
+    const values = planted(identities[profile.index] ?? '').labeled.filter((val) => Buffer.byteLength(val) <= 128);
+    faults.say(values.flatMap((val) => Array.from({ length: 6 }, () => ({ val }))));
   }
   await until('all rows and definitions are published', async () => {
     const set = await readLabelersSet(artifacts);

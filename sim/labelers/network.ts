@@ -100,7 +100,9 @@ export class LabelerNetwork {
     const seeded = this.list.filter(({ profile }) => profile.seeded);
     await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
     // Let labelers that no list contains announce themselves, if the Jetstream permits it.
-    const unlisted = this.list.filter(({ profile }) => !profile.seeded && profile.relays.length === 0);
+    const unlisted = this.list.filter(
+      ({ profile }) => !profile.seeded && profile.relays.length === 0 && profile.unannounced !== true,
+    );
     if (this.#options.announce !== null)
       this.#announce(unlisted.map(({ did, profile }) => declarationOf(did, profile, 'create')));
     const labelers = this.list.map(({ did, endpoint }) => ({ did, endpoint }));

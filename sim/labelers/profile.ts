@@ -63,6 +63,8 @@ export interface LabelerProfile {
   readonly seeded: boolean;
   /** Indexes of the relays that list the labeler. */
   readonly relays: readonly number[];
+  /** True if nothing names the labeler before `declare`: no list, and no announcement at the start. */
+  readonly unannounced?: boolean;
   /** Handle in the labeler's document; absent for a handle that is derived from the DID. */
   readonly handle?: string;
   /** Definitions in the labeler's record; absent for one plain definition per value. */

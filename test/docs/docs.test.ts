@@ -21,6 +21,7 @@ import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';
+import { labelerExitCodes } from '../../src/main/labeler/labeler.ts';
 import { refusalReasons } from '../../src/store/port.ts';
 
 /**
@@ -232,6 +233,7 @@ describe('docs/settings.md', () => {
       return [section.split(/\s/)[0], codes.map(([code]) => Number(code))];
     });
     expect(listed).toEqual([
+      ['labeler', [0, 1, ...Object.values(labelerExitCodes).filter((code) => code !== 0)]],
       ['export', [0, 1, ...Object.values(exportExitCodes).filter((code) => code !== 0)]],
       ['check', Object.values(checkExitCodes)],
       ['doctor', [0, 1, 2]],

@@ -47,7 +47,12 @@ function headerProblems({ header }: LabelersSet, course: Course, now: Micros): s
   const start = micros(now - 30 * day);
   const days = Array.from({ length: dayOf(now - 1) - dayOf(start) + 1 }, (_, at) => dayName(dayOf(start) + at));
   return [
-    ...differ('the start of the epoch', course.startedUs, parseTimestamp(header.started_at)),
+    // Published to the millisecond, like the overview's.
+    ...differ(
+      'the start of the epoch',
+      Math.floor(course.startedUs / 1_000),
+      (parseTimestamp(header.started_at) ?? 0) / 1_000,
+    ),
     ...differ('the window', [start, now], [header.window.start, header.window.end].map(parseTimestamp)),
     ...differ('the days', days, header.days),
     ...differ('the omitted labelers', 0, header.omitted),

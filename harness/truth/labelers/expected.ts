@@ -90,7 +90,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     state: state ?? 'departed',
     problems: state === 'established' ? [null] : problemsOf(labeler, role, state),
     foundBy: foundBy(labeler, role),
-    readBy: state !== 'established' ? null : labeler.streams.length > 0 ? 'stream' : 'pages',
+    readBy: state !== 'established' ? null : transportOf(labeler),
     ...times,
     rows,
     repeats,
@@ -108,6 +108,11 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
     values: expectedValues(labeler.profile, all),
     replaces: labeler.profile.software === 'ozone',
   };
+}
+
+/** Returns the transport by which a labeler is read: its stream while one is open, and otherwise its pages. */
+function transportOf({ profile, streams }: Labeler): ReadingTransport {
+  return streams.length > 0 || profile.ailment === 'no_query' ? 'stream' : 'pages';
 }
 
 /** Returns true if the labeler was an enrolled source earlier: its document declared a service. */

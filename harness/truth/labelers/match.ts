@@ -13,7 +13,7 @@ import { expectedLabelers } from './expected.ts';
 import { type LabelersSet, readLabelersSet } from './read-set.ts';
 
 /** Maximum number of problems of one moment in the report of a proof. */
-const maxReported = 12;
+const maxReported = 40;
 
 /** Waits until the labelers artifact agrees with the network's record; returns the differences that remain. */
 export async function labelersMatch(

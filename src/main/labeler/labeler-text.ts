@@ -1,7 +1,7 @@
 import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
+import { enumeration, foundText, labelerGapText, readByText, stateText } from '../../facts/labelers/page/words.ts';
 import { countText, percentText } from '../../web/format.ts';
-import { describeGap, describeState, describeTransport, describeWay } from './labeler-words.ts';
 import { aligned, terminalText, wrapped } from './terminal-text.ts';
 
 /** Column at which the descriptions of the first table begin, in characters. */
@@ -40,9 +40,9 @@ function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
       : `${terminalText(handle.name)} (${handle.confirmed ? 'confirmed' : 'claimed, not confirmed'})`;
   return [
     ['handle', handleText],
-    ['state', `${describeState[state]}, since ${minuteOf(state_since)}`],
-    ['found by', found_by.length === 0 ? 'not known' : found_by.map((way) => describeWay[way]).join(', ')],
-    ['read by', read_by === null ? 'not being read' : describeTransport[read_by]],
+    ['state', `${stateText[state]}, since ${minuteOf(state_since)}`],
+    ['found by', found_by.length === 0 ? 'not known' : enumeration(found_by.map((way) => foundText[way]))],
+    ['read by', read_by === null ? 'not being read' : readByText[read_by]],
     ['responded', facts.first_answered === null ? 'never' : respondedText(facts)],
     ['last label', facts.last_row === null ? 'none in the window' : minuteOf(facts.last_row)],
     [
@@ -87,7 +87,9 @@ function dayLines({ days }: LabelerFacts): string[] {
 
 function gapLines({ gaps, gap_overflow: overflow }: LabelerFacts, width: number): string[] {
   if (gaps.length === 0) return ['No gap is recorded in the window.'];
-  const rows = gaps.map(({ start, end, reason }) => `${minuteOf(start)} to ${minuteOf(end)}: ${describeGap[reason]}`);
+  const rows = gaps.map(
+    ({ start, end, reason }) => `${minuteOf(start)} to ${minuteOf(end)}: ${labelerGapText[reason]}`,
+  );
   const note = overflow ? ['There were more gaps: the closest ones are shown as one.'] : [];
   return [...rows, ...note].flatMap((row) => wrapped(row, width, 2));
 }

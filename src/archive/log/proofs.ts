@@ -24,7 +24,7 @@ export function verifyInclusion({ leaf, index, size, root, proof }: InclusionCla
   if (index < 0 || index >= size) return false;
   let place = index;
   let last = size - 1;
-  let hash = Buffer.from(leaf);
+  let hash: Buffer = Buffer.from(leaf);
   for (const sibling of proof) {
     if (last === 0) return false;
     if (place % 2 === 1 || place === last) {
@@ -50,8 +50,8 @@ export function verifyConsistency({ oldSize, oldRoot, size, root, proof }: Consi
   let place = oldSize - 1;
   let last = size - 1;
   while (place % 2 === 1) [place, last] = [half(place), half(last)];
-  let oldHash = Buffer.from(first);
-  let hash = Buffer.from(first);
+  let oldHash: Buffer = Buffer.from(first);
+  let hash: Buffer = Buffer.from(first);
   for (const sibling of rest) {
     if (last === 0) return false;
     if (place % 2 === 1 || place === last) {

@@ -25,8 +25,22 @@ export interface DayLog {
 export interface DayLogOptions {
   readonly files: ArchiveFiles;
   readonly key: SignerKey;
-  /** File outside the archive with the last checkpoint that the key signed: a restored archive may be older. */
-  readonly keptPath: string;
+  readonly kept: KeptHead;
+}
+
+/** The last checkpoint that the key signed, kept outside the archive: a restored archive may be older. */
+export interface KeptHead {
+  /** Description of the place, for messages. */
+  readonly name: string;
+  /** Returns null if nothing was signed. */
+  read(): Buffer | null;
+  /** Replaces the checkpoint atomically and durably; throws the system's error on failure. */
+  write(note: Buffer): void;
+}
+
+/** Keeps the last signed checkpoint in a file. */
+export function keptInFile(path: string): KeptHead {
+  return { name: path, read: () => readKept(path), write: (note) => replaceFile(path, note, 0o600) };
 }
 
 /**
@@ -34,9 +48,9 @@ export interface DayLogOptions {
  * signed: a continuation would then contradict the published log.
  */
 export function openDayLog(options: DayLogOptions): DayLog {
-  const { files, key, keptPath } = options;
+  const { files, key } = options;
   const published = opened('its checkpoint', files.read(checkpointPath), key);
-  const kept = opened(keptPath, readKept(keptPath), key);
+  const kept = opened(options.kept.name, options.kept.read(), key);
   const head = (kept?.size ?? 0) > (published?.size ?? 0) ? kept : published;
   const entries = head ? readEntries(head.size, files.read) : [];
   const leaves = (entries ?? []).map(leafHash);
@@ -107,11 +121,11 @@ class SignedLog implements DayLog {
 
   /** Writes the files of the tree, then signs its head: first next to the key, then in the archive. */
   #publish(): void {
-    const { files, key, keptPath } = this.#options;
+    const { files, key, kept } = this.#options;
     for (const { path, bytes } of filesAfter(this.#published, this.#entries, this.#hashes)) files.replace(path, bytes);
     const size = this.#entries.length;
     const note = Buffer.from(signCheckpoint({ size, root: treeHash(this.#hashes) }, key));
-    replaceFile(keptPath, note, 0o600);
+    kept.write(note);
     files.replace(checkpointPath, note);
     this.#published = size;
   }

@@ -1,4 +1,5 @@
 import { accountCommand } from './account/account.ts';
+import { archiveCommand } from './archive/archive.ts';
 import { checkCommand } from './check/check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo/demo.ts';
@@ -19,6 +20,7 @@ export const commands = {
   weather: weatherCommand,
   labels: labelsCommand,
   export: exportCommand,
+  archive: archiveCommand,
   check: checkCommand,
   doctor: doctorCommand,
   sim: simCommand,

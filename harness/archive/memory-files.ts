@@ -14,6 +14,8 @@ export interface MemoryArchive {
   writes(): number;
   /** Makes the operation with this number fail; `fault` decides how. Later ones succeed. */
   failAt(operation: number, fault: WriteFault): void;
+  /** Returns an independent copy, without planned faults. */
+  copy(): MemoryArchive;
 }
 
 /** Effect of an interrupted write: nothing is written, part of a line, or everything, before `error` is thrown. */
@@ -27,10 +29,13 @@ export function diskFull(): Error {
   return Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 }
 
-/** Creates an empty archive in memory. */
-export function memoryArchive(): MemoryArchive {
-  const content = new Map<string, Buffer>();
-  let head: Buffer | null = null;
+/** Creates an archive in memory, empty by default; `head` is the last signed checkpoint. */
+export function memoryArchive(
+  initial: ReadonlyMap<string, Buffer> = new Map(),
+  signed: Buffer | null = null,
+): MemoryArchive {
+  const content = new Map(initial);
+  let head = signed;
   let count = 0;
   let planned: { readonly operation: number; readonly fault: WriteFault } | null = null;
   const write = (complete: () => void, torn: () => void): void => {
@@ -81,6 +86,7 @@ export function memoryArchive(): MemoryArchive {
     failAt(operation, fault) {
       planned = { operation, fault };
     },
+    copy: () => memoryArchive(content, head),
   };
 }
 

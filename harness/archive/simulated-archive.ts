@@ -19,6 +19,8 @@ export interface SimulationOptions {
   /** Returns the response for a path at an instant; by default that of a service without gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
   readonly findIdentity?: (body: Uint8Array) => string | null;
+  /** Files of the archive; empty by default. */
+  readonly memory?: MemoryArchive;
 }
 
 /** An archive in memory whose clock the test sets. */
@@ -38,7 +40,7 @@ export interface SimulatedArchive extends MemoryArchive {
 /** Creates an archive in memory. */
 export function simulateArchive(options: SimulationOptions = {}): SimulatedArchive {
   const { respond = (path, at) => publishedFact(path, { now: at }), findIdentity = () => null } = options;
-  const memory = memoryArchive();
+  const { memory = memoryArchive() } = options;
   const { files, kept, reader } = memory;
   const messages: { message: string; fields: LogFields }[] = [];
   let key = simulatedKey;

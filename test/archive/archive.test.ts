@@ -8,9 +8,7 @@ import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/art
 import { listenForTest } from '../../harness/net/listen.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
-import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import { signerKey } from '../../src/archive/log/keys.ts';
-import { readOrCreateKey } from '../../src/archive/signing/key-file.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
 function folderInTest(): string {
@@ -123,41 +121,5 @@ describe('almanac archive verify', () => {
     const folder = folderInTest();
     expect(await startProgramInTest(['archive', 'verify', join(folder, 'no')]).ended()).toBe(1);
     expect(await startProgramInTest(['archive', 'verify', folder, '--key', 'abc']).ended()).toBe(1);
-  });
-});
-
-describe('the files of an archive', () => {
-  it('lose the part of a line that a killed process left, before the next line is appended', () => {
-    const root = folderInTest();
-    const files = openArchiveFiles(root);
-    files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":1}\n'));
-    writeFileSync(join(root, 'days/2026-11-20/instruments.jsonl'), '{"hour":1}\n{"ho', { flag: 'w' });
-    files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":2}\n'));
-    expect(files.read('days/2026-11-20/instruments.jsonl')?.toString('utf8')).toBe('{"hour":1}\n{"hour":2}\n');
-    writeFileSync(join(root, 'torn.jsonl'), 'x'.repeat(200_000));
-    files.repair('torn.jsonl');
-    expect(files.read('torn.jsonl')?.length).toBe(0);
-    expect(files.days()).toEqual(['2026-11-20']);
-  });
-
-  it('lose the temporary files of a killed process at the next start', () => {
-    const root = folderInTest();
-    openArchiveFiles(root).replace('days/2026-11-20/day.json', Buffer.from('{}\n'));
-    writeFileSync(join(root, 'days/2026-11-20/.day.json.0123456789ab.tmp'), '{');
-    openArchiveFiles(root);
-    expect(readdirSync(join(root, 'days/2026-11-20'))).toEqual(['day.json']);
-  });
-
-  it('are not written with a key that other users may read', () => {
-    const path = join(folderInTest(), 'archive.key');
-    const options = { path, name: 'a.example', mayCreate: true, random: (count: number) => Buffer.alloc(count, 1) };
-    const key = readOrCreateKey(options);
-    expect(readOrCreateKey(options).text).toBe(key.text);
-    writeFileSync(path, key.text);
-    rmSync(path);
-    writeFileSync(path, key.text, { mode: 0o644 });
-    expect(() => readOrCreateKey(options)).toThrow(`other users may use the key file ${path}: run chmod 600 on it`);
-    rmSync(path);
-    expect(() => readOrCreateKey({ ...options, mayCreate: false })).toThrow('restore the file, or start a new archive');
   });
 });

@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts';
 import { DayVerifier } from './verify-day.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 
-/** What a verifier keeps for its next run: the key in its text form, and the signed checkpoint. */
+/** Record that a verifier keeps for its next run: the key in its text form, and the signed checkpoint. */
 export interface KeptCheckpoint {
   readonly key: string;
   readonly note: string;

@@ -4,6 +4,10 @@ import { type Dice, dice } from '../../sim/random.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { searchOf } from '../../src/account/query/parameters.ts';
 import { parseAccountQuery } from '../../src/account/query/query.ts';
+import { parseDay } from '../../src/archive/days/day.ts';
+import { parseIndex } from '../../src/archive/days/index-file.ts';
+import { formatResponse, parseLine } from '../../src/archive/days/line.ts';
+import { parseLines } from '../../src/archive/days/lines.ts';
 import { decodeArtifact } from '../../src/artifact/decode.ts';
 import { labelerDecoder } from '../../src/artifact/labelers/labeler-set.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
@@ -325,7 +329,31 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
       cursors.open(Buffer.from(bytes).toString('latin1'));
     },
   },
+  archivedFact: {
+    make: (from) => jsonInput(from, 'artifact'),
+    run({ bytes }) {
+      if (bytes.length > inputLimits.archivedFact.bytes) return;
+      const line = formatResponse('/', 0, { status: 200, body: bytes, etag: null, lastModified: null });
+      if (line !== null && parseLine(line.slice(0, -1), '/') === null) throw new Error('an archived line is damaged');
+    },
+  },
+  archiveFile: {
+    make: (from) => ({ bytes: mutated(from, archivedLines(sizeOf(from, 24))), coding: '' }),
+    run({ bytes }) {
+      if (bytes.length > inputLimits.archiveFile.bytes) return;
+      parseLines(Buffer.from(bytes).toString('utf8'), 'instruments', '1970-01-01');
+      parseIndex(bytes);
+      parseDay(bytes);
+    },
+  },
 };
+
+function archivedLines(count: number): Buffer {
+  const body = Buffer.from('{"facts":{"coverage":{"gaps":[],"warmup":null}}}');
+  const served = { status: 200, body, etag: null, lastModified: null };
+  const lines = Array.from({ length: count }, (_, hour) => formatResponse('/v1/instruments', hour * 3_600_000, served));
+  return Buffer.from(lines.join(''));
+}
 
 /**
  * Returns the input with the given number of an entry point. The result is deterministic, so that a run can continue

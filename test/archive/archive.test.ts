@@ -81,6 +81,30 @@ describe('almanac archive', () => {
   });
 });
 
+describe('almanac up --archive', () => {
+  it('archives what its own facts API publishes, refusals included, and stops with the other parts', async () => {
+    const folder = folderInTest();
+    const archive = join(folder, 'archive');
+    const up = ['up', '--data', folder, '--port', '0', '--account-port', '0', '--archive', archive];
+    const nowhere = 'http://127.0.0.1:1';
+    const env = {
+      ALMANAC_JETSTREAM: 'ws://127.0.0.1:1/subscribe',
+      ALMANAC_ALLOW_LOOPBACK: 'true',
+      ALMANAC_PLC: nowhere,
+      ALMANAC_RELAY: nowhere,
+    };
+    const program = startProgramInTest(up, { env });
+    await until(
+      'the index exists',
+      () => statSync(join(archive, 'index.json'), { throwIfNoEntry: false }) !== undefined,
+    );
+    const overview = archivedLines(archive)['labels-overview.jsonl'] ?? '';
+    expect([200, 503]).toContain((JSON.parse(overview.split('\n')[0] ?? '') as { status: number }).status);
+    expect(await program.stop()).toBe(0);
+    expect(await startProgramInTest(['archive', 'verify', archive]).ended()).toBe(0);
+  });
+});
+
 describe('almanac archive verify', () => {
   it('verifies a directory and a URL, keeps the checkpoint, and reports a fork with its exit code', async () => {
     const folder = folderInTest();

@@ -7,7 +7,17 @@ import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
 /** All benches in running order. */
-const benches = ['facts', 'classifier', 'frames', 'weather', 'store', 'labels', 'account', 'observatory'];
+const benches = [
+  'facts',
+  'classifier',
+  'frames',
+  'weather',
+  'weather-hosts',
+  'store',
+  'labels',
+  'account',
+  'observatory',
+];
 
 const words = process.argv.slice(2);
 const options = words.filter((word) => word.startsWith('--'));

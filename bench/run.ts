@@ -12,6 +12,7 @@ const benches = [
   'classifier',
   'frames',
   'weather',
+  'weather-hosts',
   'store',
   'labels',
   'labelers-artifact',

@@ -25,6 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
     'contract',
     'input',
     'artifact',
+    'client',
     'ops',
     'http',
     'web',

@@ -16,7 +16,7 @@ import { type AcceptedRow, acceptedRows } from './rows.ts';
 import { readTimes } from './unread.ts';
 import { type ExpectedValues, expectedValues } from './values.ts';
 
-/** What the network's record requires of the document of one labeler. */
+/** Document of one labeler as the network's record requires it. */
 export interface ExpectedLabeler {
   readonly did: string;
   /** Name of the labeler's role or ailment, for messages. */

@@ -121,5 +121,6 @@ function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micr
     gaps: async (interval) => labelers.flatMap(({ gaps }) => clip(gaps, interval)),
     positions: async () => [],
     purges: async () => [],
+    spaceRemoval: () => Promise.resolve(null),
   };
 }

@@ -153,6 +153,7 @@ test('each count covers its own interval: a day, seven days, and the window', as
     refusals: async () => [],
     gaps: async () => [],
     purges: async () => [],
+    spaceRemoval: async () => null,
     positions: async () => [],
   } as unknown as StoreReader;
   const overview = await makeOverview(store, { ...inputs, now });
@@ -181,6 +182,7 @@ test('gaps of a departed labeler stay in the overview as long as its events are 
       countsByLabeler: async () => labelers.map((labeler) => ({ labeler, applied: 1, removed: 0 })),
       refusals: async () => [],
       purges: async () => [],
+      spaceRemoval: async () => null,
       positions: async () => [],
       gaps: async () => [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }],
     }) as unknown as StoreReader;
@@ -211,6 +213,7 @@ test('a labeler that is paused, or was paused within the last seven days, is not
     countsByLabeler: async () => dids.map((labeler) => ({ labeler, applied: 5, removed: 0 })),
     refusals: async () => [],
     purges: async () => [],
+    spaceRemoval: async () => null,
     positions: async () => [],
     gaps: async () => [paused, { ...paused, source: 'did:plc:c', reason: 'source_unavailable' }],
   } as unknown as StoreReader;
@@ -231,6 +234,7 @@ test('the overview does not count rows from before the first retained day', asyn
     },
     refusals: async () => [],
     purges: async () => [],
+    spaceRemoval: async () => null,
     positions: async () => [],
     gaps: async () => [],
   } as unknown as StoreReader;

@@ -3,7 +3,7 @@ import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
 import type { RefusalCount, RefusalReason, StoredGap, StoreReader } from '../../store/port.ts';
-import { removalSentence } from '../../store/removals.ts';
+import { removedRowsSentence } from '../../store/removals.ts';
 import { day, type Interval, micros, minute } from '../../store/time.ts';
 import {
   type BurstsByLabeler,
@@ -56,7 +56,7 @@ const doesNotMeasure = [
 /** Parts of the store from which an overview is made. */
 export type OverviewStore = Pick<
   StoreReader,
-  'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'positions' | 'purges'
+  'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'positions' | 'purges' | 'spaceRemoval'
 >;
 
 /** Reads the store and returns the overview without `hold`, which is added when the artifact is written. */
@@ -81,7 +81,7 @@ export async function makeOverview(
   const bursts = await burstsByLabeler(positions, purges);
   const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, bursts, floor }, counted, since);
   const { counts: inWindow, ...leftOut } = windowCounts;
-  const removed = removalSentence(purges);
+  const removed = await removedRowsSentence(store);
   const notCounted = repeatsCaveat(leftOut);
   const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);

@@ -262,6 +262,7 @@ test('a burst of repeats is excluded from the counts and the ranking, and a cave
     purges: async () => [
       { source: 'did:plc:d', requestedAt: micros(now - day), completedAt: now, rows: 1, daysLeft: 0 },
     ],
+    spaceRemoval: async () => ({ rows: 12, completedAt: micros(20_000 * day) }),
     positions: async () => [
       burst('did:plc:a', 30, 600),
       burst('did:plc:b', 1, 250),
@@ -284,6 +285,7 @@ test('a burst of repeats is excluded from the counts and the ranking, and a cave
     ['did:plc:a', 200],
     ['did:plc:c', 99],
   ]);
+  expect(caveats).toContainEqual(expect.stringContaining('Removed by 2024-10-04: 12 labels on subjects inside spaces'));
   expect(caveats).toContain(
     '850 rows of the window, from 2 labelers that changed their keys, repeat known labels with a new date: they are stored, ' +
       'but not counted as new events.',

@@ -56,7 +56,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   const { list, pds } = sim.labelers;
   const [first, second, mallory] = list;
   if (!first || !second || !mallory || plc === null) throw new Error('the network must have three labelers');
-  for (const { did } of [first, second]) pds.records.set(did, declaration(['spam', 'rude']));
+  for (const { did } of [first, second]) pds.records.set(did, declaration({ values: ['spam', 'rude'] }));
   pds.records.set(mallory.did, { policies: { labelValues: [], labelValueDefinitions: hostileTexts.map(definition) } });
   const settings = { seeds: list.map(({ did }) => did), plc };
   const running: LabelStation[] = [];

@@ -123,7 +123,7 @@ function lineFrom({ did, index, random, days, end, longest }: LineContext): Labe
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const state = longest || random() < 0.75 ? 'established' : pick(labelerStates);
   const isRead = state === 'established';
-  const gapCount = longest ? 16 : random() < 0.4 ? Math.floor(random() * 4) : 0;
+  const gapCount = longest ? 15 : random() < 0.4 ? Math.floor(random() * 4) : 0;
   const starts = Array.from({ length: gapCount }, () => end - Math.floor(random() * 29 * dayMs) - dayMs).sort(
     (a, b) => a - b,
   );
@@ -198,7 +198,7 @@ function dayFrom({ day, gaps, end, random, size, isRead }: DayContext): LabelerL
 }
 
 function handleFrom(index: number, longest: boolean): string {
-  return longest ? `${'a'.repeat(60)}.${'b'.repeat(60)}.labeler-${index}.example.com` : `labeler-${index}.example.com`;
+  return longest ? `${'a'.repeat(60)}.${'b'.repeat(20)}.labeler-${index}.example.com` : `labeler-${index}.example.com`;
 }
 
 function definitionsFrom({ did, values }: LabelerLine, at: string, longest: boolean): LabelerDefinitionsLine {

@@ -100,3 +100,6 @@ export const openApi = describedBy('openapi.json');
 
 /** The OpenAPI document of the account-view surface. */
 export const accountOpenApi = describedBy('account-openapi.json');
+
+/** The OpenAPI document of the documents about labelers. */
+export const labelersOpenApi = describedBy('labelers-openapi.json');

@@ -5,6 +5,7 @@ import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { searchOf } from '../../src/account/query/parameters.ts';
 import { parseAccountQuery } from '../../src/account/query/query.ts';
 import { decodeArtifact } from '../../src/artifact/decode.ts';
+import { labelerDecoder } from '../../src/artifact/labeler-set.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { parsePlainRequest } from '../../src/http/plain-request.ts';
 import { pathOf } from '../../src/http/target.ts';
@@ -30,6 +31,7 @@ import { createClassifier } from '../../src/weather/classify/classify.ts';
 import { createEventsClassifier } from '../../src/weather/classify/classify-events.ts';
 import { ResyncMemory } from '../../src/weather/classify/resync-memory.ts';
 import { decompressor, isZstdDictionary } from '../../src/weather/stream/compression.ts';
+import { labelerFixture } from '../artifacts/labelers.ts';
 import { bodyInput, frameInput, jsonInput } from './documents.ts';
 import { mutated, sizeOf } from './shapes.ts';
 
@@ -107,6 +109,16 @@ const compressedFrame = zstdCompressSync(Buffer.from('{"$type":"message"}'), { d
 const cursors = createCursors([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]);
 const memory = createDecodedBytes({ total: 64 * 1024 * 1024, reserve: 16_384, buffered: 0 });
 const identity = { resolve: () => Promise.resolve({ kind: 'not_found', status: 404 } as const) };
+
+/** Headers of the two files of the labelers artifact, with a number of lines. */
+function labelerHeaders(lines: number): { labelers: Buffer; definitions: Buffer } {
+  const { header, definitionsHeader } = labelerFixture({ count: 0, generatedAt: 0 });
+  const text = (of: object): Buffer => Buffer.from(`${JSON.stringify({ ...of, labelers: lines })}\n`);
+  return { labelers: text(header), definitions: text(definitionsHeader) };
+}
+
+const withoutLabelers = labelerHeaders(0);
+const withOneLabeler = labelerHeaders(1);
 
 const words = [
   'GET ',
@@ -254,6 +266,20 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
       if (bytes.length > inputLimits.artifact.bytes) return;
       decodeArtifact(bytes, 0, recogniseLabels);
       decodeArtifact(bytes, 0, recogniseWeather);
+    },
+  },
+  labelerLine: {
+    make: (from) => jsonInput(from, 'labelerLine'),
+    async run({ bytes }) {
+      if (bytes.length > inputLimits.labelerLine.bytes) return;
+      for (const name of ['labelers', 'definitions'] as const) {
+        const files = { ...withoutLabelers, [name]: Buffer.concat([withOneLabeler[name], bytes]) };
+        await labelerDecoder()(
+          files,
+          () => undefined,
+          () => null,
+        );
+      }
     },
   },
   otherJson: {

@@ -2,7 +2,7 @@ import { dice } from '../../sim/random.ts';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { windowOf } from '../../src/labels/publish/coverage.ts';
-import { makeOverview, type OverviewStore } from '../../src/labels/publish/overview.ts';
+import { makeOverview, type OverviewReading } from '../../src/labels/publish/overview.ts';
 import { absenceOf } from '../../src/labels/reading/departures.ts';
 import { departureOf, isEnrolled } from '../../src/labels/roster/known-labeler.ts';
 import { isUnreachable, Reachability } from '../../src/labels/roster/reachability.ts';
@@ -66,7 +66,7 @@ function overviewOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: M
   const known = labelers.map(({ known }) => known);
   const enrolled = known.filter((one) => isEnrolled(one, now));
   const window = windowOf(now, days);
-  return makeOverview(storeOf(labelers, epoch, now), {
+  return makeOverview(readingOf(labelers, epoch, now), {
     now,
     windowDays: days,
     origin: 'simulated',
@@ -108,19 +108,20 @@ export function monthTable({ start, publications }: Month): string {
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-/** Creates the parts of a store that an overview reads: a labeler emits labels while it responds. */
-function storeOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): OverviewStore {
+/** Returns the reading of a store to which a labeler adds labels while it responds. */
+function readingOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): OverviewReading {
+  const window = windowOf(now, days);
+  const since = (from: number): OverviewReading['inWindow'] => ({
+    counts: labelers.flatMap(({ known: { did, tracker } }) =>
+      (tracker.tracked.lastAnswered ?? 0) >= Math.max(epoch, from) ? [{ labeler: did, events: 1 }] : [],
+    ),
+    ...{ leftOut: 0, labelers: 0 },
+  });
   return {
-    epoch: async () => ({ generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch }),
-    frontier: async () => ({ observedThrough: now, floor: epoch }) as Awaited<ReturnType<OverviewStore['frontier']>>,
-    countsByLabeler: async ({ start: from }) =>
-      labelers.flatMap(({ known: { did, tracker } }) =>
-        (tracker.tracked.lastAnswered ?? 0) >= from ? [{ labeler: did, applied: 1, removed: 0 }] : [],
-      ),
-    refusals: async () => [],
-    gaps: async (interval) => labelers.flatMap(({ gaps }) => clip(gaps, interval)),
-    positions: async () => [],
-    purges: async () => [],
-    spaceRemoval: () => Promise.resolve(null),
+    epoch: { generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch },
+    frontier: { observedThrough: now, floor: epoch },
+    gaps: labelers.flatMap(({ gaps }) => clip(gaps, window)),
+    ...{ refusals: [], purges: [], spaceRemoval: null },
+    ...{ inWindow: since(window.start), inWeek: since(now - 7 * day), inDay: since(now - day) },
   };
 }

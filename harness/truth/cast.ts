@@ -38,6 +38,7 @@ export function stateOf(
 ): SourceState | null {
   const late = moment === 'after two days';
   if (role?.act === 'found') return late ? 'established' : null;
+  if (role?.act === 'leaves' && late) return null;
   if (role?.act === 'outage' && moment === 'away') return 'probing';
   if (role?.act === 'outage' && moment === 'after 20 minutes') return 'unavailable';
   const never = (state: SourceState): SourceState | null => (late ? null : state);

@@ -13,9 +13,13 @@ export interface MovedClock {
   advance(us: number): void;
 }
 
-/** Creates clocks that run at the machine's speed. */
+/** Hour of the UTC day at which the clocks start, so that no part of a proof crosses midnight by chance. */
+const startHour = 10;
+
+/** Creates clocks that run at the machine's speed, from ten o'clock of the present UTC day on. */
 export function movedClock(): MovedClock {
-  const started = Date.now() * 1000 - performance.now() * 1000;
+  const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000_000;
+  const started = midnight + startHour * 3_600_000_000 - performance.now() * 1000;
   let aheadUs = 0;
   const us = (): number => Math.floor(started + performance.now() * 1000) + aheadUs;
   return {

@@ -10,7 +10,9 @@ export interface Role {
   /** Reasons of the expected gaps, in order. */
   readonly gaps: readonly StoredGap['reason'][];
   /** Part of the run in which the events happen. */
-  readonly act: 'faults' | 'outage' | 'found' | 'none';
+  readonly act: 'faults' | 'outage' | 'found' | 'leaves' | 'none';
+  /** Number of labels that the labeler emits before its events, in addition to the others. */
+  readonly earlier?: number;
   readonly happens: (labeler: Labeler) => unknown;
 }
 
@@ -120,6 +122,10 @@ export const roles: readonly Role[] = [
   ...softwares.flatMap(rolesOf),
   well('a key that changes', 'skyware', 'faults', ({ faults }) => faults.rotateKey()),
   well('labels that are signed again with a new key', 'skyware', 'faults', ({ faults }) => faults.signAgain(4)),
+  well('many labels that are signed again', 'skyware', 'faults', ({ faults }) => faults.signAgain(120), {
+    earlier: 130,
+  }),
+  well('a document that is removed', 'skyware', 'leaves', nothing, { gaps: ['source_unavailable'] }),
   well('pages without an order', 'ozone', 'faults', ({ faults }) => faults.withoutOrder(), { profile: byPoll }),
   foundByPoll,
 ];

@@ -75,7 +75,10 @@ const LabelerSchema = Type.Object({
   read_by: nullable(oneOf(readingTransports)),
   first_answered: nullable(usableInstant()),
   last_answered: nullable(usableInstant()),
-  /** Acceptance time of the labeler's last row in the window, without excluded repeats; null if there is none. */
+  /**
+   * Acceptance time of the labeler's last row in the window, without excluded repeats, truncated to the minute; null if
+   * there is none.
+   */
   last_row: nullable(usableInstant()),
   /** Applications and removals of the window, of 7 days and of 24 hours, without excluded repeats. */
   events: Type.Object({ window: count(), week: count(), day: count() }),
@@ -100,7 +103,10 @@ const LabelerSchema = Type.Object({
   values: Type.Array(
     Type.Object({
       value: Type.String({ maxLength: 128 }),
-      /** Applications and removals; null if nothing is counted yet. */
+      /**
+       * Applications and removals; null if nothing is counted yet, or if the count would reveal the only other count that
+       * is under five.
+       */
       events: nullable(SmallCount),
       /** UTC day on which the value was first in the labeler's definitions, as far as stored revisions show. */
       first_defined: Type.String(),
@@ -110,7 +116,7 @@ const LabelerSchema = Type.Object({
   ),
   /** Number of declared values that do not fit into the line or are withheld. */
   values_omitted: count(),
-  /** Events of all values that are not listed in `values`; null if nothing is counted yet. */
+  /** Events of all values that are not listed in `values`; null as for a value. */
   undeclared: nullable(SmallCount),
   /** True if the labeler keeps only the newest row of a label; null if unknown. */
   replaces_rows: nullable(Type.Boolean()),

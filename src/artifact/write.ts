@@ -3,7 +3,12 @@ import { type FileHandle, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /** Default names of the artifacts in the artifact directory. */
-export const artifactNames = { labels: 'labels-overview.json', weather: 'weather-summary.json' } as const;
+export const artifactNames = {
+  labels: 'labels-overview.json',
+  labelers: 'labelers.ndjson',
+  labelerDefinitions: 'labeler-definitions.ndjson',
+  weather: 'weather-summary.json',
+} as const;
 
 /**
  * Replaces an artifact atomically: temporary file in the same directory, fsync, rename, fsync of the directory. A
@@ -11,11 +16,16 @@ export const artifactNames = { labels: 'labels-overview.json', weather: 'weather
  * Rejects if any step fails (for example, on a full disk); the old artifact then stays in place.
  */
 export async function writeArtifact(path: string, artifact: object): Promise<void> {
+  await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`));
+}
+
+/** Replaces a file atomically with what `write` writes. */
+export async function replaceFile(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const folder = dirname(path);
   const temporary = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     await using(await open(temporary, 'wx', 0o644), async (file) => {
-      await file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`);
+      await write(file);
       await file.sync();
     });
     await rename(temporary, path);

@@ -208,6 +208,18 @@ export const inputLimits = {
     cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 200 },
     code: 'src/artifact/decode.ts',
   }),
+  labelerLine: shaped({
+    input: 'line of the labelers artifact, as a file or by URL',
+    author: 'the label instrument, and labelers through it',
+    bytes: 64 * kib,
+    decodedBytes: 64 * kib,
+    depth: 8,
+    // A line of 64 KiB with the shortest definitions has fewer than 10,000 elements.
+    elements: 16_384,
+    fields: 64,
+    cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
+    code: 'src/artifact/labeler-set.ts',
+  }),
   otherJson: shaped({
     input: 'any other JSON response',
     author: 'a host that is contacted',

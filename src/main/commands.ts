@@ -5,6 +5,7 @@ import { demoCommand } from './demo/demo.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export/export.ts';
 import { factsCommand } from './facts/facts.ts';
+import { labelerCommand } from './labeler/labeler.ts';
 import { labelsCommand } from './labels/labels.ts';
 import { simCommand } from './sim/sim.ts';
 import { upCommand } from './up/up.ts';
@@ -18,6 +19,7 @@ export const commands = {
   account: accountCommand,
   weather: weatherCommand,
   labels: labelsCommand,
+  labeler: labelerCommand,
   export: exportCommand,
   check: checkCommand,
   doctor: doctorCommand,

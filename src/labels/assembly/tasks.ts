@@ -2,7 +2,7 @@ import { repeat } from '../clock/repeat.ts';
 import type { PageAcceptance } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { removeRequested } from '../operator/purges.ts';
-import { publisher } from '../publish/publisher.ts';
+import { createPublisher } from '../publish/publisher.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
 import { priorityInput } from '../roster/known-labeler.ts';
@@ -40,7 +40,17 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const { roster, runner, denials, services, operations } = labelers;
   const { cap, pace, gaps, shareOf } = shares;
   const clock = clocks.wall;
+  const publisher = createPublisher({
+    ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
+    budgetBytes: () => preconditions.disk.dailyBytes,
+    waits: (labeler) => runner.waits(labeler),
+    paused: () => acceptance.paused,
+    denied: () => denials.count(),
+    deniedSince: (labeler) => denials.since(labeler),
+  });
+  labelers.onDefinitions((did) => publisher.definitionsChanged(did));
   return {
+    publish: () => publisher.publish(),
     async keep() {
       // Take the position before the roster is stored, so that after a crash the stream repeats the labelers that
       // arrived during the write.
@@ -54,13 +64,6 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
       if (services?.cursor) await store.putNote(cursorNote, String(services.cursor));
       if (position !== null) await store.putDirectoryPosition(position);
     },
-    publish: publisher({
-      ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
-      budgetBytes: () => preconditions.disk.dailyBytes,
-      waits: (labeler) => runner.waits(labeler),
-      paused: () => acceptance.paused,
-      denied: () => denials.count(),
-    }),
   };
 }
 

@@ -2,7 +2,11 @@ import type { KnownLabeler } from '../roster/known-labeler.ts';
 import { type DiscoverySource, discoverySources } from '../shares/telemetry.ts';
 
 /** Returns the ways in which a labeler was found, as recorded in its provenance. */
-function discoverySourcesOf({ provenance }: Pick<KnownLabeler, 'provenance'>): readonly DiscoverySource[] {
+export function discoverySourcesOf({
+  provenance,
+}: {
+  readonly provenance: ReadonlySet<string>;
+}): readonly DiscoverySource[] {
   const names = [...provenance].map((text) => text.replace(/ .*/s, ''));
   return discoverySources.filter((transport) => names.includes(transport));
 }

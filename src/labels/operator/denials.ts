@@ -50,6 +50,11 @@ export class Denials {
     labeler.denied = this.#list.entryFor(labeler) !== null;
   }
 
+  /** Returns the time of a labeler's denial; null if the labeler is not denied. */
+  since(labeler: Pick<KnownLabeler, 'did' | 'endpoint'>): Micros | null {
+    return parseTimestamp(this.#list.entryFor(labeler)?.since);
+  }
+
   /** Returns the number of denied labelers: known labelers, and DIDs of the list without a known labeler. */
   count(): number {
     const known = new Set<string>();

@@ -78,6 +78,22 @@ function isReplaced(mark: string, labels: readonly unknown[]): boolean {
   return key !== '' && labels.some((row) => keyOf(row) === key);
 }
 
+/** Returns true if a page contains several rows of one label, which a labeler that replaces rows never has. */
+export function hasEarlierRows(labels: readonly unknown[]): boolean {
+  const seen = new Map<string, string>();
+  for (const row of labels) {
+    if (!isObject(row)) continue;
+    const { src, uri, cid = null, val } = row;
+    if (![src, uri, val].every((part) => typeof part === 'string')) continue;
+    const name = nameOf([src, uri, cid, val]);
+    const before = seen.get(name);
+    const state = nameOf([row.neg === true, row.cts]);
+    if (before !== undefined && before !== state) return true;
+    seen.set(name, state);
+  }
+  return false;
+}
+
 /**
  * Returns a digest of the fields that a replacement has in common with its row; the digest is empty for a value that is
  * not a label.
@@ -88,7 +104,11 @@ function keyOf(row: unknown): string {
   if (![src, uri, val].every((part) => typeof part === 'string')) return '';
   if (cid !== null && typeof cid !== 'string') return '';
   return createHash('sha256')
-    .update(JSON.stringify([src, uri, cid, val]))
+    .update(nameOf([src, uri, cid, val]))
     .digest('hex')
     .slice(0, keyLength);
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return JSON.stringify(parts);
 }

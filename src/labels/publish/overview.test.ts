@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import type { StoreReader } from '../../store/port.ts';
-import { day, type Interval, micros } from '../../store/time.ts';
-import { caveatsOf, gapCaveat, makeOverview, type OverviewInputs } from './overview.ts';
+import { day, micros } from '../../store/time.ts';
+import { caveatsOf, gapCaveat, makeOverview, type OverviewInputs, type OverviewReading } from './overview.ts';
 
 const inputs: OverviewInputs = {
   now: micros(0),
@@ -24,6 +23,21 @@ const inputs: OverviewInputs = {
   capped: [],
   dailyRows: 2_000_000,
 };
+/** Returns a reading of a store whose labelers have these events in each interval. */
+function readingOf(
+  labelers: readonly (readonly [string, number])[],
+  over: Partial<OverviewReading> = {},
+): OverviewReading {
+  const events = labelers.map(([labeler, count]) => ({ labeler, events: count }));
+  const counted = { counts: events, leftOut: 0, labelers: 0 };
+  return {
+    epoch: { generationId: 'g', startedAt: micros(0) },
+    frontier: { observedThrough: micros(100 * day), floor: micros(0) },
+    ...{ gaps: [], refusals: [], purges: [], spaceRemoval: null, inWindow: counted, inWeek: counted, inDay: counted },
+    ...over,
+  };
+}
+
 const counts = [
   { labeler: 'did:plc:c', events: 75 },
   { labeler: 'did:plc:a', events: 25 },
@@ -132,32 +146,14 @@ test('no caveat names an account, and caveats without a cause are omitted', () =
   expect(caveats.join()).not.toMatch(/did:|at:\/\//);
 });
 
-test('each count covers its own interval: a day, seven days, and the window', async () => {
+test('each count is that of its own interval: a day, seven days, and the window', () => {
   const now = micros(100 * day);
-  const startedAt = micros(now - 40 * day);
-  const spans: number[] = [];
-  const rows = (days: number) =>
-    [
-      { labeler: 'did:plc:a', applied: days, removed: 1 },
-      { labeler: 'did:plc:b', applied: 2, removed: 0 },
-      { labeler: 'did:plc:c', applied: 1, removed: 0 },
-    ].slice(0, days === 1 ? 1 : days === 7 ? 2 : 3);
-  const store = {
-    epoch: async () => ({ generationId: 'g', startedAt }),
-    frontier: async () => ({ observedThrough: now, floor: startedAt }),
-    countsByLabeler: async ({ start, end }: Interval) => {
-      const days = (end - start) / day;
-      spans.push(days);
-      return rows(days);
-    },
-    refusals: async () => [],
-    gaps: async () => [],
-    purges: async () => [],
-    spaceRemoval: async () => null,
-    positions: async () => [],
-  } as unknown as StoreReader;
-  const overview = await makeOverview(store, { ...inputs, now });
-  expect(spans.toSorted((a, b) => a - b)).toEqual([1, 7, 30]);
+  const counted = (...events: readonly number[]) => ({
+    counts: events.map((count, i) => ({ labeler: `did:plc:${'abc'[i]}`, events: count })),
+    ...{ leftOut: 0, labelers: 0 },
+  });
+  const reading = readingOf([], { inDay: counted(2), inWeek: counted(8, 2), inWindow: counted(31, 2, 1) });
+  const overview = makeOverview(reading, { ...inputs, now });
   expect(overview.counts).toEqual({
     events_24h: 2,
     events_7d: 10,
@@ -172,27 +168,17 @@ test('each count covers its own interval: a day, seven days, and the window', as
   ]);
 });
 
-test('gaps of a departed labeler stay in the overview as long as its events are counted', async () => {
+test('gaps of a departed labeler stay in the overview as long as its events are counted', () => {
   const now = micros(100 * day);
   const departure = { start: micros(now - 2 * day), end: now, reason: 'source_unavailable' as const };
-  const storeOf = (labelers: readonly string[]) =>
-    ({
-      epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
-      frontier: async () => ({ observedThrough: now, floor: micros(0) }),
-      countsByLabeler: async () => labelers.map((labeler) => ({ labeler, applied: 1, removed: 0 })),
-      refusals: async () => [],
-      purges: async () => [],
-      spaceRemoval: async () => null,
-      positions: async () => [],
-      gaps: async () => [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }],
-    }) as unknown as StoreReader;
+  const gaps = [{ ...departure, source: 'did:plc:gone', start: micros(now - 3 * day), end: departure.start }];
   const departures = [{ ...departure, source: 'did:plc:gone' }];
-  const gapsOf = async (labelers: readonly string[]) =>
-    (await makeOverview(storeOf(labelers), { ...inputs, now, departures })).coverage.gaps;
-  expect(await gapsOf(['did:plc:gone'])).toEqual([
+  const gapsOf = (labeler: string) =>
+    makeOverview(readingOf([[labeler, 1]], { gaps }), { ...inputs, now, departures }).coverage.gaps;
+  expect(gapsOf('did:plc:gone')).toEqual([
     { start: '1970-04-08T00:00:00.000Z', end: '1970-04-11T00:00:00.000Z', reason: 'source_unavailable' },
   ]);
-  expect(await gapsOf(['did:plc:a'])).toEqual([]);
+  expect(gapsOf('did:plc:a')).toEqual([]);
 });
 
 test('a caveat states the number of denied labelers if there are denied labelers', () => {
@@ -203,91 +189,35 @@ test('a caveat states the number of denied labelers if there are denied labelers
   expect(denied(3)).toEqual(['3 labelers are denied by the operator of this instrument and not read.']);
 });
 
-test('a labeler that is paused, or was paused within the last seven days, is not ranked', async () => {
+test('a labeler that is paused, or was paused within the last seven days, is not ranked', () => {
   const now = micros(100 * day);
-  const dids = ['did:plc:a', 'did:plc:b', 'did:plc:c'];
-  const paused = { start: micros(now - 2 * day), end: micros(now - day), reason: 'ingest_paused', source: 'did:plc:b' };
-  const store = {
-    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
-    frontier: async () => ({ observedThrough: now, floor: micros(0) }),
-    countsByLabeler: async () => dids.map((labeler) => ({ labeler, applied: 5, removed: 0 })),
-    refusals: async () => [],
-    purges: async () => [],
-    spaceRemoval: async () => null,
-    positions: async () => [],
-    gaps: async () => [paused, { ...paused, source: 'did:plc:c', reason: 'source_unavailable' }],
-  } as unknown as StoreReader;
-  const { top_labelers_7d: top } = await makeOverview(store, { ...inputs, now, capped: ['did:plc:a'] });
-  expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c']);
-});
-
-test('the overview does not count rows from before the first retained day', async () => {
-  const now = micros(100 * day);
-  const floor = micros(now - 3 * day);
-  const starts: number[] = [];
-  const store = {
-    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
-    frontier: async () => ({ observedThrough: now, floor }),
-    countsByLabeler: async ({ start }: Interval) => {
-      starts.push(start);
-      return [];
-    },
-    refusals: async () => [],
-    purges: async () => [],
-    spaceRemoval: async () => null,
-    positions: async () => [],
-    gaps: async () => [],
-  } as unknown as StoreReader;
-  await makeOverview(store, { ...inputs, now });
-  expect(starts.toSorted((a, b) => a - b)).toEqual([floor, floor, now - day]);
-});
-
-test('a burst of repeats is excluded from the counts and the ranking, and a caveat states its number of rows', async () => {
-  const now = micros(100 * day);
-  const rows = [
-    { labeler: 'did:plc:a', applied: 700, removed: 100 },
-    { labeler: 'did:plc:b', applied: 250, removed: 0 },
-    { labeler: 'did:plc:c', applied: 99, removed: 0 },
-    { labeler: 'did:plc:d', applied: 300, removed: 0 },
+  const dids = ['did:plc:a', 'did:plc:b', 'did:plc:c', 'did:plc:d'];
+  const interval = { start: micros(now - 2 * day), end: micros(now - day) };
+  const earlier = { start: micros(now - 20 * day), end: micros(now - 8 * day) };
+  const gaps = [
+    { ...interval, reason: 'ingest_paused' as const, source: 'did:plc:b' },
+    { ...interval, reason: 'source_unavailable' as const, source: 'did:plc:c' },
+    { ...earlier, reason: 'ingest_paused' as const, source: 'did:plc:d' },
   ];
-  const burst = (source: string, hoursAgo: number, count: number) => ({
-    ...{ source, endpoint: 'repeats', acceptedAt: now },
-    value: `${((100 * 24 - hoursAgo) * 60).toString(36)}.${count.toString(36)}`,
-  });
-  const store = {
-    epoch: async () => ({ generationId: 'g', startedAt: micros(0) }),
-    frontier: async () => ({ observedThrough: now, floor: micros(0) }),
-    countsByLabeler: async () => rows,
-    refusals: async () => [],
-    purges: async () => [
-      { source: 'did:plc:d', requestedAt: micros(now - day), completedAt: now, rows: 1, daysLeft: 0 },
-    ],
-    spaceRemoval: async () => ({ rows: 12, completedAt: micros(20_000 * day) }),
-    positions: async () => [
-      burst('did:plc:a', 30, 600),
-      burst('did:plc:b', 1, 250),
-      burst('did:plc:c', 1, 99),
-      // The purge removes these repeats together with the rows of the labeler.
-      burst('did:plc:d', 48, 300),
-    ],
-    gaps: async () => [],
-  } as unknown as StoreReader;
-  const { counts: published, top_labelers_7d: top, caveats } = await makeOverview(store, { ...inputs, now });
-  expect(published).toEqual({
-    events_24h: 800 + 0 + 99 + 300,
-    events_7d: 200 + 0 + 99 + 300,
-    events_window: 200 + 0 + 99 + 300,
-    labelers_active_7d: 3,
-    labelers_active_window: 3,
-  });
-  expect(top.map(({ labeler_did, count }) => [labeler_did, count])).toEqual([
-    ['did:plc:d', 300],
-    ['did:plc:a', 200],
-    ['did:plc:c', 99],
-  ]);
-  expect(caveats).toContainEqual(expect.stringContaining('Removed by 2024-10-04: 12 labels on subjects inside spaces'));
-  expect(caveats).toContain(
+  const reading = readingOf(
+    dids.map((did) => [did, 5]),
+    { gaps },
+  );
+  const { top_labelers_7d: top } = makeOverview(reading, { ...inputs, now, capped: ['did:plc:a'] });
+  expect(top.map(({ labeler_did }) => labeler_did)).toEqual(['did:plc:c', 'did:plc:d']);
+});
+
+test('a caveat states the number of rows that are excluded because they repeat known labels', () => {
+  const inWindow = { counts: [{ labeler: 'did:plc:a', events: 200 }], leftOut: 850, labelers: 2 };
+  expect(makeOverview(readingOf([], { inWindow }), inputs).caveats).toContain(
     '850 rows of the window, from 2 labelers that changed their keys, repeat known labels with a new date: they are stored, ' +
       'but not counted as new events.',
+  );
+});
+
+test('a caveat states the number of removed rows about spaces', () => {
+  const spaceRemoval = { rows: 12, completedAt: micros(20_000 * day) };
+  expect(makeOverview(readingOf([], { spaceRemoval }), inputs).caveats).toContainEqual(
+    expect.stringContaining('Removed by 2024-10-04: 12 labels on subjects inside spaces'),
   );
 });

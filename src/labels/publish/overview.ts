@@ -2,17 +2,10 @@ import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
-import type { RefusalCount, RefusalReason, StoredGap, StoreReader } from '../../store/port.ts';
-import { removedRowsSentence } from '../../store/removals.ts';
-import { day, type Interval, micros, minute } from '../../store/time.ts';
-import {
-  type BurstsByLabeler,
-  burstsByLabeler,
-  type Counted,
-  type LabelerEvents,
-  repeatsCaveat,
-  withoutBursts,
-} from '../repeats/counted.ts';
+import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
+import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
+import { day, type Interval, micros } from '../../store/time.ts';
+import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
 
@@ -53,37 +46,33 @@ const doesNotMeasure = [
   'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads',
 ];
 
-/** Parts of the store from which an overview is made. */
-export type OverviewStore = Pick<
-  StoreReader,
-  'epoch' | 'frontier' | 'countsByLabeler' | 'refusals' | 'gaps' | 'positions' | 'purges' | 'spaceRemoval'
->;
+/** Parts of a reading of the store from which an overview is made. */
+export interface OverviewReading {
+  readonly epoch: Epoch;
+  readonly frontier: Pick<Frontier, 'observedThrough' | 'floor'>;
+  /** Gaps of the window. */
+  readonly gaps: readonly StoredGap[];
+  readonly refusals: readonly RefusalCount[];
+  readonly purges: readonly Purge[];
+  readonly spaceRemoval: SpaceRemoval | null;
+  readonly inWindow: Counted;
+  readonly inWeek: Counted;
+  readonly inDay: Counted;
+}
 
-/** Reads the store and returns the overview without `hold`, which is added when the artifact is written. */
-export async function makeOverview(
-  store: OverviewStore,
-  inputs: OverviewInputs,
-): Promise<Omit<RecentOverview, 'hold'>> {
+/** Returns the overview without `hold`, which is added when the artifact is written. */
+export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): Omit<RecentOverview, 'hold'> {
   const { now, windowDays, origin, sources } = inputs;
+  const { epoch, frontier, gaps, refusals, purges } = reading;
+  const { generationId, startedAt } = epoch;
+  const { observedThrough, floor } = frontier;
   const window = windowOf(now, windowDays);
-  const [{ generationId, startedAt }, { observedThrough, floor }] = await Promise.all([
-    store.epoch(),
-    store.frontier(),
-  ]);
-  const since = (days: number) => ({ start: micros(Math.max(floor, now - days * day)), end: now });
-  const counted = since(windowDays);
-  const [refusals, gaps, positions, purges] = await Promise.all([
-    store.refusals(counted),
-    store.gaps(window),
-    store.positions(),
-    store.purges(),
-  ]);
-  const bursts = await burstsByLabeler(positions, purges);
-  const { counted: windowCounts, inWeek, inDay } = await readCounts({ store, bursts, floor }, counted, since);
-  const { counts: inWindow, ...leftOut } = windowCounts;
-  const removed = await removedRowsSentence(store);
+  const { counts: inWindow, ...leftOut } = reading.inWindow;
+  const { counts: inWeek } = reading.inWeek;
+  const removed = [removalSentence(purges), spaceRemovalSentence(reading.spaceRemoval)];
   const notCounted = repeatsCaveat(leftOut);
-  const unranked = cutShort(await store.gaps(since(7)), inputs.capped);
+  const week = { start: micros(Math.max(floor, now - 7 * day)), end: now };
+  const unranked = cutShort(clip(gaps, week), inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);
   const facts = { now, windowDays, startedAt, observedThrough, gaps: listed, sources, refusals };
   return {
@@ -94,7 +83,7 @@ export async function makeOverview(
     acquisition: { generation_id: generationId, started_at: timestamp(startedAt), basis: 'local_acceptance_clock' },
     coverage: coverageOf(facts),
     counts: {
-      events_24h: total(inDay),
+      events_24h: total(reading.inDay.counts),
       events_7d: total(inWeek),
       events_window: total(inWindow),
       labelers_active_7d: inWeek.length,
@@ -108,35 +97,10 @@ export async function makeOverview(
     does_not_measure: doesNotMeasure,
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
-      ...[notCounted, removed].filter((caveat) => caveat !== null),
+      ...[notCounted, ...removed].filter((caveat) => caveat !== null),
       gapCaveat(listed, labelersOf(inputs, inWindow), window),
     ],
   };
-}
-
-/** Returns the counts of the window, of seven days and of one day, without bursts of repeats. */
-async function readCounts(
-  { store, bursts, floor }: { readonly store: OverviewStore; readonly bursts: BurstsByLabeler; readonly floor: Micros },
-  counted: Interval,
-  since: (days: number) => Interval,
-): Promise<{
-  readonly counted: Counted;
-  readonly inWeek: readonly LabelerEvents[];
-  readonly inDay: readonly LabelerEvents[];
-}> {
-  const countsOf = async (interval: Interval) =>
-    withoutBursts(await store.countsByLabeler(interval), bursts, {
-      ...interval,
-      // The times of repeats are whole minutes. All repeats of the minute that contains the floor were accepted after
-      // the floor.
-      start: interval.start === floor ? micros(floor - (floor % minute)) : interval.start,
-    });
-  const [inWindow, { counts: inWeek }, { counts: inDay }] = await Promise.all([
-    countsOf(counted),
-    countsOf(since(7)),
-    countsOf(since(1)),
-  ]);
-  return { counted: inWindow, inWeek, inDay };
 }
 
 /** Returns the labelers of the window's facts: enrolled ones, and those whose events are counted. */

@@ -1,5 +1,8 @@
+import { join } from 'node:path';
 import { artifactNames } from '../../artifact/write.ts';
+import { writeLines } from '../../artifact/write-lines.ts';
 import type { Micros } from '../../contract/timestamp.ts';
+import { makeFolder } from '../../ops/folder.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
@@ -16,7 +19,10 @@ import type { PriorityClass } from '../state/priority.ts';
 import { type SourceState, sourceStates } from '../state/source-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
+import { DefinitionCache } from './labelers/definition-cache.ts';
+import { type LabelersInputs, type Listing, listLabelers, makeLabelers } from './labelers/labelers-artifact.ts';
 import { makeOverview } from './overview.ts';
+import { WindowReader } from './window/window-reader.ts';
 
 /** Dependencies of publishing. */
 export interface PublisherOptions {
@@ -35,63 +41,132 @@ export interface PublisherOptions {
   readonly paused: () => string | null;
   /** Returns the number of labelers that the operator denies. */
   readonly denied: () => number;
+  /** Returns the time of a labeler's denial; null if it is unknown. */
+  readonly deniedSince: (labeler: KnownLabeler) => Micros | null;
   readonly clock: () => Micros;
   readonly log: Log;
   readonly telemetry: Telemetry;
 }
 
-/** Returns a function that writes the overview. After a failure the previous artifact remains in place. */
-export function publisher(options: PublisherOptions): () => Promise<void> {
-  const { settings, store, roster, cap, clock, log, telemetry } = options;
-  return async () => {
-    try {
-      await flushed(options.gaps);
-      const now = clock();
-      const labelers = [...roster.labelers].filter(({ denied }) => !denied);
-      const denied = options.denied();
-      const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
-      const sources = enrolled.map(
-        ({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }),
-      );
-      const notEnrolled = labelers.length - enrolled.length - waiting.length;
-      const overview = await makeOverview(store, {
-        now,
-        windowDays: settings.windowDays,
-        origin: settings.origin,
-        sources,
-        departures: labelers.flatMap((labeler) => departureOf(labeler, windowOf(now, settings.windowDays)) ?? []),
-        notEnrolled,
-        unreachable: labelers.filter((labeler) => isUnreachable(labeler, now)).length,
-        directoryOnly: countDirectoryOnly(enrolled),
-        waiting: waiting.length,
-        delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
-        dropped: roster.dropped,
-        denied,
-        paused: options.paused(),
-        capped: cap.pausedSources,
-        dailyRows: cap.limit,
-      });
-      const pending = (await store.purges()).filter(({ completedAt }) => completedAt === null);
-      telemetry.purges(
-        pending.length,
-        pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
-      );
-      await writeHeld(settings.artifacts, artifactNames.labels, overview);
-      telemetry.sources(inStates(sources), {
-        not_enrolled: notEnrolled,
-        waiting: waiting.length,
-        paused: cap.pausedSources.length,
-        denied,
-      });
-      telemetry.found(countByDiscoverySource(enrolled));
-      telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
-      telemetry.published(clock() / 1000);
-    } catch (error) {
-      if (error instanceof StoreError && error.fatal) throw error;
-      telemetry.notWritten();
-      log.error('the overview could not be written', errorFields(error));
-    }
+/** Writer of the label artifacts. */
+export interface Publisher {
+  /** Writes the labelers and the overview. After a failure the previous artifact remains in place. */
+  publish(): Promise<void>;
+  /** Must be called when a revision of a labeler's definitions was stored. */
+  definitionsChanged(did: string): void;
+}
+
+/** Creates the writer of the label artifacts. */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const reader = new WindowReader(options.store);
+  const definitions = new DefinitionCache(options.store);
+  return {
+    publish: () => publish(options, reader, definitions),
+    definitionsChanged: (did) => definitions.changed(did),
   };
+}
+
+async function publish(options: PublisherOptions, reader: WindowReader, definitions: DefinitionCache): Promise<void> {
+  const { settings, roster, cap, clock, log, telemetry } = options;
+  try {
+    await flushed(options.gaps);
+    const now = clock();
+    const reading = await reader.read(now, settings.windowDays);
+    const inputs = labelersInputs(options);
+    // The listing and the overview count the states of the labelers in the same turn.
+    const listing = listLabelers(reading, inputs);
+    const labelers = [...roster.labelers].filter(({ denied }) => !denied);
+    const denied = options.denied();
+    const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
+    const sources = enrolled.map(({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }));
+    const notEnrolled = labelers.length - enrolled.length - waiting.length;
+    const overview = makeOverview(reading, {
+      now,
+      windowDays: settings.windowDays,
+      origin: settings.origin,
+      sources,
+      departures: labelers.flatMap((labeler) => departureOf(labeler, windowOf(now, settings.windowDays)) ?? []),
+      notEnrolled,
+      unreachable: labelers.filter((labeler) => isUnreachable(labeler, now)).length,
+      directoryOnly: countDirectoryOnly(enrolled),
+      waiting: waiting.length,
+      delayed: enrolled.filter(({ tracker }) => tracker.delayed && passing.has(tracker.state)).length,
+      dropped: roster.dropped,
+      denied,
+      paused: options.paused(),
+      capped: cap.pausedSources,
+      dailyRows: cap.limit,
+    });
+    const pending = reading.purges.filter(({ completedAt }) => completedAt === null);
+    telemetry.purges(
+      pending.length,
+      pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
+    );
+    await writeLabelers(options, { listing, definitions, inputs });
+    await writeHeld(settings.artifacts, artifactNames.labels, overview);
+    telemetry.sources(inStates(sources), {
+      not_enrolled: notEnrolled,
+      waiting: waiting.length,
+      paused: cap.pausedSources.length,
+      denied,
+    });
+    telemetry.found(countByDiscoverySource(enrolled));
+    telemetry.shares(throttled(options), cap.usedBytes, options.budgetBytes());
+    telemetry.published(clock() / 1000);
+  } catch (error) {
+    if (error instanceof StoreError && error.fatal) throw error;
+    telemetry.notWritten();
+    log.error('the overview could not be written', errorFields(error));
+  }
+}
+
+/** Makes the inputs of the labelers artifact. The first error of a labeler in a run is logged. */
+function labelersInputs({
+  settings,
+  roster,
+  cap,
+  waits,
+  deniedSince,
+  log,
+  telemetry,
+}: PublisherOptions): LabelersInputs {
+  const paused = new Set(cap.pausedSources);
+  let hasFailed = false;
+  return {
+    ...{ origin: settings.origin, labelers: roster.labelers, waits, deniedSince },
+    isPaused: (did) => paused.has(did),
+    failed: (did, error) => {
+      telemetry.sourceFailed('listing');
+      if (!hasFailed) log.warn('a labeler is listed without its texts', { labeler: did, ...errorFields(error) });
+      hasFailed = true;
+    },
+  };
+}
+
+/**
+ * Writes the labelers before the overview of the same instant. If the write fails, the earlier files remain, which
+ * readers do not use with the new overview.
+ */
+async function writeLabelers(
+  { settings, log, telemetry }: PublisherOptions,
+  {
+    listing,
+    definitions,
+    inputs,
+  }: { readonly listing: Listing; readonly definitions: DefinitionCache; readonly inputs: LabelersInputs },
+): Promise<void> {
+  try {
+    const files = await makeLabelers(listing, definitions, inputs);
+    makeFolder(settings.artifacts);
+    const write = (name: string, lines: AsyncIterable<string>) => writeLines(join(settings.artifacts, name), lines);
+    const bytes = await write(artifactNames.labelers, files.labelers);
+    const definitionBytes = await write(artifactNames.labelerDefinitions, files.definitions);
+    telemetry.listed(listing.entries.length, bytes + definitionBytes);
+  } catch (error) {
+    if (error instanceof StoreError && error.fatal) throw error;
+    telemetry.notWritten();
+    log.error('the labelers could not be written', errorFields(error));
+  }
 }
 
 /** Writes pending gaps. If the store rejects them temporarily, the overview is computed without these gaps. */

@@ -6,7 +6,7 @@ import { fillTarget, note, type ReadingPorts } from '../ingest/ports.ts';
 import { parseAuthored } from '../label/authored-time.ts';
 import { fingerprint } from '../label/fingerprint.ts';
 import { isShuffled, type SampledPage, searchCursor } from '../poll/cursor-search.ts';
-import { fingerprintIn, lastRowStatus, markOf } from '../poll/last-row.ts';
+import { fingerprintIn, hasEarlierRows, lastRowStatus, markOf } from '../poll/last-row.ts';
 import { decimal, type LabelPage, type PageOptions, pageLimit } from '../poll/query-labels.ts';
 import type { SourceFault } from '../state/faults.ts';
 import { shouldCheckTail } from '../state/read-progress.ts';
@@ -121,6 +121,9 @@ async function storePage(
   },
 ): Promise<string> {
   if (shuffled) ports.report.telemetry.quirk('unordered_page');
+  if (source.tracker.reading.replacesRows === null && hasEarlierRows(page.labels)) {
+    source.apply({ kind: 'row_keeping_seen', replaces: false });
+  }
   const mark = markOf(page.labels.at(-1));
   const { lastPage } = source.progress;
   const again = lastPage === null || fresh.some((row) => lastPage.has(digitsOf(row)));
@@ -261,6 +264,7 @@ async function checkLastRow(
     if (row.kind === 'fault') return row;
     status = lastRowStatus(mark, { ...evidence, fingerprintAtNumber: row.kind === 'row' ? row.fingerprint : null });
   }
+  if (status === 'replaced') source.apply({ kind: 'row_keeping_seen', replaces: true });
   if (status === 'present' || status === 'replaced') {
     source.apply({ kind: 'tail_found' });
     return null;

@@ -2,7 +2,7 @@ import { type Backoff, createBackoff } from '../../network/websocket/backoff.ts'
 import { createIntake, type SourceIntake } from '../ingest/intake.ts';
 import { note, type ReaderPorts, type ReaderTime } from '../ingest/ports.ts';
 import { CapReached } from '../shares/daily-cap.ts';
-import { type SourceFault, worseOf } from '../state/faults.ts';
+import { problemOf, type SourceFault, worseOf } from '../state/faults.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
@@ -86,6 +86,7 @@ async function readByTransports(
     if (signal.aborted) return;
     if (round.kind === 'fault') await failed(source, ports, streamFault, round);
     else backoff.reset();
+    if (round.kind === 'quiet') source.apply({ kind: 'pages_read' });
     if (round.kind === 'quiet') await recordCaughtUp(source, ports, before);
     const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
@@ -119,8 +120,9 @@ async function failed(
     source.apply({ kind: 'not_asked' });
     return;
   }
+  const problem = problemOf(streamFault, poll);
   const before = source.tracker.state;
-  await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault });
+  await note(source, ports.gaps, { kind: 'failed', now: ports.time.clock(), fault, problem });
   if (source.tracker.state !== before) {
     ports.report.suspectDocument(source.did);
     ports.report.log.info('a source cannot be read', {

@@ -68,7 +68,12 @@ export class SourceRunner {
     if (running) this.#stop(did, running);
     if (resolutionStatus === 'bad_endpoint' && !denied) {
       tracker.apply({ kind: 'asked', now: this.#ports.time.clock() });
-      tracker.apply({ kind: 'failed', now: this.#ports.time.clock(), fault: 'refusing' });
+      tracker.apply({
+        kind: 'failed',
+        now: this.#ports.time.clock(),
+        fault: 'refusing',
+        problem: 'endpoint_not_public',
+      });
     }
     if (target !== null) {
       this.#start(labeler, target, running ?? null);

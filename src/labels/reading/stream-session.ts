@@ -330,7 +330,12 @@ class Session {
     if (expected === null) return labels;
     this.#source.apply({ kind: 'tail_settled' });
     const fresh = newRowsOf(expected, seq, labels);
-    if (typeof fresh !== 'string') return fresh;
+    if (typeof fresh !== 'string') {
+      // All labels of the frame are new although a row was expected: one of them replaced it.
+      const isReplaced = fresh === labels && expected.tail !== null;
+      if (isReplaced) this.#source.apply({ kind: 'row_keeping_seen', replaces: true });
+      return fresh;
+    }
     this.#ports.report.telemetry.quirk('tail_missing');
     if (fresh === 'another') {
       await this.#startOver();

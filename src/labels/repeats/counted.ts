@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { LabelerCount } from '../../store/account-counts.ts';
 import type { Position } from '../../store/port.ts';
 import type { Purge } from '../../store/removals.ts';
-import { type Interval, minute as minuteUs } from '../../store/time.ts';
-import { burstsIn, burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
+import { minute as minuteUs } from '../../store/time.ts';
+import { burstsOf, type Repeats, readRepeats, repeatsName } from './repeat-log.ts';
 
 /** Number of stored texts that are parsed in one turn of the event loop. */
 const textsAtOnce = 20;
@@ -43,23 +42,6 @@ export interface Counted {
   readonly leftOut: number;
   /** Number of labelers with a burst in the interval. */
   readonly labelers: number;
-}
-
-/** Subtracts the bursts in an interval from its counts, because rows that repeat known labels are not new events. */
-export function withoutBursts(counts: readonly LabelerCount[], bursts: BurstsByLabeler, interval: Interval): Counted {
-  let leftOut = 0;
-  let labelers = 0;
-  const counted = counts.map(({ labeler, applied, removed }) => {
-    const rows = applied + removed;
-    const repeated = Math.min(rows, burstsIn(bursts.get(labeler) ?? [], interval));
-    leftOut += repeated;
-    if (repeated > 0) labelers += 1;
-    return { labeler, events: rows - repeated };
-  });
-  const sorted = counted
-    .filter(({ events }) => events > 0)
-    .sort((a, b) => b.events - a.events || (a.labeler < b.labeler ? -1 : 1));
-  return { counts: sorted, leftOut, labelers };
 }
 
 /** Returns the caveat with the number of rows that are stored and not counted, or null if there are no such rows. */

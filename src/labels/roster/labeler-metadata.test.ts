@@ -70,6 +70,7 @@ function askAll(
     // A wait ends immediately, so that the next fetch uses the time that the test set.
     wait: (_, signal) => wait(1, signal),
     log: silentLog,
+    definitionsStored: () => undefined,
     sourceFailed: () => undefined,
     timeoutMs: 20_000,
     ...over,

@@ -25,6 +25,8 @@ export interface LabelerMetadataOptions {
   readonly clock: () => Micros;
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
+  /** Called when a new revision of a labeler's definitions was stored. */
+  readonly definitionsStored: (did: string) => void;
   /** Called when an error that a labeler's data caused ends the fetch for this labeler. */
   readonly sourceFailed: (part: SourcePart) => void;
   readonly timeoutMs: number;
@@ -208,14 +210,15 @@ export class LabelerMetadata {
   }
 
   async #take(did: string, content: string): Promise<void> {
-    const { store, clock, shareOf } = this.#options;
+    const { store, clock, shareOf, definitionsStored } = this.#options;
     this.#taken.set(did, this.#now);
-    await store.putDefinitions(
+    const isNew = await store.putDefinitions(
       { did, seenAt: clock(), content },
       {
         isProtected: (other) => isPrivileged(shareOf(other).priority),
         groupOf: (other) => shareOf(other).domain,
       },
     );
+    if (isNew) definitionsStored(did);
   }
 }

@@ -43,7 +43,7 @@ export const discoverySources = ['seeds', 'relay', 'jetstream', 'directory'] as 
 export type DiscoverySource = (typeof discoverySources)[number];
 
 /** Parts of the instrument that read data of one labeler. */
-export const sourceParts = ['reader', 'particulars'] as const;
+export const sourceParts = ['reader', 'particulars', 'listing'] as const;
 /** One part of the instrument that reads data of one labeler. */
 export type SourcePart = (typeof sourceParts)[number];
 
@@ -77,6 +77,8 @@ export interface Telemetry {
    * is invalid.
    */
   denyListDamaged(damaged: boolean): void;
+  /** Records the number of labelers in the labelers artifact, and the bytes of its files. */
+  listed(labelers: number, bytes: number): void;
   /** Counts an artifact that could not be written. */
   notWritten(): void;
 }
@@ -96,5 +98,6 @@ export const noTelemetry: Telemetry = {
   published: () => undefined,
   purges: () => undefined,
   denyListDamaged: () => undefined,
+  listed: () => undefined,
   notWritten: () => undefined,
 };

@@ -1,3 +1,4 @@
+import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
 import type { Fault } from './reading-events.ts';
@@ -78,4 +79,33 @@ export function worseOf(stream: SourceFault | null, poll: SourceFault): Fault | 
     if (stream?.fault === fault || poll.fault === fault) return fault;
   }
   return null;
+}
+
+/** Problems by the reason of a failure. */
+const problemOfReason: ReadonlyMap<string, LabelerProblem> = new Map([
+  ['bad_url', 'endpoint_not_public'],
+  ['refused_address', 'endpoint_not_public'],
+  ['not_json', 'not_a_label_service'],
+  ['too_large', 'not_a_label_service'],
+  ['malformed frames', 'not_a_label_service'],
+  ['no order', 'order_unverified'],
+  ['dns', 'dns_failed'],
+  ['tls', 'tls_failed'],
+  ['connect', 'connection_failed'],
+  ['handshake', 'connection_failed'],
+  ['timeout', 'timed_out'],
+  ['408', 'timed_out'],
+  ['401', 'authentication_required'],
+  ['403', 'authentication_required'],
+  ['429', 'rate_limited'],
+]);
+
+/** Returns the problem that the failures of both transports show; the failure of the pages is preferred. */
+export function problemOf(stream: SourceFault | null, poll: SourceFault): LabelerProblem {
+  const worse = worseOf(stream, poll);
+  const shown = poll.fault === worse || stream === null ? poll : stream;
+  const known = problemOfReason.get(shown.why);
+  if (known !== undefined) return known;
+  if (/^\d{3}$/.test(shown.why)) return shown.fault === 'failed' ? 'server_error' : 'not_a_label_service';
+  return 'unknown';
 }

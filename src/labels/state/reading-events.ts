@@ -1,3 +1,4 @@
+import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { ReadPosition } from '../label/position.ts';
 
@@ -37,8 +38,8 @@ export type ReadingEvent =
   | { readonly kind: 'asked'; readonly now: Micros }
   /** A limit of this instrument prevented the attempt. */
   | { readonly kind: 'not_asked' }
-  /** An attempt failed. */
-  | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault }
+  /** An attempt failed; `problem` is `unknown` if absent. */
+  | { readonly kind: 'failed'; readonly now: Micros; readonly fault: Fault; readonly problem?: LabelerProblem }
   /** A page or frames were admitted, and `dated` and `undated` of its labels. `live` is true for a stream. */
   | {
       readonly kind: 'answered';
@@ -47,6 +48,10 @@ export type ReadingEvent =
       readonly undated: number;
       readonly live: boolean;
     }
+  /** The pages were read to their end, while no stream is open. */
+  | { readonly kind: 'pages_read' }
+  /** A page shows that the labeler keeps only the newest row of a label, or that it keeps several rows. */
+  | { readonly kind: 'row_keeping_seen'; readonly replaces: boolean }
   /** Committed rows include new rows of the source. */
   | { readonly kind: 'new_rows_stored'; readonly now: Micros }
   /** A labeler that had left the enrolment is enrolled again. */

@@ -1,3 +1,4 @@
+import type { LabelerProblem, ReadingTransport } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { hour, minute } from '../../store/time.ts';
 import { unreachableAfter } from './priority.ts';
@@ -46,6 +47,12 @@ export interface ReadingState {
   readonly beforeFirstAttempt: TrackedState | null;
   /** True if all earlier labels were read since the last attempt began, so that all further labels arrive live. */
   readonly whole: boolean;
+  /** Problem of the last failed attempt of this run; null if there is none, or a later attempt succeeded. */
+  readonly problem: LabelerProblem | null;
+  /** Transport by which the source was last read in this run; null before. */
+  readonly readBy: ReadingTransport | null;
+  /** True if the source keeps only the newest row of a label; null if this run has no evidence. */
+  readonly replacesRows: boolean | null;
 }
 
 /** Returns the tracked state of a source that was never read. */
@@ -59,7 +66,10 @@ export function untracked(at: Micros): TrackedState {
 
 /** Returns the state of reading a source at the start of a run. */
 export function readingOf(tracked: TrackedState): ReadingState {
-  return { tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false };
+  return {
+    ...{ tracked, failing: null, outageSince: null, readAt: null, beforeFirstAttempt: null, whole: false },
+    ...{ problem: null, readBy: null, replacesRows: null },
+  };
 }
 
 /** Returns the time since which a source is not known to be complete, or null if the source never responded. */

@@ -35,6 +35,12 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
       return missing(failed(state, event), change);
     case 'answered':
       return answered(missing(state, change), event);
+    case 'stream_opened':
+      return { ...state, readBy: 'stream' };
+    case 'pages_read':
+      return { ...state, readBy: 'pages' };
+    case 'row_keeping_seen':
+      return { ...state, replacesRows: event.replaces };
     case 'new_rows_stored':
       return state.outageSince === null ? state : { ...state, readAt: event.now };
     case 'returned':
@@ -44,7 +50,7 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
         : { ...state, failing: { since: event.now, attempts: 0 } };
     case 'moved':
       return entered(
-        { ...state, failing: null, tracked: { ...state.tracked, failingSince: null } },
+        { ...state, failing: null, problem: null, tracked: { ...state.tracked, failingSince: null } },
         'moved',
         event.now,
       );
@@ -80,12 +86,12 @@ function asked(state: ReadingState, now: Micros): ReadingState {
   return { ...begun, tracked: { ...begun.tracked, firstAsked: tracked.firstAsked ?? now } };
 }
 
-function failed(state: ReadingState, { now, fault }: EventOf<'failed'>): ReadingState {
+function failed(state: ReadingState, { now, fault, problem = 'unknown' }: EventOf<'failed'>): ReadingState {
   const { since = now, attempts = 0 } = state.failing ?? {};
   const tracked = { ...state.tracked, failingSince: state.tracked.failingSince ?? now };
   const long = now - since > delayLimit && attempts + 1 >= minAttempts;
   const failing = { since, attempts: attempts + 1 };
-  const then = { ...state, tracked, failing, beforeFirstAttempt: null, whole: false };
+  const then = { ...state, tracked, failing, problem, beforeFirstAttempt: null, whole: false };
   return entered(then, fault === 'failed' && long ? 'failed_long' : fault, now);
 }
 
@@ -93,7 +99,7 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const dated = state.tracked.dated || labels.dated > 0;
   const undated = state.tracked.undated || labels.undated > 0;
   const event = undated && !dated ? 'only_undated' : 'answered';
-  const responding = entered({ ...state, failing: null, beforeFirstAttempt: null }, event, now);
+  const responding = entered({ ...state, failing: null, problem: null, beforeFirstAttempt: null }, event, now);
   const firstAnswered = responding.tracked.firstAnswered ?? now;
   const tracked = { ...responding.tracked, dated, undated, firstAnswered, lastAnswered: now, failingSince: null };
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);

@@ -1,3 +1,4 @@
+import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { GapChange } from '../../store/port.ts';
 import type { ReadingEvent } from './reading-events.ts';
@@ -61,6 +62,11 @@ export class Tracker {
    */
   get readAt(): Micros | null {
     return this.#reading.outageSince === null ? null : this.#reading.readAt;
+  }
+
+  /** Problem of the last failed attempt of this run; null if attempts do not fail. */
+  get problem(): LabelerProblem | null {
+    return this.#reading.problem;
   }
 
   /** Returns true if the source is enrolled at `now`. */

@@ -172,10 +172,23 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
 }
 
 /** Registers the metrics of the artifact's age and of failed writes. */
-function artifactMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'published' | 'notWritten'> {
+function artifactMetrics(
+  registers: Registry[],
+  clock: () => number,
+): Pick<Telemetry, 'published' | 'listed' | 'notWritten'> {
   const notWritten = new Counter({
     name: 'almanac_labels_artifact_failures_total',
     help: 'Artifacts that could not be written.',
+    registers,
+  });
+  const listed = new Gauge({
+    name: 'almanac_labels_listed_labelers',
+    help: 'Labelers in the last labelers artifact.',
+    registers,
+  });
+  const bytes = new Gauge({
+    name: 'almanac_labels_listing_bytes',
+    help: 'Bytes of both files of the last labelers artifact.',
     registers,
   });
   let publishedAt: number | null = null;
@@ -190,6 +203,10 @@ function artifactMetrics(registers: Registry[], clock: () => number): Pick<Telem
   return {
     published: (atMs) => {
       publishedAt = atMs;
+    },
+    listed: (labelers, size) => {
+      listed.set(labelers);
+      bytes.set(size);
     },
     notWritten: () => notWritten.inc(),
   };

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { integer, optionalInteger, text, type Values } from '../../ops/setting.ts';
 import { contactSetting } from '../contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
+import { addressOf } from '../listen.ts';
 import type { SupervisedPart } from './supervisor.ts';
 
 /** Settings of `almanac up` and `almanac demo`. */
@@ -75,6 +76,8 @@ export function observatoryParts(
       nodeFlags: boundedNursery,
       args: [
         ...['--store', storeOf(data), '--data', data, '--host', host, '--port', String(accountPort)],
+        // The account part starts first, so a port that the facts part chooses is not known yet.
+        ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath: '' }, port)] : []),
         ...(extra.account ?? []),
         ...common(3),
       ],

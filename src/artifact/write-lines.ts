@@ -1,0 +1,27 @@
+import { replaceFile } from './write.ts';
+
+/** Bytes that are written at once. Each write gives the event loop a turn. */
+const bytesAtOnce = 64 * 1024;
+
+/**
+ * Replaces an artifact of JSON lines atomically, as `writeArtifact` does. The lines, without line feeds, are taken one by
+ * one, so that memory does not grow with the file. Returns the number of written bytes.
+ */
+export async function writeLines(path: string, lines: Iterable<string> | AsyncIterable<string>): Promise<number> {
+  let written = 0;
+  await replaceFile(path, async (file) => {
+    let part = '';
+    const write = async (): Promise<void> => {
+      const bytes = Buffer.from(part);
+      part = '';
+      written += bytes.byteLength;
+      await file.appendFile(bytes);
+    };
+    for await (const line of lines) {
+      part += `${line}\n`;
+      if (part.length >= bytesAtOnce) await write();
+    }
+    await write();
+  });
+  return written;
+}

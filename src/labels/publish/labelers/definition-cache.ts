@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { maxDefinitionsBytes, maxDefinitionsLineBytes } from '../../../artifact/labelers.ts';
+import { formatTimestamp } from '../../../contract/timestamp.ts';
+import type { StoreReader } from '../../../store/port.ts';
+import type { Definitions } from '../../../store/roster.ts';
+import { dayName, dayOf } from '../../../store/time.ts';
+import { type Declared, declaredIn, definitionOf, maxDeclaredValues, type ValueDefinition } from './declared-values.ts';
+
+/** A value that a labeler declares or declared. */
+export interface DeclaredValue {
+  readonly value: string;
+  readonly first_defined: string;
+  readonly last_defined: string | null;
+}
+
+/** What the stored revisions of a labeler's definitions say. */
+export interface LabelerDefinitions {
+  readonly values: readonly DeclaredValue[];
+  /** Number of declared values that are not named. */
+  readonly omitted: number;
+  /** Line of the definitions file; null if no revision is stored. */
+  readonly line: string | null;
+}
+
+/** Definitions of a labeler without a stored revision. */
+export const noDefinitions: LabelerDefinitions = { values: [], omitted: 0, line: null };
+
+interface Cached extends LabelerDefinitions {
+  readonly maxLine: number;
+}
+
+/** Returns the maximum bytes of a line, so that the lines of all labelers fit into the file. */
+export function maxLineFor(labelers: number): number {
+  let max = maxDefinitionsLineBytes;
+  while (max * (labelers + 1) > maxDefinitionsBytes) max /= 2;
+  return max;
+}
+
+/** Definitions of all labelers, read again only after a labeler changed them. */
+export class DefinitionCache {
+  readonly #store: Pick<StoreReader, 'definitions'>;
+  readonly #known = new Map<string, Cached>();
+
+  constructor(store: Pick<StoreReader, 'definitions'>) {
+    this.#store = store;
+  }
+
+  /** Discards the definitions of a labeler. Must be called when a revision was stored. */
+  changed(did: string): void {
+    this.#known.delete(did);
+  }
+
+  /** Returns the definitions of a labeler, with a line of at most `maxLine` bytes. */
+  async of(did: string, maxLine: number): Promise<LabelerDefinitions> {
+    const known = this.#known.get(did);
+    if (known?.maxLine === maxLine) return known;
+    // A revision that is stored during the read discards this entry, which is then read again.
+    this.#known.set(did, { ...noDefinitions, maxLine: 0 });
+    const read = await definitionsFrom(did, await this.#store.definitions(did), maxLine);
+    if (this.#known.has(did)) this.#known.set(did, { ...read, maxLine });
+    return read;
+  }
+
+  /** Discards the definitions of labelers that are no longer listed. */
+  keepOnly(dids: ReadonlySet<string>): void {
+    for (const did of this.#known.keys()) if (!dids.has(did)) this.#known.delete(did);
+  }
+}
+
+/** Reads the revisions of a labeler, newest first; the event loop gets a turn after each revision and value. */
+export async function definitionsFrom(
+  did: string,
+  revisions: readonly Definitions[],
+  maxLine: number,
+): Promise<LabelerDefinitions> {
+  const [newest] = revisions;
+  if (newest === undefined) return noDefinitions;
+  const values = new Map<string, DeclaredValue>();
+  const definitions = new Map<string, Readonly<Record<string, unknown>>>();
+  const names = new Set<string>();
+  /** Day of the revision after the present one; null for the newest revision. */
+  let replacedOn: string | null = null;
+  for (const { seenAt, content } of revisions) {
+    const declared: Declared = declaredIn(content);
+    const day = dayName(dayOf(seenAt));
+    for (const name of declared.names) names.add(name);
+    for (const value of declared.values) {
+      const later = values.get(value);
+      if (later === undefined && values.size >= maxDeclaredValues) continue;
+      values.set(value, { value, first_defined: day, last_defined: later ? later.last_defined : replacedOn });
+      const definition = declared.definitions.get(value);
+      if (definition && !definitions.has(value)) definitions.set(value, definition);
+    }
+    replacedOn = day;
+    await nextTurn();
+  }
+  const omitted = names.size - values.size;
+  const line = await lineOf(did, newest, { definitions, omitted, maxLine });
+  return { values: [...values.values()], omitted, line };
+}
+
+/** Makes the line of the definitions file: definitions in order, until the line is full. */
+async function lineOf(
+  did: string,
+  { seenAt }: Definitions,
+  {
+    definitions,
+    omitted: unnamed,
+    maxLine,
+  }: {
+    readonly definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+    readonly omitted: number;
+    readonly maxLine: number;
+  },
+): Promise<string> {
+  const seen = formatTimestamp(Math.floor(seenAt / 1000));
+  const compose = (values: readonly ValueDefinition[], omitted: number): string =>
+    JSON.stringify({ did, seen_at: seen, values, values_omitted: omitted });
+  const listed: ValueDefinition[] = [];
+  let omitted = unnamed;
+  let bytes = Buffer.byteLength(compose([], definitions.size + unnamed));
+  for (const [value, raw] of definitions) {
+    const definition = definitionOf(value, raw);
+    const size = definition === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(JSON.stringify(definition)) + 1;
+    if (definition !== null && bytes + size <= maxLine) {
+      listed.push(definition);
+      bytes += size;
+    } else omitted += 1;
+    await nextTurn();
+  }
+  return compose(listed, omitted);
+}

@@ -1,0 +1,211 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { DefinitionsHeader, LabelersHeader } from '../../../artifact/labelers.ts';
+import { maxListedLabelers } from '../../../artifact/labelers.ts';
+import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
+import type { LabelerCounters } from '../../../store/labeler-counters.ts';
+import type { StoredGap } from '../../../store/port.ts';
+import { dayName, micros, minute } from '../../../store/time.ts';
+import type { Counted } from '../../repeats/counted.ts';
+import type { KnownLabeler } from '../../roster/known-labeler.ts';
+import type { DayCount } from '../window/day-counts.ts';
+import { type DayPart, partsOf } from '../window/parts.ts';
+import type { WindowReading } from '../window/window-reader.ts';
+import { type DefinitionCache, type LabelerDefinitions, maxLineFor, noDefinitions } from './definition-cache.ts';
+import { labelerLine } from './labeler-line.ts';
+import {
+  forgottenLabeler,
+  type ListedLabeler,
+  type ListingContext,
+  listedLabeler,
+  wasEnrolled,
+} from './listed-labeler.ts';
+import { readShares, unreadTime } from './unread-time.ts';
+
+/** Input of the artifact that is not in the store. */
+export interface LabelersInputs extends Omit<ListingContext, 'window'> {
+  readonly origin: 'live' | 'simulated';
+  readonly labelers: Iterable<KnownLabeler>;
+  /** Called for a labeler whose line could not be made, and which is listed without its texts. */
+  readonly failed: (did: string, error: unknown) => void;
+}
+
+/** Both files of the artifact: a header, and lines that are made while they are taken. */
+export interface LabelersArtifact {
+  readonly labelers: AsyncIterable<string>;
+  readonly definitions: AsyncIterable<string>;
+}
+
+/** Labelers that the artifact lists, in their states at the time of a reading. */
+export interface Listing {
+  readonly reading: WindowReading;
+  readonly entries: readonly ListedLabeler[];
+  /** Number of labelers beyond the maximum. */
+  readonly omitted: number;
+}
+
+/** Makes both files. */
+export async function makeLabelers(
+  { reading, entries, omitted }: Listing,
+  definitions: DefinitionCache,
+  inputs: Pick<LabelersInputs, 'origin' | 'failed'>,
+): Promise<LabelersArtifact> {
+  const maxLine = maxLineFor(entries.length);
+  const read = new Map<string, LabelerDefinitions>();
+  for (const { did } of entries) {
+    try {
+      read.set(did, await definitions.of(did, maxLine));
+    } catch (error) {
+      inputs.failed(did, error);
+    }
+  }
+  definitions.keepOnly(new Set(entries.map(({ did }) => did)));
+  const lines = new LineMaker(reading, read, inputs.failed);
+  const texts = entries.flatMap(({ did }) => read.get(did)?.line ?? []);
+  const shared = {
+    generated_at: timestamp(reading.window.end),
+    generation_id: reading.epoch.generationId,
+  };
+  const header: LabelersHeader = {
+    schema: 'labels.labelers.v1',
+    ...{ ...shared, labelers: entries.length, origin: inputs.origin },
+    started_at: timestamp(reading.epoch.startedAt),
+    window: { start: timestamp(reading.window.start), end: timestamp(reading.window.end) },
+    days: lines.days.map(({ day }) => dayName(day)),
+    counted_since: lines.countedSince === null ? null : timestamp(lines.countedSince),
+    omitted,
+  };
+  const textHeader: DefinitionsHeader = {
+    schema: 'labels.labeler-definitions.v1',
+    ...{ ...shared, labelers: texts.length },
+  };
+  return {
+    labelers: linesOf(header, entries, (entry) => lines.of(entry)),
+    definitions: linesOf(textHeader, texts, (text) => text),
+  };
+}
+
+async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: T) => string): AsyncGenerator<string> {
+  yield JSON.stringify(header);
+  let made = 0;
+  for (const entry of entries) {
+    yield make(entry);
+    made += 1;
+    if (made % linesAtOnce === 0) await nextTurn();
+  }
+}
+
+/** Lines that are made before the event loop gets a turn. */
+const linesAtOnce = 50;
+
+/**
+ * Returns the labelers to list, by DID: those with counted events and enrolled ones before others. Must be called in the
+ * turn in which the overview counts the states, so that both count the same.
+ */
+export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
+  const { window, inWindow, lastRows } = reading;
+  const active = new Set(inWindow.counts.map(({ labeler }) => labeler));
+  const context: ListingContext = { ...inputs, window };
+  const known = new Set<string>();
+  const chosen: ListedLabeler[] = [];
+  for (const labeler of inputs.labelers) {
+    known.add(labeler.did);
+    if (active.has(labeler.did) || wasEnrolled(labeler, window)) chosen.push(listedLabeler(labeler, context));
+  }
+  for (const did of active) if (!known.has(did)) chosen.push(forgottenLabeler(did, lastRows.get(did) ?? window.start));
+  const rank = ({ did, enrolled }: ListedLabeler): number => (active.has(did) ? 0 : enrolled ? 1 : 2);
+  const kept =
+    chosen.length <= maxListedLabelers
+      ? chosen
+      : chosen.toSorted((a, b) => rank(a) - rank(b) || byDid(a, b)).slice(0, maxListedLabelers);
+  return { reading, entries: kept.toSorted(byDid), omitted: chosen.length - kept.length };
+}
+
+function byDid(a: ListedLabeler, b: ListedLabeler): number {
+  return a.did < b.did ? -1 : 1;
+}
+
+/** Makes lines from one reading of the store. */
+class LineMaker {
+  readonly days: readonly DayPart[];
+  /** Instant from which verdicts, values and delays are counted; null if nothing is counted yet. */
+  readonly countedSince: Micros | null;
+  readonly #reading: WindowReading;
+  readonly #definitions: ReadonlyMap<string, LabelerDefinitions>;
+  readonly #failed: LabelersInputs['failed'];
+  readonly #countsByDay: ReadonlyMap<number, ReadonlyMap<string, DayCount>>;
+  readonly #week: ReadonlyMap<string, number>;
+  readonly #day: ReadonlyMap<string, number>;
+  readonly #gaps: ReadonlyMap<string, readonly StoredGap[]>;
+  readonly #instrument: readonly StoredGap[];
+  readonly #counters: ReadonlyMap<string, LabelerCounters>;
+
+  constructor(
+    reading: WindowReading,
+    definitions: ReadonlyMap<string, LabelerDefinitions>,
+    failed: LabelersInputs['failed'],
+  ) {
+    const { window, days, gaps, counters } = reading;
+    this.#reading = reading;
+    this.#definitions = definitions;
+    this.#failed = failed;
+    this.days = partsOf(window);
+    this.#countsByDay = new Map(days.map(({ day, counts }) => [day, counts]));
+    this.#week = eventsOf(reading.inWeek);
+    this.#day = eventsOf(reading.inDay);
+    const bySource = Map.groupBy(gaps, ({ source }) => source ?? '');
+    this.#instrument = bySource.get('') ?? [];
+    bySource.delete('');
+    this.#gaps = bySource;
+    const isCounted = counters !== null && counters.since < window.end;
+    this.countedSince = isCounted ? counters.since : null;
+    this.#counters = new Map(isCounted ? counters.labelers.map((one) => [one.labeler, one]) : []);
+  }
+
+  /** Returns the line of a labeler. An error that its data causes leaves out its texts, and affects no other labeler. */
+  of(labeler: ListedLabeler): string {
+    const { did } = labeler;
+    try {
+      return this.#line(labeler, this.#definitions.get(did) ?? noDefinitions);
+    } catch (error) {
+      this.#failed(did, error);
+      return this.#line({ ...labeler, handle: null }, noDefinitions);
+    }
+  }
+
+  #line(labeler: ListedLabeler, definitions: LabelerDefinitions): string {
+    const { did, firstAnswered, lastAnswered, departure } = labeler;
+    const { window, frontier, lastRows } = this.#reading;
+    const gaps = [...this.#instrument, ...(this.#gaps.get(did) ?? []), ...(departure === null ? [] : [departure])];
+    const unread = unreadTime({ did, window, floor: frontier.floor, gaps, firstAnswered, lastAnswered });
+    const days = this.days.map(({ day }) => this.#countsByDay.get(day)?.get(did));
+    const isActive = days.some((count) => count !== undefined && count.applied + count.removed > 0);
+    return labelerLine({
+      ...{ labeler, days, unread, definitions },
+      shares: readShares(this.days, unread),
+      week: this.#week.get(did) ?? 0,
+      day: this.#day.get(did) ?? 0,
+      lastRow: isActive ? this.#lastRow(lastRows.get(did)) : null,
+      counters: this.countedSince === null ? null : (this.#counters.get(did) ?? noCounts(did)),
+    });
+  }
+
+  /** The counters of the minute that contains the floor cannot be queried: a row that has no minute is in that one. */
+  #lastRow(found: Micros | undefined): Micros {
+    const { window, frontier } = this.#reading;
+    const first = Math.max(window.start, frontier.floor);
+    return micros(found ?? first - (first % minute));
+  }
+}
+
+function noCounts(labeler: string): LabelerCounters {
+  const verdicts = { verified: 0, verified_earlier_key: 0, invalid: 0, unsigned: 0, unverified: 0 };
+  return { labeler, verdicts, values: [], others: { applied: 0, removed: 0 }, delays: [] };
+}
+
+function eventsOf({ counts }: Counted): ReadonlyMap<string, number> {
+  return new Map(counts.map(({ labeler, events }) => [labeler, events]));
+}
+
+function timestamp(at: Micros): string {
+  return formatTimestamp(Math.floor(at / 1000));
+}

@@ -1,0 +1,118 @@
+import type { LabelerLine } from '../../../artifact/labelers.ts';
+import type { LabelerProblem, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
+import { findIdentity } from '../../../contract/privacy/find-identity.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
+import type { StoredGap } from '../../../store/port.ts';
+import { labelerHandle } from '../../../store/roster.ts';
+import { type Interval, micros } from '../../../store/time.ts';
+import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
+import { unreachableAfter } from '../../state/priority.ts';
+import { trialPeriod } from '../../state/reading-state.ts';
+
+/** State of a labeler at the time of a reading. */
+export interface ListedLabeler {
+  readonly did: string;
+  /** Handle that the labeler's document claims. */
+  readonly handle: { readonly name: string; readonly confirmed: boolean } | null;
+  readonly enrolled: boolean;
+  readonly state: LabelerState;
+  readonly stateSince: Micros;
+  readonly problem: LabelerProblem | null;
+  /** Sources that named the labeler. */
+  readonly provenance: ReadonlySet<string>;
+  readonly readBy: ReadingTransport | null;
+  readonly firstAnswered: Micros | null;
+  readonly lastAnswered: Micros | null;
+  readonly replacesRows: boolean | null;
+  /** Gap from the departure of the labeler; null while it is enrolled. */
+  readonly departure: StoredGap | null;
+}
+
+/** Facts about labelers that the roster does not have. */
+export interface ListingContext {
+  readonly window: Interval;
+  /** Returns true if a labeler waits because the maximum number is being read. */
+  readonly waits: (labeler: KnownLabeler) => boolean;
+  /** Returns true if a labeler is paused because it exceeded its share of the day. */
+  readonly isPaused: (did: string) => boolean;
+  /** Returns the time of a labeler's denial; null if it is unknown. */
+  readonly deniedSince: (labeler: KnownLabeler) => Micros | null;
+}
+
+/** Returns the properties of a labeler of the roster. */
+export function listedLabeler(labeler: KnownLabeler, context: ListingContext): ListedLabeler {
+  const { did, denied, tracker } = labeler;
+  const now = context.window.end;
+  const { tracked, reading } = tracker;
+  const enrolled = isEnrolled(labeler, now) && !context.waits(labeler);
+  const state = denied ? 'denied' : enrolled ? tracked.state : 'departed';
+  const since = denied ? context.deniedSince(labeler) : enrolled ? tracked.stateSince : departedSince(labeler);
+  const isRead = state === 'established' || state === 'undated_only';
+  return {
+    did,
+    handle: labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
+    ...{ enrolled, state },
+    stateSince: micros(Math.min(now, since ?? tracked.stateSince)),
+    problem: problemOf(labeler, state, context.isPaused(did)),
+    provenance: labeler.provenance,
+    readBy: isRead ? reading.readBy : null,
+    firstAnswered: tracked.firstAnswered,
+    lastAnswered: tracked.lastAnswered,
+    replacesRows: reading.replacesRows,
+    departure: enrolled ? null : departureOf(labeler, context.window),
+  };
+}
+
+/** Returns the properties of a labeler that has rows in the window and is no longer in the roster. */
+export function forgottenLabeler(did: string, lastRow: Micros): ListedLabeler {
+  return {
+    ...{ did, handle: null, enrolled: false, state: 'departed', stateSince: lastRow, problem: 'unknown' },
+    ...{
+      provenance: new Set<string>(),
+      readBy: null,
+      firstAnswered: null,
+      lastAnswered: null,
+      replacesRows: null,
+      departure: null,
+    },
+  };
+}
+
+/** Returns true if a labeler is enrolled, or was enrolled in the window. */
+export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): boolean {
+  if (isEnrolled(labeler, end)) return true;
+  if (labeler.tracker.tracked.firstAsked === null) return false;
+  return (departedSince(labeler) ?? start) > start;
+}
+
+/** Returns the time at which a labeler left the enrolment, as far as it is known; null if it was never asked. */
+function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | null {
+  const { firstAsked, lastAnswered, failingSince, completeThrough } = tracker.tracked;
+  if (lastAnswered === null) return firstAsked === null ? null : micros(firstAsked + trialPeriod);
+  const hasService = resolutionStatus === 'labeler' || resolutionStatus === 'bad_endpoint';
+  if (hasService && failingSince !== null) return micros(failingSince + unreachableAfter);
+  return completeThrough ?? lastAnswered;
+}
+
+/** Returns the handle that a labeler's document claims, unless it is not a handle, or another identity. */
+export function publishedHandle({
+  handle,
+}: Pick<ListedLabeler, 'handle'>): Pick<LabelerLine, 'handle' | 'handle_withheld'> {
+  if (handle === null) return { handle: null };
+  const name = labelerHandle(handle.name, handle.confirmed);
+  const shape = name === null ? null : findIdentity(name.name);
+  if (name !== null && (shape === null || shape === 'handle')) return { handle: name };
+  return { handle: null, handle_withheld: 'privacy' };
+}
+
+/** Returns the problem that explains a state; null if the labeler is read completely. */
+function problemOf(labeler: KnownLabeler, state: LabelerState, isPaused: boolean): LabelerProblem | null {
+  if (state === 'denied') return 'denied_by_operator';
+  if (labeler.resolutionStatus === 'no_labeler') return 'no_labeler_service';
+  if (labeler.resolutionStatus === 'bad_endpoint') return 'endpoint_not_public';
+  if (isPaused) return 'share_exceeded';
+  if (state === 'established') return null;
+  if (state === 'undated_only') return 'labels_undated';
+  const problem = labeler.tracker.problem ?? 'unknown';
+  return problem === 'unknown' && state === 'cursor_order_unverified' ? 'order_unverified' : problem;
+}

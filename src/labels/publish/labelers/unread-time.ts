@@ -1,0 +1,114 @@
+import { maxLabelerGaps } from '../../../artifact/labelers.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
+import type { GapReason } from '../../../contract/vocabulary.ts';
+import { coverageTolerance } from '../../../store/coverage-rule.ts';
+import { clip, coalesce } from '../../../store/gaps.ts';
+import type { StoredGap } from '../../../store/port.ts';
+import { type Interval, micros } from '../../../store/time.ts';
+
+/** Unread time of a labeler in the window. */
+export interface UnreadGap extends Interval {
+  readonly reason: GapReason;
+}
+
+/** Input of the computation of a labeler's unread time. */
+export interface UnreadInputs {
+  readonly did: string;
+  readonly window: Interval;
+  /** Start of the time of which rows are stored. */
+  readonly floor: Micros;
+  /** Gaps of the labeler, of its departure and of the instrument. */
+  readonly gaps: readonly StoredGap[];
+  readonly firstAnswered: Micros | null;
+  readonly lastAnswered: Micros | null;
+}
+
+/**
+ * Returns the time in the window in which a labeler was not read: its gaps, the time before its first response, and the
+ * time since its last response if that exceeds the tolerance. Sorted by start, disjoint per reason.
+ */
+export function unreadTime({ did, window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
+  const all = gaps.map((gap) => ({ ...gap, source: did }));
+  const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
+  all.push({ source: did, start: window.start, end: begin, reason: 'not_observed' });
+  if (lastAnswered !== null && window.end - lastAnswered > coverageTolerance) {
+    all.push({ source: did, start: lastAnswered, end: window.end, reason: 'source_unavailable' });
+  }
+  return coalesce(clip(all, window)).map(({ start, end, reason }) => ({ start, end, reason }));
+}
+
+/** Returns intervals without overlaps: sorted by start, with those that overlap or touch merged. */
+export function merged(intervals: readonly Interval[]): Interval[] {
+  const result: { start: Micros; end: Micros }[] = [];
+  for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start)) {
+    const last = result.at(-1);
+    if (last && start <= last.end) last.end = micros(Math.max(last.end, end));
+    else result.push({ start, end });
+  }
+  return result;
+}
+
+const precision = 10_000;
+
+/**
+ * Returns the share of each part that no interval covers, with four decimals. A share is rounded neither to 0 nor to 1,
+ * because both are exact statements.
+ */
+export function readShares(parts: readonly Interval[], unread: readonly Interval[]): number[] {
+  const gaps = merged(unread);
+  let first = 0;
+  return parts.map(({ start, end }) => {
+    while ((gaps[first]?.end ?? Number.POSITIVE_INFINITY) <= start) first += 1;
+    let covered = 0;
+    for (let i = first; i < gaps.length; i += 1) {
+      const gap = gaps[i];
+      if (gap === undefined || gap.start >= end) break;
+      covered += Math.min(gap.end, end) - Math.max(gap.start, start);
+    }
+    const length = end - start;
+    if (covered === 0) return 1;
+    if (covered >= length) return 0;
+    return Math.min(precision - 1, Math.max(1, Math.round((1 - covered / length) * precision))) / precision;
+  });
+}
+
+/** Gaps in the form in which they are published. */
+export interface ListedGaps {
+  readonly gaps: readonly UnreadGap[];
+  /** True if gaps were merged, so that the list contains more time than was not read. */
+  readonly overflow: boolean;
+}
+
+/**
+ * Returns at most `limit` gaps. Beyond that number, the gaps with the shortest time between them are merged; merged
+ * gaps of different reasons have the reason `unknown`.
+ */
+export function listedGaps(gaps: readonly UnreadGap[], limit = maxLabelerGaps): ListedGaps {
+  if (gaps.length <= limit) return { gaps, overflow: false };
+  const blocks: { start: Micros; end: Micros; reason: GapReason }[] = [];
+  for (const { start, end, reason } of gaps) {
+    const last = blocks.at(-1);
+    if (last && start <= last.end) join(last, { start, end, reason });
+    else blocks.push({ start, end, reason });
+  }
+  // The longest times between blocks separate the merged gaps.
+  const between = blocks.slice(1).map(({ start }, i) => ({ at: i + 1, length: start - (blocks[i]?.end ?? start) }));
+  const kept = new Set(
+    between
+      .toSorted((a, b) => b.length - a.length || a.at - b.at)
+      .slice(0, limit - 1)
+      .map(({ at }) => at),
+  );
+  const result: { start: Micros; end: Micros; reason: GapReason }[] = [];
+  for (const [at, block] of blocks.entries()) {
+    const last = result.at(-1);
+    if (last && !kept.has(at)) join(last, block);
+    else result.push({ ...block });
+  }
+  return { gaps: result, overflow: true };
+}
+
+function join(into: { end: Micros; reason: GapReason }, { end, reason }: UnreadGap): void {
+  into.end = micros(Math.max(into.end, end));
+  if (into.reason !== reason) into.reason = 'unknown';
+}

@@ -1,0 +1,73 @@
+import type { Micros } from '../../../contract/timestamp.ts';
+import type { LabelerCount } from '../../../store/account-counts.ts';
+import { type Interval, micros, minute } from '../../../store/time.ts';
+import type { BurstsByLabeler } from '../../repeats/counted.ts';
+import { burstsIn } from '../../repeats/repeat-log.ts';
+import type { Run } from './hour-runs.ts';
+
+/** Number of a labeler's events in a part of a day, without bursts of repeats. */
+export interface DayCount {
+  readonly applied: number;
+  readonly removed: number;
+  /** Rows that are left out because they repeat known labels. */
+  readonly repeats: number;
+  /** Bit `h` is set if the labeler has rows in the settled hour `h` of the day, repeats included. */
+  readonly hours: number;
+}
+
+/** Counts of an interval that is shorter than an hour or still open. */
+export interface EdgeCounts {
+  readonly counts: readonly LabelerCount[];
+  /** Hour of the day that contains the interval; null if the interval is open. */
+  readonly hour: number | null;
+}
+
+/** Counts by labeler in a part of a day. */
+export type DayCounts = ReadonlyMap<string, DayCount>;
+
+/** Sums the counts of a part of a day, and leaves out the bursts of repeats. */
+export function dayCounts(
+  part: Interval & { readonly floor: Micros },
+  run: Run,
+  edges: readonly EdgeCounts[],
+  bursts: BurstsByLabeler,
+): DayCounts {
+  const sums = new Map<string, { applied: number; removed: number; hours: number }>();
+  for (const [labeler, { applied, removed, hours }] of run) sums.set(labeler, { applied, removed, hours });
+  for (const { counts, hour } of edges) {
+    const bit = hour === null ? 0 : 1 << hour;
+    for (const { labeler, applied, removed } of counts) {
+      const sum = sums.get(labeler);
+      if (sum) {
+        sum.applied += applied;
+        sum.removed += removed;
+        sum.hours |= bit;
+      } else sums.set(labeler, { applied, removed, hours: bit });
+    }
+  }
+  const interval = wholeMinutes(part);
+  const result = new Map<string, DayCount>();
+  for (const [labeler, sum] of sums) {
+    const own = bursts.get(labeler);
+    result.set(labeler, own ? withoutRepeats(sum, burstsIn(own, interval)) : { ...sum, repeats: 0 });
+  }
+  return result;
+}
+
+/**
+ * Returns the interval in which repeats are counted. The times of repeats are whole minutes: all repeats of the minute
+ * that contains the floor were accepted after the floor.
+ */
+function wholeMinutes({ start, end, floor }: Interval & { readonly floor: Micros }): Interval {
+  return { start: start === floor ? micros(floor - (floor % minute)) : start, end };
+}
+
+/** Leaves out repeats: from applications first, because the store does not know which rows repeat a removal. */
+function withoutRepeats(
+  { applied, removed, hours }: Pick<DayCount, 'applied' | 'removed' | 'hours'>,
+  burst: number,
+): DayCount {
+  const repeats = Math.min(applied + removed, burst);
+  const fromApplied = Math.min(applied, repeats);
+  return { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats, hours };
+}

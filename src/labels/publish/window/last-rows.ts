@@ -1,0 +1,97 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Micros } from '../../../contract/timestamp.ts';
+import type { BucketCount, StoreReader } from '../../../store/port.ts';
+import { hour, micros, minute } from '../../../store/time.ts';
+import type { BurstsByLabeler } from '../../repeats/counted.ts';
+import { burstsIn } from '../../repeats/repeat-log.ts';
+
+/** Hours in which a labeler has rows. */
+export interface RowHours {
+  readonly labeler: string;
+  /** Settled hours with rows, counted since 1970, newest first. */
+  readonly hours: readonly number[];
+}
+
+/** Input of the search for last rows. */
+export interface LastRowsInput {
+  readonly labelers: readonly RowHours[];
+  /** Counts by minute of the time to which rows may still be added. */
+  readonly open: readonly BucketCount[];
+  readonly bursts: BurstsByLabeler;
+  /** Earliest instant that can be queried. */
+  readonly floor: Micros;
+  /** Hours from this one on are not cached: rows of a later burst may still turn their rows into repeats. */
+  readonly uncachedFrom: number;
+}
+
+/**
+ * Finds the minute of each labeler's last counted row. Results are cached by the labeler's newest hour, because the
+ * counters of an hour give no minutes.
+ */
+export class LastRows {
+  readonly #store: Pick<StoreReader, 'countsOverTime'>;
+  #known = new Map<string, { readonly newest: number; readonly at: Micros | null }>();
+
+  constructor(store: Pick<StoreReader, 'countsOverTime'>) {
+    this.#store = store;
+  }
+
+  /** Returns the start of the minute of the last counted row by labeler; a labeler without such a row has no entry. */
+  async find({ labelers, open, bursts, floor, uncachedFrom }: LastRowsInput): Promise<Map<string, Micros>> {
+    const found = new Map<string, Micros>();
+    addNewest(found, open, bursts);
+    const known = new Map<string, { readonly newest: number; readonly at: Micros | null }>();
+    const waiting = new Map<number, RowHours[]>();
+    const wait = (labeler: string, hours: readonly number[]): void => {
+      const [next] = hours;
+      if (next !== undefined) waiting.set(next, [...(waiting.get(next) ?? []), { labeler, hours }]);
+    };
+    for (const { labeler, hours } of labelers) {
+      const [newest] = hours;
+      if (newest === undefined) continue;
+      const before = this.#known.get(labeler);
+      if (before?.newest === newest && newest < uncachedFrom) {
+        known.set(labeler, before);
+        if (before.at !== null && !found.has(labeler)) found.set(labeler, before.at);
+      } else wait(labeler, hours);
+    }
+    const newestOf = new Map(labelers.map(({ labeler, hours }) => [labeler, hours[0]]));
+    for (let at = Math.max(...waiting.keys()); waiting.size > 0; at = Math.max(...waiting.keys())) {
+      const own = waiting.get(at) ?? [];
+      waiting.delete(at);
+      const settled = new Map<string, Micros>();
+      // The counters of the minute that contains the floor cannot be queried.
+      const start = micros(Math.max(at * hour, Math.ceil(floor / minute) * minute));
+      const end = micros((at + 1) * hour);
+      if (start < end) addNewest(settled, await this.#store.countsOverTime({ bucket: 'minute', start, end }), bursts);
+      for (const { labeler, hours } of own) {
+        const last = settled.get(labeler);
+        const rest = hours.slice(1);
+        if (last === undefined && rest.length > 0) {
+          wait(labeler, rest);
+          continue;
+        }
+        known.set(labeler, { newest: newestOf.get(labeler) ?? at, at: last ?? null });
+        if (last !== undefined && !found.has(labeler)) found.set(labeler, last);
+      }
+      await nextTurn();
+    }
+    this.#known = known;
+    return found;
+  }
+
+  /** Discards all results, because rows were removed. */
+  clear(): void {
+    this.#known = new Map();
+  }
+}
+
+/** Adds the newest minute with counted rows of each labeler. */
+function addNewest(found: Map<string, Micros>, counts: readonly BucketCount[], bursts: BurstsByLabeler): void {
+  for (const { labeler, start, applied, removed } of counts) {
+    if ((found.get(labeler) ?? Number.NEGATIVE_INFINITY) >= start) continue;
+    const own = bursts.get(labeler);
+    const repeats = own ? burstsIn(own, { start, end: micros(start + minute) }) : 0;
+    if (applied + removed > repeats) found.set(labeler, start);
+  }
+}

@@ -1,0 +1,187 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type MemoryContent, type MemoryRow, windowStore } from '../../../../harness/labels/window-store.ts';
+import { day, hour, micros, minute, second } from '../../../store/time.ts';
+import { WindowReader, type WindowReading } from './window-reader.ts';
+
+const start = 20_000 * day;
+
+/** Returns the counts of a reading by labeler and day, without days that have no rows. */
+function byDay({ days }: WindowReading): Record<string, readonly [number, number, number]> {
+  return Object.fromEntries(
+    days.flatMap(({ day: at, counts }) =>
+      [...counts].map(([labeler, { applied, removed, repeats }]) => [`${labeler} ${at}`, [applied, removed, repeats]]),
+    ),
+  );
+}
+
+/** Counts rows directly, without repeats. */
+function counted(rows: readonly MemoryRow[], from: number, now: number): Record<string, readonly number[]> {
+  const groups = Map.groupBy(
+    rows.filter(({ at }) => at >= from && at < now),
+    ({ labeler, at }) => `${labeler} ${Math.floor(at / day)}`,
+  );
+  return Object.fromEntries(
+    [...groups].map(([name, own]) => {
+      const removed = own.filter((row) => row.removed === true).length;
+      return [name, [own.length - removed, removed, 0]];
+    }),
+  );
+}
+
+/** Arbitrary rows of three labelers in 40 days, in order of their stamps, with many in the last hours. */
+const arbitraryRows = fc
+  .array(
+    fc.record({
+      labeler: fc.constantFrom('did:plc:a', 'did:plc:b', 'did:plc:c'),
+      at: fc.oneof(
+        fc.integer({ min: 0, max: 40 * 24 * 60 }).map((at) => at * minute),
+        fc.integer({ min: 0, max: 3 * hour }).map((at) => 40 * day - at),
+        fc.integer({ min: 0, max: 40 * 24 }).map((at) => at * hour),
+      ),
+      removed: fc.boolean(),
+    }),
+    { maxLength: 60 },
+  )
+  .map((rows) => rows.map((row) => ({ ...row, at: start + row.at })).sort((a, b) => a.at - b.at));
+
+test('the counts of each day are those of the rows, at each of several readings while rows arrive', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      arbitraryRows,
+      fc.array(fc.integer({ min: 1, max: 90 * 60 }), { minLength: 1, maxLength: 4 }),
+      fc.integer({ min: 0, max: 40 * 24 * 60 * 60 }),
+      async (rows, pauses, retained) => {
+        const startedAt = start + Math.min(retained * second, 39 * day);
+        let now = start + 40 * day - hour;
+        const content = (): MemoryContent => ({
+          startedAt,
+          rows: rows.filter(({ at }) => at >= startedAt && at < now),
+        });
+        const reader = new WindowReader(windowStore(content));
+        for (const pause of pauses) {
+          now += pause * second;
+          const reading = await reader.read(micros(now), 30);
+          const from = (days: number) => Math.max(startedAt, now - days * day);
+          expect(byDay(reading)).toEqual(counted(content().rows, from(30), now));
+          const total = (days: number) => content().rows.filter(({ at }) => at >= from(days)).length;
+          const sum = (part: WindowReading['inDay']) => part.counts.reduce((all, { events }) => all + events, 0);
+          expect([sum(reading.inWindow), sum(reading.inWeek), sum(reading.inDay)]).toEqual([30, 7, 1].map(total));
+          for (const labeler of ['did:plc:a', 'did:plc:b', 'did:plc:c']) {
+            const last = content().rows.findLast((row) => row.labeler === labeler && row.at >= from(30))?.at;
+            const floorMinute = Math.ceil(from(30) / minute) * minute;
+            const expected = last === undefined || last < floorMinute ? undefined : last - (last % minute);
+            expect(reading.lastRows.get(labeler)).toBe(expected);
+          }
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a second reading requests only the hours that are not settled, and the edges of its intervals', async () => {
+  const rows = Array.from({ length: 60 }, (_, i) => ({ labeler: 'did:plc:a', at: start + i * 16 * hour }));
+  const store = windowStore(() => ({ startedAt: start, rows }));
+  let requests = 0;
+  const reader = new WindowReader({
+    ...store,
+    countsByLabeler: (interval) => {
+      requests += 1;
+      return store.countsByLabeler(interval);
+    },
+  });
+  const now = micros(start + 40 * day + 30 * minute);
+  await reader.read(now, 30);
+  const first = requests;
+  await reader.read(micros(now + minute), 30);
+  expect(first).toBeGreaterThan(24 * 29);
+  expect(requests - first).toBeLessThan(10);
+});
+
+test('rows that a purge removes are not counted after it', async () => {
+  let rows: readonly MemoryRow[] = [
+    { labeler: 'did:plc:a', at: start + day },
+    { labeler: 'did:plc:b', at: start + 3 * day },
+  ];
+  let revision = 0;
+  const reader = new WindowReader(windowStore(() => ({ startedAt: start, rows, revision })));
+  const now = micros(start + 4 * day);
+  expect((await reader.read(now, 30)).inWindow.counts).toHaveLength(2);
+  rows = rows.slice(1);
+  revision += 1;
+  expect((await reader.read(now, 30)).inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
+});
+
+test('a purge during a reading causes another reading', async () => {
+  let rows: readonly MemoryRow[] = [
+    { labeler: 'did:plc:a', at: start + day },
+    { labeler: 'did:plc:b', at: start + 3 * day },
+  ];
+  let revision = 0;
+  const store = windowStore(() => ({ startedAt: start, rows, revision }));
+  let requests = 0;
+  const reader = new WindowReader({
+    ...store,
+    countsByLabeler: (interval) => {
+      requests += 1;
+      const counts = store.countsByLabeler(interval);
+      if (requests === 40) {
+        rows = rows.slice(1);
+        revision += 1;
+      }
+      return counts;
+    },
+  });
+  const reading = await reader.read(micros(start + 4 * day), 30);
+  expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
+});
+
+test('bursts of repeats are excluded from each day, from the sums, and from the last row', async () => {
+  const now = micros(start + 40 * day);
+  const burstAt = now - 26 * hour;
+  const rows: readonly MemoryRow[] = [
+    { labeler: 'did:plc:a', at: now - 50 * hour, removed: true },
+    ...Array.from({ length: 120 }, (_, i) => ({
+      labeler: 'did:plc:a',
+      at: burstAt + i * second * 0.1,
+      removed: i < 20,
+    })),
+    { labeler: 'did:plc:b', at: now - hour },
+  ];
+  const value = `${(burstAt / minute).toString(36)}.${(110).toString(36)}`;
+  const positions = [{ source: 'did:plc:a', endpoint: 'repeats', value, acceptedAt: now }];
+  const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows, positions }))).read(now, 30);
+  const at = Math.floor(burstAt / day);
+  // Applications are subtracted first.
+  expect(byDay(reading)[`did:plc:a ${at}`]).toEqual([0, 10, 110]);
+  expect(reading.inWindow).toEqual({
+    counts: [
+      { labeler: 'did:plc:a', events: 11 },
+      { labeler: 'did:plc:b', events: 1 },
+    ],
+    leftOut: 110,
+    labelers: 1,
+  });
+  expect(reading.lastRows.get('did:plc:a')).toBe(burstAt);
+  const all = `${(burstAt / minute).toString(36)}.${(120).toString(36)}`;
+  const burst = [{ source: 'did:plc:a', endpoint: 'repeats', value: all, acceptedAt: now }];
+  const without = await new WindowReader(windowStore(() => ({ startedAt: start, rows, positions: burst }))).read(
+    now,
+    30,
+  );
+  expect(without.lastRows.get('did:plc:a')).toBe(now - 50 * hour);
+});
+
+test('repeats from before a purge of the labeler are not subtracted from its later rows', async () => {
+  const now = micros(start + 40 * day);
+  const rows = Array.from({ length: 150 }, (_, i) => ({ labeler: 'did:plc:a', at: now - hour + i }));
+  const value = `${((now - hour) / minute).toString(36)}.${(150).toString(36)}`;
+  const positions = [{ source: 'did:plc:a', endpoint: 'repeats', value, acceptedAt: now }];
+  const purges = [{ source: 'did:plc:a', requestedAt: micros(now - minute), completedAt: now, rows: 1, daysLeft: 0 }];
+  const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows, positions, purges }))).read(
+    now,
+    30,
+  );
+  expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:a', events: 150 }]);
+});

@@ -1,0 +1,231 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { LabelersCounters } from '../../../store/labeler-counters.ts';
+import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader } from '../../../store/port.ts';
+import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
+import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
+import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
+import { type CountedParts, sumCounts } from './counted.ts';
+import { type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
+import { HourRuns, type Run } from './hour-runs.ts';
+import { LastRows } from './last-rows.ts';
+import { type DayPart, type Pieces, partsOf, piecesOf } from './parts.ts';
+
+/** Parts of the store from which a window is read. */
+export type WindowStore = Pick<
+  StoreReader,
+  | 'epoch'
+  | 'frontier'
+  | 'countsByLabeler'
+  | 'countsOverTime'
+  | 'labelerCounters'
+  | 'refusals'
+  | 'gaps'
+  | 'positions'
+  | 'purges'
+  | 'spaceRemoval'
+>;
+
+/** One reading of the store: every part describes the same rows. */
+export interface WindowReading {
+  readonly window: Interval;
+  readonly epoch: Epoch;
+  readonly frontier: Frontier;
+  /** Gaps of the window, clipped to it. */
+  readonly gaps: readonly StoredGap[];
+  readonly refusals: readonly RefusalCount[];
+  readonly purges: readonly Purge[];
+  readonly spaceRemoval: SpaceRemoval | null;
+  /** Counts of the window's days that are retained. */
+  readonly days: CountedParts;
+  /** Sums of the window, of the last seven days, and of the last 24 hours. */
+  readonly inWindow: Counted;
+  readonly inWeek: Counted;
+  readonly inDay: Counted;
+  readonly lastRows: ReadonlyMap<string, Micros>;
+  /** Verdicts, values and delays; null if the store cannot count them. */
+  readonly counters: LabelersCounters | null;
+}
+
+/** Maximum attempts to read the store without a removal of rows in between. */
+const maxAttempts = 3;
+const maxMinutes = 2 * day;
+
+const noRun: Run = new Map();
+
+/**
+ * Reads the counts of the window. Rows have increasing stamps, so that hours before that of the newest row no longer
+ * change: their counts are cached, and the rest is read in one turn of the event loop.
+ */
+export class WindowReader {
+  readonly #store: WindowStore;
+  readonly #runs: HourRuns;
+  readonly #lastRows: LastRows;
+  #revision: number | null = null;
+
+  constructor(store: WindowStore) {
+    this.#store = store;
+    this.#runs = new HourRuns(store);
+    this.#lastRows = new LastRows(store);
+  }
+
+  /** Reads the window of `windowDays` days that ends at `now`. */
+  async read(now: Micros, windowDays: number): Promise<WindowReading> {
+    for (let attempt = 1; ; attempt += 1) {
+      const before = await this.#store.frontier();
+      if (before.revision !== this.#revision) {
+        this.#runs.clear();
+        this.#lastRows.clear();
+        this.#revision = before.revision;
+      }
+      const reading = await this.#readOnce(now, windowDays, before);
+      if (reading.frontier.revision === before.revision || attempt === maxAttempts) return reading;
+    }
+  }
+
+  async #readOnce(now: Micros, windowDays: number, { floor, end }: Frontier): Promise<WindowReading> {
+    const window = { start: micros(now - windowDays * day), end: now };
+    const settledThrough = Math.floor(Math.min(end - 1, now) / hour) * hour;
+    const plan = new ReadingPlan({ now, windowDays, floor, settledThrough });
+    for (const { part, pieces } of plan.parts) {
+      const run = pieces.hours === null ? noRun : await this.#runs.of(pieces.hours.from, pieces.hours.until);
+      const edges: EdgeCounts[] = [];
+      for (const edge of pieces.edges) {
+        const counts = await this.#store.countsByLabeler(edge);
+        edges.push({ counts, hour: Math.floor((edge.start % day) / hour) });
+        await nextTurn();
+      }
+      plan.settle(part, run, edges);
+    }
+    this.#runs.sweep();
+    const open = await this.#readOpen(plan, window, settledThrough);
+    const bursts = await burstsByLabeler(open.positions, open.purges);
+    const counted = await plan.countAll(open.counts, bursts, floor);
+    const labelers = await plan.rowHours();
+    const uncachedFrom = settledThrough / hour - 1;
+    const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, floor, uncachedFrom });
+    return { ...open.reading, ...counted, window, lastRows };
+  }
+
+  /** Reads everything that may still change. The calls run in one turn, so that they see the same rows. */
+  async #readOpen(plan: ReadingPlan, window: Interval, settledThrough: number) {
+    const { now, floor } = plan.inputs;
+    const store = this.#store;
+    const counted = { start: micros(Math.max(floor, window.start)), end: now };
+    const [epoch, frontier, gaps, refusals, positions, purges, spaceRemoval, counters, minutes, ...counts] =
+      await Promise.all([
+        store.epoch(),
+        store.frontier(),
+        store.gaps(window),
+        counted.start < counted.end ? store.refusals(counted) : [],
+        store.positions(),
+        store.purges(),
+        store.spaceRemoval(),
+        counted.start < counted.end ? countersOf(store, counted) : null,
+        openMinutes(store, settledThrough, plan.inputs),
+        ...plan.open.map((interval) => store.countsByLabeler(interval)),
+      ]);
+    const reading = { epoch, frontier, gaps, refusals, purges, spaceRemoval, counters };
+    return { reading, positions, purges, minutes, counts };
+  }
+}
+
+/** Reads the counters that an earlier version of a day's file does not have; null if the store does not keep them. */
+async function countersOf(store: WindowStore, interval: Interval): Promise<LabelersCounters | null> {
+  try {
+    return await store.labelerCounters(interval);
+  } catch (error) {
+    if (error instanceof StoreError && !error.fatal) return null;
+    throw error;
+  }
+}
+
+async function openMinutes(
+  store: WindowStore,
+  settledThrough: number,
+  { now, windowDays, floor }: PlanInputs,
+): Promise<readonly BucketCount[]> {
+  const from = Math.max(settledThrough, floor, now - windowDays * day);
+  const start = micros(Math.ceil(from / minute) * minute);
+  const end = micros(Math.min(Math.ceil(now / minute) * minute, start + maxMinutes));
+  return start < end ? store.countsOverTime({ bucket: 'minute', start, end }) : [];
+}
+
+interface PlanInputs {
+  readonly now: Micros;
+  readonly windowDays: number;
+  readonly floor: Micros;
+  readonly settledThrough: number;
+}
+
+interface PlannedPart {
+  readonly part: DayPart;
+  readonly pieces: Pieces;
+}
+
+/** Parts of days that a reading counts, each once, although several intervals contain it. */
+class ReadingPlan {
+  readonly inputs: PlanInputs;
+  readonly parts: readonly PlannedPart[];
+  /** Open intervals, each once. */
+  readonly open: readonly Interval[];
+  readonly #intervals: Readonly<Record<'inWindow' | 'inWeek' | 'inDay', readonly DayPart[]>>;
+  readonly #settled = new Map<string, { readonly run: Run; readonly edges: readonly EdgeCounts[] }>();
+  readonly #counted = new Map<string, DayCounts>();
+
+  constructor(inputs: PlanInputs) {
+    const { now, windowDays, floor, settledThrough } = inputs;
+    this.inputs = inputs;
+    const since = (days: number) => partsOf({ start: micros(Math.max(floor, now - days * day)), end: now });
+    this.#intervals = { inWindow: since(windowDays), inWeek: since(7), inDay: since(1) };
+    const parts = new Map(Object.values(this.#intervals).flatMap((all) => all.map((part) => [nameOf(part), part])));
+    this.parts = [...parts.values()].map((part) => ({ part, pieces: piecesOf(part, settledThrough) }));
+    const open = this.parts.flatMap(({ pieces }) => pieces.open ?? []);
+    this.open = [...new Map(open.map((interval) => [nameOf(interval), interval])).values()];
+  }
+
+  /** Sets the settled counts of a part. */
+  settle(part: DayPart, run: Run, edges: readonly EdgeCounts[]): void {
+    this.#settled.set(nameOf(part), { run, edges });
+  }
+
+  /** Sums the counts of each part; `open` are the counts of the open intervals, in their order. */
+  async countAll(open: readonly EdgeCounts['counts'][], bursts: BurstsByLabeler, floor: Micros) {
+    const openCounts = new Map(this.open.map((interval, i) => [nameOf(interval), open[i] ?? []]));
+    for (const { part, pieces } of this.parts) {
+      const { run = noRun, edges = [] } = this.#settled.get(nameOf(part)) ?? {};
+      const rest = pieces.open === null ? [] : [{ counts: openCounts.get(nameOf(pieces.open)) ?? [], hour: null }];
+      this.#counted.set(nameOf(part), dayCounts({ ...part, floor }, run, [...edges, ...rest], bursts));
+      await nextTurn();
+    }
+    const of = (parts: readonly DayPart[]): CountedParts =>
+      parts.map((part) => ({ day: part.day, counts: this.#counted.get(nameOf(part)) ?? new Map() }));
+    const { inWindow, inWeek, inDay } = this.#intervals;
+    const days = of(inWindow);
+    return {
+      days,
+      inWindow: await sumCounts(days),
+      inWeek: await sumCounts(of(inWeek)),
+      inDay: await sumCounts(of(inDay)),
+    };
+  }
+
+  /** Returns the hours in which each labeler has rows in the window, newest first. */
+  async rowHours() {
+    const hours = new Map<string, number[]>();
+    for (const part of this.#intervals.inWindow.toReversed()) {
+      for (const [labeler, { hours: bits }] of this.#counted.get(nameOf(part)) ?? []) {
+        const own = hours.get(labeler) ?? [];
+        for (let h = 23; h >= 0; h -= 1) if ((bits & (1 << h)) !== 0) own.push(part.day * 24 + h);
+        hours.set(labeler, own);
+      }
+      await nextTurn();
+    }
+    return [...hours].map(([labeler, own]) => ({ labeler, hours: own }));
+  }
+}
+
+function nameOf({ start, end }: Interval): string {
+  return `${start} ${end}`;
+}

@@ -178,6 +178,7 @@ async function wrongCounts(
       wrong.push(`${applied + removed} rows were counted for ${labeler}`);
   }
   if (counts && counts.length !== expected.size) wrong.push(`${counts.length} labelers were counted`);
+  wrong.push(...(await wrongLabelers(reader, rows, asked)));
   for (const account of subjects) {
     const tally = await asked(() => reader.tallyAccount({ account, ...interval, budget: 1e6 }));
     const counted = tally?.days.reduce((sum, { counts: of }) => sum + (of?.rows ?? 0), 0);
@@ -185,6 +186,29 @@ async function wrongCounts(
     if (tally && counted !== own) wrong.push(`${counted} rows were counted for ${account}, but ${own} are served`);
   }
   return wrong;
+}
+
+/** Compares the counters per labeler with the served rows: by verdict, and by value. */
+async function wrongLabelers(
+  reader: StoreReader,
+  rows: readonly Observation[],
+  asked: <T>(work: () => Promise<T>) => Promise<T | null>,
+): Promise<string[]> {
+  const counters = await asked(() => reader.labelerCounters(interval));
+  if (!counters) return [];
+  const found = counters.labelers.flatMap(({ labeler, verdicts, values }) => [
+    ...Object.entries(verdicts).map(([verdict, count]) => [`${labeler} ${verdict}`, count] as const),
+    ...values.map(({ value, applied, removed }) => [`${labeler} value ${value}`, applied + removed] as const),
+  ]);
+  const expected = new Map<string, number>();
+  for (const { label, signature } of rows) {
+    for (const key of [`${label.src} ${signature}`, `${label.src} value ${label.val}`]) {
+      expected.set(key, (expected.get(key) ?? 0) + 1);
+    }
+  }
+  const wrong = found.filter(([key, count]) => (expected.get(key) ?? 0) !== count);
+  const missing = [...expected].filter(([key]) => !found.some(([one]) => one === key));
+  return [...wrong, ...missing].map(([key, count]) => `the counter of ${key} is ${count}`);
 }
 
 async function foundByVerify(reader: StoreReader): Promise<boolean> {

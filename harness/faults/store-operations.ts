@@ -150,7 +150,7 @@ const migrate: Operation = {
     withoutPlaces(sealed);
     change(
       sealed,
-      `DROP TABLE counter_labeler; DROP TABLE block; DROP TABLE group_sum; DELETE FROM migration WHERE version > 4; PRAGMA user_version = 4`,
+      `DROP TABLE block; DROP TABLE group_sum; DELETE FROM migration WHERE version > 4; PRAGMA user_version = 4`,
     );
   },
   run: async (folder, onStep, onReport) => {

@@ -62,6 +62,7 @@ export async function readAll(reader: StoreReader): Promise<Answers> {
     frontier,
     counts: await reader.countsByLabeler(interval),
     refusals: await reader.refusals(interval),
+    labelers: await reader.labelerCounters(interval),
     positions: await reader.positions(),
     gaps: await reader.gaps(interval),
     purges: await reader.purges(),

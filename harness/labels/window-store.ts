@@ -66,6 +66,7 @@ export function windowStore(content: () => MemoryContent): WindowStore {
     gaps: async (interval) => clip(content().gaps ?? [], interval),
     positions: async () => [...(content().positions ?? [])],
     purges: async () => [...(content().purges ?? [])],
+    spaceRemoval: () => Promise.resolve(null),
   };
 }
 

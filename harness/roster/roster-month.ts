@@ -121,7 +121,7 @@ function readingOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Mi
     epoch: { generationId: '00000000-0000-4000-8000-000000000000', startedAt: epoch },
     frontier: { observedThrough: now, floor: epoch },
     gaps: labelers.flatMap(({ gaps }) => clip(gaps, window)),
-    ...{ refusals: [], purges: [] },
+    ...{ refusals: [], purges: [], spaceRemoval: null },
     ...{ inWindow: since(window.start), inWeek: since(now - 7 * day), inDay: since(now - day) },
   };
 }

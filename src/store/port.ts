@@ -31,7 +31,7 @@ import type { AccountTally, LabelerCount } from './account-counts.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
 import type { LabelerCounterReader } from './labeler-counters.ts';
 import type { RefusedRows, RefusedRowsChange } from './refused-rows.ts';
-import type { Purge, PurgeWriter } from './removals.ts';
+import type { PurgeWriter, RemovalReader } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
 import type { Interval } from './time.ts';
 
@@ -237,7 +237,7 @@ export interface DayReport {
  * Read access to a store. A call returns the rows of every `append` that resolved before the call; it never blocks the
  * writer.
  */
-export interface StoreReader extends LabelerCounterReader {
+export interface StoreReader extends LabelerCounterReader, RemovalReader {
   epoch(): Promise<Epoch>;
   frontier(): Promise<Frontier>;
 
@@ -293,9 +293,6 @@ export interface StoreReader extends LabelerCounterReader {
    */
   gaps(interval: Interval & { readonly source?: string }): Promise<StoredGap[]>;
   coverage(interval: Interval & { readonly labelers: readonly string[] }): Promise<LabelerCoverage[]>;
-
-  /** Returns requested purges, by request time, then by DID. Purges completed before the floor are omitted. */
-  purges(): Promise<Purge[]>;
 
   /** Returns the last durable heartbeat; null before the first. */
   heartbeat(): Promise<Micros | null>;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Purge } from './removals.ts';
-import { removalSentence } from './removals.ts';
+import { removalSentence, removedRowsSentence, spaceRemovalSentence } from './removals.ts';
 import { day, micros } from './time.ts';
 
 const at = (days: number) => micros(20_000 * day + days * day);
@@ -18,5 +18,27 @@ it('the removal sentence contains the number of labelers and the day, but no lab
   expect(removalSentence([purge({}), purge({ completedAt: at(3) }), purge({ completedAt: null, rows: 2 })])).toBe(
     "Rows of 2 labelers were removed on the operator's request, the last on 2024-10-07. " +
       "Rows of 1 labeler are being removed on the operator's request, since 2024-10-04.",
+  );
+});
+
+it('the sentence about spaces contains the number of labels and the day, and states that a removal continues', () => {
+  const reason = 'inside spaces, whose records are not public. An earlier version accepted them.';
+  expect(spaceRemovalSentence(null)).toBeNull();
+  expect(spaceRemovalSentence({ rows: 1, completedAt: at(0) })).toBe(
+    `Removed by 2024-10-04: 1 label on a subject ${reason}`,
+  );
+  expect(spaceRemovalSentence({ rows: 7, completedAt: null })).toBe(
+    `Removed so far; the removal continues: 7 labels on subjects ${reason}`,
+  );
+});
+
+it('the sentences about all removed rows follow each other', async () => {
+  const store = (purges: Purge[], rows: number | null) => ({
+    purges: () => Promise.resolve(purges),
+    spaceRemoval: () => Promise.resolve(rows === null ? null : { rows, completedAt: at(0) }),
+  });
+  expect(await removedRowsSentence(store([], null))).toBeNull();
+  expect(await removedRowsSentence(store([purge({})], 3))).toMatch(
+    /^Rows of 1 labeler .*\. Removed by 2024-10-04: 3 labels /,
   );
 });

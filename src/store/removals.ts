@@ -12,6 +12,25 @@ export interface Purge {
   readonly daysLeft: number;
 }
 
+/**
+ * Removal of the rows about addresses inside spaces, which earlier versions accepted and admission now refuses. A writer
+ * begins it once, in a store of such a version.
+ */
+export interface SpaceRemoval {
+  /** Number of removed rows. */
+  readonly rows: number;
+  /** Time at which the removal was completed; null while rows may remain. */
+  readonly completedAt: Micros | null;
+}
+
+/** Part of the reader that states which rows were removed. */
+export interface RemovalReader {
+  /** Returns requested purges, by request time, then by DID. Purges completed before the floor are omitted. */
+  purges(): Promise<Purge[]>;
+  /** Returns the removal of rows about spaces; null if it removed no row, or was completed before the floor. */
+  spaceRemoval(): Promise<SpaceRemoval | null>;
+}
+
 /** Part of the writer that removes rows on request. */
 export interface PurgeWriter {
   /**
@@ -23,7 +42,7 @@ export interface PurgeWriter {
    */
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
-   * Processes the next day of the oldest request: removes the rows with their counters, group counts, identities,
+   * Processes the next day of the oldest request, or of the removal of rows about spaces: removes the rows with their counters, group counts, identities,
    * refusals and all other data derived from them. Positions stay, so that reading can resume; the last stamp stays, so
    * that no stamp is assigned twice. A sealed day is replaced as a whole. An open day is changed in bounded commits,
    * each of which keeps counters and rows consistent. During the removal, `append` continues and `maintain` waits.
@@ -56,6 +75,22 @@ export function removalSentence(purges: readonly Purge[]): string | null {
     );
   }
   return parts.length === 0 ? null : parts.join(' ');
+}
+
+/** Returns the sentence about removed rows about spaces; null if no row was removed. */
+export function spaceRemovalSentence(removal: SpaceRemoval | null): string | null {
+  if (removal === null) return null;
+  const { rows, completedAt } = removal;
+  const what = rows === 1 ? '1 label on a subject' : `${rows} labels on subjects`;
+  const when = completedAt === null ? 'so far; the removal continues' : `by ${dateOf(completedAt)}`;
+  return `Removed ${when}: ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
+}
+
+/** Returns the sentences about all removed rows, for every page and API; null if no row was removed. */
+export async function removedRowsSentence(store: RemovalReader): Promise<string | null> {
+  const [purges, spaces] = await Promise.all([store.purges(), store.spaceRemoval()]);
+  const sentences = [removalSentence(purges), spaceRemovalSentence(spaces)].filter((sentence) => sentence !== null);
+  return sentences.length === 0 ? null : sentences.join(' ');
 }
 
 function labelers(count: number): string {

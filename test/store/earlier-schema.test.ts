@@ -157,7 +157,7 @@ describe('a store of schema 2', () => {
     await writer.append({ at: last, observations: [], refusals: [], positions: [] });
     expect(await contentOf(writer)).toEqual(content);
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
-    expect(schemas()).toEqual([3, 5]);
+    expect(schemas()).toEqual([4, 5]);
     await place.close();
     await expectContent();
   });
@@ -206,7 +206,7 @@ describe('a store of schema 2', () => {
 
   it('is migrated by a repair and by a restore', async () => {
     for await (const { day: report } of repairStore({ folder: place.path })) expect(report.problems).toEqual([]);
-    expect(schemas()).toEqual([3, 3]);
+    expect(schemas()).toEqual([4, 3]);
     await expectContent();
     const from = `${place.path}/backup`;
     writeEarlierStore(from);
@@ -241,16 +241,16 @@ describe('a writer that is killed during the migration', () => {
     return signal;
   }
 
-  // The migration from schema 1 has two steps for the state file and two steps for the day's file.
+  // The migration from schema 1 has three steps for the state file and two steps for the day's file.
   const points = ['migrate.changed', 'migrate.recorded', 'migrate.committed'] as const;
-  const cases = points.flatMap((point) => [1, 2, 3, 4].map((count) => ({ fault: `${point}:${count}` })));
+  const cases = points.flatMap((point) => [1, 2, 3, 4, 5].map((count) => ({ fault: `${point}:${count}` })));
 
   it.each(cases)('leaves every file at one schema, with all of its content, at $fault', async ({ fault }) => {
     toStateSchema1(place.path);
     expect(await migrate(fault)).toBe('SIGKILL');
     await expectContent();
     expect(await migrate('')).toBeNull();
-    expect(schemas()).toEqual([3, 5]);
+    expect(schemas()).toEqual([4, 5]);
     const writer = place.open({ at: last });
     expect(await contentOf(writer)).toEqual(content);
     expect(await instrumentContentOf(writer)).toEqual(instrumentContent);
@@ -258,6 +258,6 @@ describe('a writer that is killed during the migration', () => {
 
   it('passes no migration steps other than these', async () => {
     toStateSchema1(place.path);
-    expect(await migrate('migrate.committed:5')).toBeNull();
+    expect(await migrate('migrate.committed:6')).toBeNull();
   });
 });

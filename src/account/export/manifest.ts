@@ -4,7 +4,7 @@ import { formatMicros, formatTimestamp, microsFromMillis } from '../../contract/
 import type { Origin } from '../../contract/vocabulary.ts';
 import { storeOrigin } from '../../store/origin.ts';
 import type { Epoch } from '../../store/port.ts';
-import { removalSentence } from '../../store/removals.ts';
+import { removedRowsSentence } from '../../store/removals.ts';
 import { micros } from '../../store/time.ts';
 import { cursorBytes } from '../cursor/cursor-bytes.ts';
 import type { AccountStore } from '../query/account-store.ts';
@@ -84,7 +84,7 @@ export function rememberManifests(): Manifests {
         labeler: filters.labeler,
         now: microsFromMillis(createdAt),
       });
-      const removed = removalSentence(await store.purges());
+      const removed = await removedRowsSentence(store);
       const of = { epoch: await store.epoch(), origin: await storeOrigin(store), removed };
       const manifest = manifestOf(snapshot, coverage, of);
       const written = { text: JSON.stringify(manifest), digest: firstDigest(manifest) };

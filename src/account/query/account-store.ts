@@ -17,6 +17,7 @@ export const accountStoreMethods = [
   'positions',
   'note',
   'purges',
+  'spaceRemoval',
 ] as const satisfies readonly (keyof StoreReader)[];
 /** Name of a store method that the account surface uses. */
 export type AccountStoreMethod = (typeof accountStoreMethods)[number];

@@ -24,6 +24,7 @@ it('the last read of a labeler is the later one of the times in its position and
   const store = {
     roster: () => Promise.resolve([row(one, 50), row(two, 50), row(three, 50), row(four, null)]),
     purges: () => Promise.resolve([]),
+    spaceRemoval: () => Promise.resolve(null),
     positions: () => Promise.resolve([position(two, 40), position(three, 60), position(three, 30)]),
   };
   const { lastAsked } = await labelersOf(() => 0)(store as never);

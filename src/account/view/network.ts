@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { removalSentence } from '../../store/removals.ts';
+import { removedRowsSentence } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { kept } from './kept.ts';
@@ -46,7 +46,11 @@ export function labelersOf(monotonic: () => number): (store: AccountStore) => Pr
 }
 
 async function read(store: AccountStore): Promise<Labelers> {
-  const [roster, positions, purges] = await Promise.all([store.roster(), store.positions(), store.purges()]);
+  const [roster, positions, removed] = await Promise.all([
+    store.roster(),
+    store.positions(),
+    removedRowsSentence(store),
+  ]);
   const lastAsked = new Map<string, Micros>();
   const answered = (did: string, at: Micros): void => {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
@@ -61,6 +65,6 @@ async function read(store: AccountStore): Promise<Labelers> {
     names: new Map(roster.flatMap(({ did, handle }) => (handle === null ? [] : [[did, handle]]))),
     notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
-    removed: removalSentence(purges),
+    removed,
   };
 }

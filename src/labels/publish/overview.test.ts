@@ -33,7 +33,7 @@ function readingOf(
   return {
     epoch: { generationId: 'g', startedAt: micros(0) },
     frontier: { observedThrough: micros(100 * day), floor: micros(0) },
-    ...{ gaps: [], refusals: [], purges: [], inWindow: counted, inWeek: counted, inDay: counted },
+    ...{ gaps: [], refusals: [], purges: [], spaceRemoval: null, inWindow: counted, inWeek: counted, inDay: counted },
     ...over,
   };
 }
@@ -212,5 +212,12 @@ test('a caveat states the number of rows that are excluded because they repeat k
   expect(makeOverview(readingOf([], { inWindow }), inputs).caveats).toContain(
     '850 rows of the window, from 2 labelers that changed their keys, repeat known labels with a new date: they are stored, ' +
       'but not counted as new events.',
+  );
+});
+
+test('a caveat states the number of removed rows about spaces', () => {
+  const spaceRemoval = { rows: 12, completedAt: micros(20_000 * day) };
+  expect(makeOverview(readingOf([], { spaceRemoval }), inputs).caveats).toContainEqual(
+    expect.stringContaining('Removed by 2024-10-04: 12 labels on subjects inside spaces'),
   );
 });

@@ -3,7 +3,7 @@ import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { clip, gappedTime } from '../../store/gaps.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
-import { type Purge, removalSentence } from '../../store/removals.ts';
+import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
 import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
@@ -54,6 +54,7 @@ export interface OverviewReading {
   readonly gaps: readonly StoredGap[];
   readonly refusals: readonly RefusalCount[];
   readonly purges: readonly Purge[];
+  readonly spaceRemoval: SpaceRemoval | null;
   readonly inWindow: Counted;
   readonly inWeek: Counted;
   readonly inDay: Counted;
@@ -68,7 +69,7 @@ export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): 
   const window = windowOf(now, windowDays);
   const { counts: inWindow, ...leftOut } = reading.inWindow;
   const { counts: inWeek } = reading.inWeek;
-  const removed = removalSentence(purges);
+  const removed = [removalSentence(purges), spaceRemovalSentence(reading.spaceRemoval)];
   const notCounted = repeatsCaveat(leftOut);
   const week = { start: micros(Math.max(floor, now - 7 * day)), end: now };
   const unranked = cutShort(clip(gaps, week), inputs.capped);
@@ -96,7 +97,7 @@ export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): 
     does_not_measure: doesNotMeasure,
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
-      ...[notCounted, removed].filter((caveat) => caveat !== null),
+      ...[notCounted, ...removed].filter((caveat) => caveat !== null),
       gapCaveat(listed, labelersOf(inputs, inWindow), window),
     ],
   };

@@ -3,7 +3,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { StoreError } from '../../../store/errors.ts';
 import type { LabelersCounters } from '../../../store/labeler-counters.ts';
 import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader } from '../../../store/port.ts';
-import type { Purge } from '../../../store/removals.ts';
+import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
 import { type CountedParts, sumCounts } from './counted.ts';
@@ -24,6 +24,7 @@ export type WindowStore = Pick<
   | 'gaps'
   | 'positions'
   | 'purges'
+  | 'spaceRemoval'
 >;
 
 /** One reading of the store: every part describes the same rows. */
@@ -35,6 +36,7 @@ export interface WindowReading {
   readonly gaps: readonly StoredGap[];
   readonly refusals: readonly RefusalCount[];
   readonly purges: readonly Purge[];
+  readonly spaceRemoval: SpaceRemoval | null;
   /** Counts of the window's days that are retained. */
   readonly days: CountedParts;
   /** Sums of the window, of the last seven days, and of the last 24 hours. */
@@ -111,18 +113,20 @@ export class WindowReader {
     const { now, floor } = plan.inputs;
     const store = this.#store;
     const counted = { start: micros(Math.max(floor, window.start)), end: now };
-    const [epoch, frontier, gaps, refusals, positions, purges, counters, minutes, ...counts] = await Promise.all([
-      store.epoch(),
-      store.frontier(),
-      store.gaps(window),
-      counted.start < counted.end ? store.refusals(counted) : [],
-      store.positions(),
-      store.purges(),
-      counted.start < counted.end ? countersOf(store, counted) : null,
-      openMinutes(store, settledThrough, plan.inputs),
-      ...plan.open.map((interval) => store.countsByLabeler(interval)),
-    ]);
-    const reading = { epoch, frontier, gaps, refusals, purges, counters };
+    const [epoch, frontier, gaps, refusals, positions, purges, spaceRemoval, counters, minutes, ...counts] =
+      await Promise.all([
+        store.epoch(),
+        store.frontier(),
+        store.gaps(window),
+        counted.start < counted.end ? store.refusals(counted) : [],
+        store.positions(),
+        store.purges(),
+        store.spaceRemoval(),
+        counted.start < counted.end ? countersOf(store, counted) : null,
+        openMinutes(store, settledThrough, plan.inputs),
+        ...plan.open.map((interval) => store.countsByLabeler(interval)),
+      ]);
+    const reading = { epoch, frontier, gaps, refusals, purges, spaceRemoval, counters };
     return { reading, positions, purges, minutes, counts };
   }
 }

@@ -102,6 +102,7 @@ function stateReads(query: Query, state: StateQueries) {
         return state.coverage(interval, labelers);
       }),
     purges: () => query(() => state.purges()),
+    spaceRemoval: () => query(() => state.spaceRemoval()),
     heartbeat: () => query(() => state.heartbeat()),
     roster: () => query(() => state.roster()),
     keys: (did) => query(() => state.keys(did)),

@@ -38,7 +38,21 @@ CREATE TABLE purge(source TEXT PRIMARY KEY, requested_at INTEGER NOT NULL, compl
 `,
   },
   { version: 3, name: 'typed columns for what the instrument stores', sql: rosterMigration },
+  {
+    version: 4,
+    name: 'removal of rows about spaces',
+    // A new store has no epoch yet and needs no removal. `at_day` is the day that is being changed, and `at_rows` the number
+    // of rows that had been removed from that day before.
+    sql: `
+CREATE TABLE space_removal(one INTEGER PRIMARY KEY CHECK (one = 1), next_day INTEGER NOT NULL, at_day INTEGER,
+  at_rows INTEGER, removed INTEGER NOT NULL, completed_at INTEGER) STRICT;
+INSERT INTO space_removal(one, next_day, removed) SELECT 1, 0, 0 FROM epoch;
+`,
+  },
 ];
+
+/** First schema version of the state file that supports the removal of rows about spaces. */
+export const spaceRemovalVersion = 4;
 
 /** First schema version of the state file that supports purges. */
 export const purgeVersion = 2;

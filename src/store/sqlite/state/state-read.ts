@@ -9,6 +9,7 @@ import { gapQueries } from './gap-state.ts';
 import { noteQuery } from './instrument-state.ts';
 import { labelerQueries } from './labeler-state.ts';
 import { rosterQuery } from './roster-state.ts';
+import { spaceRemovalQueries } from './space-state.ts';
 
 /** Days that a reader may open, and the floor. */
 export interface Catalog {
@@ -49,6 +50,7 @@ export function stateQueries(db: Sqlite) {
   return {
     ...gapQueries(db),
     ...labelerQueries(db),
+    ...spaceRemovalQueries(db),
     roster: rosterQuery(db),
     note: noteQuery(db),
     hasEpoch: (): boolean => epochRow.get() !== undefined,

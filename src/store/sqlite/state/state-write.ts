@@ -6,6 +6,7 @@ import { instrumentState } from './instrument-state.ts';
 import { definitionChanges, keyChanges } from './labeler-state.ts';
 import { purgeChanges } from './purge-state.ts';
 import { rosterChanges } from './roster-state.ts';
+import { spaceRemovalChanges } from './space-state.ts';
 import { stateQueries } from './state-read.ts';
 
 /** Creates the changes of the state file, each of which is one durable commit; the caller owns the connection. */
@@ -16,6 +17,7 @@ export function stateChanges(db: Sqlite, definitionsInAll = maxDefinitionsInAll)
     ...stateQueries(db),
     ...gaps,
     ...purgeChanges(db, gaps.recordGap),
+    ...spaceRemovalChanges(db),
     ...rosterChanges(db),
     ...keyChanges(db),
     ...definitionChanges(db, definitionsInAll),

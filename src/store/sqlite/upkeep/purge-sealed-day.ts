@@ -29,7 +29,7 @@ export function sealedDayNames(path: string, source: string): boolean {
 }
 
 /** Throws `damaged` for a day with an altered part, because the new file's checksums would certify wrong data. */
-function assertUnaltered(sealed: string, day: number): void {
+export function assertUnaltered(sealed: string, day: number): void {
   // A day of an earlier version has no checksums, so only its rows and counters are compared.
   if (!hasChecksums(sealed)) return;
   const db = openImmutable(sealed, growingCacheBytes);
@@ -51,7 +51,7 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
   try {
     prepareGrowingDay(db, sealed);
     const number = db.prepare<[string], number>('SELECT id FROM day.source WHERE name = ?').pluck().get(source) ?? -1;
-    const rows = copyRows(db, growing, number);
+    const rows = copyRows(db, growing, `source <> ${number}`);
     const before = db.prepare<[], number>('SELECT count(*) FROM day.observation').pluck().get() ?? 0;
     for (const table of sharedTables) {
       const condition = ['counter_hour', 'refusal'].includes(table) ? `WHERE source <> ${number}` : '';
@@ -81,8 +81,8 @@ export function purgeSealedDay(sealed: string, growing: string, day: number, sou
   }
 }
 
-/** Copies the rows of all other sources in file order, and returns their number. */
-function copyRows(db: Sqlite, growing: string, source: number): number {
+/** Copies the rows that match a condition in file order, and returns their number. */
+export function copyRows(db: Sqlite, growing: string, condition: string): number {
   const columns = rowColumns.replace('id, subject', 'subject, id');
   const boundary = db
     .prepare<[SubjectKey, number, number], readonly [SubjectKey, number]>(
@@ -91,14 +91,14 @@ function copyRows(db: Sqlite, growing: string, source: number): number {
     .raw();
   const some = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation
     WHERE (subject, id) > (?, ?)`;
-  const copyTo = db.prepare(`${some} AND (subject, id) <= (?, ?) AND source <> ? ORDER BY subject, id`);
-  const copyRest = db.prepare(`${some} AND source <> ? ORDER BY subject, id`);
+  const copyTo = db.prepare(`${some} AND (subject, id) <= (?, ?) AND ${condition} ORDER BY subject, id`);
+  const copyRest = db.prepare(`${some} AND ${condition} ORDER BY subject, id`);
   let rows = 0;
   // Every subject sorts after the empty text: SQLite sorts text before bytes, and no subject is empty.
   let after: readonly [SubjectKey, number] = ['', 0];
   for (;;) {
     const through = boundary.get(...after, rowsAtOnce - 1);
-    rows += (through ? copyTo.run(...after, ...through, source) : copyRest.run(...after, source)).changes;
+    rows += (through ? copyTo.run(...after, ...through) : copyRest.run(...after)).changes;
     if (!through) return rows;
     flush(growing);
     after = through;

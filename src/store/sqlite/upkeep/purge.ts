@@ -1,26 +1,28 @@
 import { chmodSync, renameSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
-import { StoreError } from '../../errors.ts';
 import { syncFolder } from '../base/connection.ts';
-import { dayPath, growingPath, removeDatabase, type StorePaths } from '../base/files.ts';
+import { dayPath, growingPath, removeDatabase } from '../base/files.ts';
 import type { PurgeRow } from '../state/state-read.ts';
-import type { StateChanges } from '../state/state-write.ts';
-import { type OpenDayOptions, OpenDayPurge } from './purge-open-day.ts';
+import { OpenDayPurge } from './purge-open-day.ts';
 import { sealedDayNames } from './purge-sealed-day.ts';
+import { assertOpen, type PurgeWork } from './purge-work.ts';
 import { writeInThread } from './seal.ts';
+import { removeNextSpaceRows } from './spaces.ts';
 
-/** Dependencies of a purge. */
-export interface PurgeWork extends OpenDayOptions {
-  readonly paths: StorePaths;
-  readonly state: StateChanges;
-  /** Removes identities of removed rows from memory, so that the same labels may be accepted again. */
-  readonly forget: (identities: readonly Buffer[]) => void;
-  readonly signal: AbortSignal;
+/**
+ * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending; returns
+ * true while work remains. A day of the removal that was begun is completed first.
+ */
+export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
+  const removal = work.state.spaceRow();
+  const isPending = removal !== null && removal.completedAt === null;
+  if (isPending && removal.atDay !== null) return removeNextSpaceRows(work, removal, at);
+  if (await purgeNextRequest(work, at)) return true;
+  return isPending && removeNextSpaceRows(work, removal, at);
 }
 
-/** Processes the next day of the oldest request; returns true while work remains. */
-export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
+async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {
   const { state } = work;
   const pending = state.purgeRows().filter(({ completedAt }) => completedAt === null);
   const [request] = pending;
@@ -94,8 +96,4 @@ async function purgeOpen(work: PurgeWork, { source, atDay }: PurgeRow, day: numb
   } finally {
     file.close();
   }
-}
-
-function assertOpen(signal: AbortSignal): void {
-  if (signal.aborted) throw new StoreError('closed', 'the store was closed');
 }

@@ -13,7 +13,7 @@ import { createGrowingDay, prepareGrowingDay } from '../schema/growing-day.ts';
 import { keepFilter } from '../schema/subject-filter.ts';
 
 /** Tables that a rewrite copies unchanged, because they cannot be derived from the rows. */
-const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
+export const takenOver = ['source', 'val', 'collection', 'refusal', 'position', 'meta'] as const;
 
 /**
  * Rewrites a sealed day into `growing` with the same rows, and with recomputed counters, groups, filter and checksums.
@@ -28,9 +28,7 @@ export function rebuildDay(sealed: string, growing: string, day: number, isStric
     const copy = `INSERT INTO main.observation(${columns}) SELECT ${columns} FROM day.observation ORDER BY subject, id`;
     const rows = db.prepare(copy).run().changes;
     for (const table of takenOver) db.exec(`INSERT INTO main.${table} SELECT * FROM day.${table}`);
-    countMinutes(db);
-    db.exec(`INSERT INTO main.counter_hour SELECT minute / 60, source, sum(applied), sum(removed)
-      FROM main.counter_minute GROUP BY 1, 2`);
+    countRows(db);
     setMeta(db, rows);
     recountNewDay(db, day);
     if (isStrict) assertSame(db, day);
@@ -45,6 +43,13 @@ export function rebuildDay(sealed: string, growing: string, day: number, isStric
     db.close();
     flush(growing);
   }
+}
+
+/** Computes the counters of minutes and hours from the rows, and stores them. */
+export function countRows(db: Sqlite): void {
+  countMinutes(db);
+  db.exec(`INSERT INTO main.counter_hour SELECT minute / 60, source, sum(applied), sum(removed)
+    FROM main.counter_minute GROUP BY 1, 2`);
 }
 
 /** Computes the counters of minutes and the stamps from the rows, and stores them. */

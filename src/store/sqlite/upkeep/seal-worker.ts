@@ -5,6 +5,7 @@ import { purgeSealedDay } from './purge-sealed-day.ts';
 import { rebuildDay } from './rebuild-day.ts';
 import type { DayTask } from './seal.ts';
 import { sealDay } from './seal-day.ts';
+import { writeWithoutSpaceRows } from './spaces-sealed-day.ts';
 
 /** Entry point of the worker thread that writes one sealed day and returns the result as a message. */
 if (parentPort) {
@@ -26,6 +27,8 @@ function written(task: DayTask): number {
       return sealDay(from, growing, day);
     case 'purge':
       return purgeSealedDay(from, growing, day, task.source);
+    case 'spaces':
+      return writeWithoutSpaceRows(from, growing, day);
     case 'check':
     case 'repair':
       return rebuildDay(from, growing, day, kind === 'check');

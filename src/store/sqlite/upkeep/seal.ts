@@ -18,13 +18,15 @@ export type DayTask = DayFiles &
          */
         readonly kind: 'seal' | 'check' | 'repair';
       }
+    /** Task of writing a sealed day without its rows about spaces; writes no file if the day has none. */
+    | { readonly kind: 'spaces' }
     /** Task of writing a sealed day without the data of a source. */
     | { readonly kind: 'purge'; readonly source: string }
   );
 
 /**
  * Writes a sealed day in a worker thread. Resolves once `growing` is complete and durable, with the number of its rows;
- * for a purge, with the number of omitted rows.
+ * for a purge and a removal, with the number of omitted rows.
  */
 export async function writeInThread(task: DayTask, signal: AbortSignal): Promise<number> {
   // Modules are .js files in the compiled program and .ts files in the sources.

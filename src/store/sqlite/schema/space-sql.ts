@@ -1,0 +1,13 @@
+/** First segment of the path of an address inside a space, `at://DID/space/…`. */
+const segment = 'space';
+
+/**
+ * Returns SQL that is true for a row about an address inside a space; `schema` is the name of the database that contains
+ * the row. The address `at://DID/space/NAME` is stored like the address of a record, with the collection `space`. All
+ * longer and shorter ones are stored as text.
+ */
+export function aboutSpaceSql(schema: 'main' | 'day'): string {
+  const collection = `(SELECT id FROM ${schema}.collection WHERE name = '${segment}')`;
+  return `(collection IS NOT NULL AND collection IS ${collection}
+    OR collection IS NULL AND rest IS NOT NULL AND (rest = '/${segment}' OR substr(rest, 1, 7) = '/${segment}/'))`;
+}

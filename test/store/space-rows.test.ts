@@ -1,0 +1,185 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { everyRow, problems } from '../../harness/conformance/suite.ts';
+import { rowsOf } from '../../harness/faults/store-state.ts';
+import {
+  everything,
+  otherRows,
+  removedAt,
+  spaceRows,
+  spaceRowsFrom,
+  toEarlierState,
+  writeSpaceStore,
+} from '../../harness/store/space-rows.ts';
+import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { isSpaceUri } from '../../src/store/subject.ts';
+import { day, dayStart, micros } from '../../src/store/time.ts';
+
+const script = fileURLToPath(new URL('../../harness/store/space-remover.ts', import.meta.url));
+const days = spaceRows.length;
+
+let filled: string;
+beforeAll(async () => {
+  filled = await mkdtemp(join(tmpdir(), 'almanac-spaces-'));
+  await writeSpaceStore(filled);
+});
+afterAll(() => rm(filled, { recursive: true, force: true }));
+
+let folder: string;
+let writer: StoreWriter | null;
+beforeEach(async () => {
+  writer = null;
+  folder = await mkdtemp(join(tmpdir(), 'almanac-spaces-'));
+  await cp(filled, folder, { recursive: true });
+});
+afterEach(async () => {
+  await writer?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+function open(): StoreWriter {
+  writer = openSqliteWriter({ folder, at: removedAt });
+  return writer;
+}
+
+async function removeAll(store: StoreWriter): Promise<void> {
+  while (await store.purge(removedAt));
+}
+
+/** Returns the numbers of rows about spaces and of other rows, by day. */
+async function rowsByDay(store: StoreReader): Promise<[spaces: number, other: number][]> {
+  const rows = await everyRow(store, everything);
+  return spaceRows.map((_, d) => {
+    const of = rows.filter(({ observedAt }) => Math.floor(observedAt / day) === 20_000 + d);
+    const spaces = of.filter(({ label }) => isSpaceUri(label.uri)).length;
+    return [spaces, of.length - spaces];
+  });
+}
+
+const sealedDay = (name: string): Promise<Buffer> => readFile(join(folder, 'days', `${name}.sealed.sqlite`));
+
+describe('the removal of rows about spaces', () => {
+  it('removes them from every day with all their counts, and states their number and the time', async () => {
+    const store = open();
+    expect(await rowsByDay(store)).toEqual(spaceRows.map((rows) => [rows, otherRows]));
+    const other = (await rowsOf(store, everything)).filter(({ label }) => !isSpaceUri(label.uri));
+    expect(await store.spaceRemoval()).toBeNull();
+    await removeAll(store);
+    const completed = { rows: spaceRowsFrom(0), completedAt: removedAt };
+    for (const reader of [store, openSqliteReader(folder)]) {
+      expect(await rowsOf(reader, everything)).toEqual(other);
+      expect(await problems(reader)).toEqual([]);
+      expect(await reader.spaceRemoval()).toEqual(completed);
+      const counts = await reader.countsByLabeler(everything);
+      expect(counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0)).toBe(days * otherRows);
+      const counted = (await reader.labelerCounters(everything)).labelers.flatMap(({ verdicts }) =>
+        Object.values(verdicts),
+      );
+      expect(counted.reduce((sum, n) => sum + n, 0)).toBe(days * otherRows);
+      if (reader !== store) await reader.close();
+    }
+    await store.close();
+    expect(await open().spaceRemoval()).toEqual(completed);
+  });
+
+  it('raises the revision for each changed day, and leaves the files of other days unchanged', async () => {
+    const store = open();
+    const [before, unchanged] = [await store.frontier(), await sealedDay('2024-10-05')];
+    const revisions: number[] = [];
+    for (let more = true; more; ) {
+      more = await store.purge(removedAt);
+      revisions.push((await store.frontier()).revision);
+    }
+    // The first, the fourth and the fifth of five days contain such rows; the last call only completes the removal.
+    const steps = revisions.map((revision, i) => revision > (revisions[i - 1] ?? before.revision));
+    expect(steps).toEqual([true, false, false, true, true, false]);
+    expect(await sealedDay('2024-10-05')).toEqual(unchanged);
+    expect({ ...(await store.frontier()), revision: 0 }).toEqual({ ...before, revision: 0 });
+  });
+
+  it('leaves the revision and every file unchanged in a store without such rows', async () => {
+    await removeAll(open());
+    await writer?.close();
+    toEarlierState(folder);
+    const store = open();
+    const [before, sealed] = [await store.frontier(), await sealedDay('2024-10-04')];
+    await removeAll(store);
+    expect(await store.frontier()).toEqual(before);
+    expect(await sealedDay('2024-10-04')).toEqual(sealed);
+    expect(await store.spaceRemoval()).toBeNull();
+  });
+
+  it('is requested once, and never in a new store', async () => {
+    await removeAll(open());
+    await writer?.close();
+    const again = open();
+    expect(await again.purge(removedAt)).toBe(false);
+    const place = join(folder, 'new');
+    const fresh = openSqliteWriter({ folder: place, at: removedAt });
+    expect(await fresh.purge(removedAt)).toBe(false);
+    await fresh.close();
+  });
+
+  it('lets labels be accepted meanwhile, and no longer counts the removed rows as duplicates', async () => {
+    const store = open();
+    const [row] = (await rowsOf(store, { start: dayStart(20_004), end: everything.end })).filter(({ label }) =>
+      isSpaceUri(label.uri),
+    );
+    if (!row) throw new Error('the last day has no row about a space');
+    const batch = { at: removedAt, observations: [row], refusals: [], positions: [] };
+    expect(await store.append(batch)).toMatchObject({ accepted: 0 });
+    await removeAll(store);
+    expect(await store.append(batch)).toMatchObject({ accepted: 1 });
+  });
+
+  it('is no longer stated once all days that it changed are below the floor', async () => {
+    const store = open();
+    await removeAll(store);
+    await store.append({ at: micros(removedAt + 60 * day), observations: [], refusals: [], positions: [] });
+    for (let n = 0; n <= days; n++) await store.maintain(micros(removedAt + (60 + n) * day));
+    expect(await store.spaceRemoval()).toBeNull();
+  });
+});
+
+describe('a removal of rows about spaces whose writer is killed', () => {
+  async function remove(fault = ''): Promise<string | null> {
+    const child = spawn(process.execPath, [script, folder, fault], { stdio: ['ignore', 'ignore', 'inherit'] });
+    const [, signal] = await once(child, 'close');
+    return signal;
+  }
+
+  const points = [
+    'purge.begun:1',
+    'purge.written:1',
+    'purge.renamed:1',
+    'purge.recorded:1',
+    'purge.begun:2',
+    'purge.removed:1',
+    'purge.removed:3',
+    'purge.emptied:2',
+    'purge.recorded:4',
+  ];
+
+  it.each(points)(
+    'leaves counters equal to the rows, and continues with the exact number, after a kill at %s',
+    async (fault) => {
+      expect(await remove(fault)).toBe('SIGKILL');
+      const reader = openSqliteReader(folder);
+      expect(await problems(reader)).toEqual([]);
+      expect((await rowsByDay(reader)).map(([, other]) => other)).toEqual(spaceRows.map(() => otherRows));
+      await reader.close();
+      expect(await remove()).toBeNull();
+      const store = open();
+      expect(await rowsByDay(store)).toEqual(spaceRows.map(() => [0, otherRows]));
+      expect(await problems(store)).toEqual([]);
+      expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(0), completedAt: removedAt });
+    },
+  );
+});

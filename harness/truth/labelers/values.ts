@@ -46,23 +46,46 @@ export interface PublishedCount {
 
 /**
  * Returns the problems of published counts: a number differs from the truth, a small one is published, a large one is
- * withheld without need, or the only withheld one follows from the sum of all.
+ * withheld although a smaller one is published, or without need, or a small one follows from the sum of all.
  */
 export function countProblems(counts: readonly PublishedCount[]): string[] {
   const problems: string[] = [];
   const large = counts.filter(({ events }) => events >= minPublished);
-  const withheld = large.filter(({ published }) => published === null);
+  const withheld = large.filter(({ published }) => published === null).map(({ events }) => events);
+  const listed = large.filter(({ published }) => published !== null).map(({ events }) => events);
   for (const { name, published, events } of counts) {
     const wanted = events < minPublished ? fewerThanFive : events;
     const isWithheld = events >= minPublished && published === null;
     if (published !== wanted && !isWithheld) problems.push(`the count of ${name} is ${published}, not ${wanted}`);
   }
-  // The sum of all counts is public, so one withheld number alone follows from the others.
-  const needed = counts.length - large.length === 1 && large.length > 0 ? 1 : 0;
-  if (withheld.length !== needed) problems.push(`${withheld.length} large counts are withheld, not ${needed}`);
-  const smallest = Math.min(...large.map(({ events }) => events));
-  for (const { name, events } of withheld) {
-    if (events !== smallest) problems.push(`${name} is withheld, although another value has fewer events`);
-  }
+  const smallestListed = Math.min(...listed);
+  const largestWithheld = Math.max(...withheld);
+  if (largestWithheld > smallestListed) problems.push('a large count is withheld, although a smaller one is published');
+  const small = counts.filter(({ events }) => events < minPublished).map(({ events }) => events);
+  if (listed.length > 0 && follows({ small, withheld, smallestListed }))
+    problems.push('a small count follows from the sum');
+  const less = withheld.toSpliced(withheld.indexOf(largestWithheld), 1);
+  if (withheld.length > 0 && !follows({ small, withheld: less, smallestListed: largestWithheld }))
+    problems.push('a large count is withheld without need');
   return problems;
+}
+
+/** Returns true if the sum of all counts leaves only one number for a small count. The sum is public. */
+function follows({
+  small,
+  withheld,
+  smallestListed,
+}: {
+  readonly small: readonly number[];
+  readonly withheld: readonly number[];
+  readonly smallestListed: number;
+}): boolean {
+  if (small.length === 0) return false;
+  const rest = [...small, ...withheld].reduce((sum, events) => sum + events, 0);
+  const possible = [0, 1, 2, 3, 4].filter((events) => {
+    const others = rest - events;
+    const most = (small.length - 1) * (minPublished - 1) + withheld.length * smallestListed;
+    return others >= withheld.length * minPublished && others <= most;
+  });
+  return possible.length < 2;
 }

@@ -8,6 +8,8 @@ export const maxDeclaredValues = 200;
 const maxLocales = 100;
 /** Maximum characters of a text; a value with a longer text is omitted. */
 const maxText = 16 * 1024;
+/** Maximum characters of a language tag, as the schema of the artifact has it. */
+const maxLanguageTag = 64;
 const languageTag = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8}){0,7}$/;
 
 /** Texts of one value in one language. */
@@ -75,7 +77,7 @@ export function definitionOf(value: string, raw: Readonly<Record<string, unknown
     if (!isObject(locale)) continue;
     const { lang, name = '', description = '' } = locale;
     if (typeof lang !== 'string' || typeof name !== 'string' || typeof description !== 'string') continue;
-    if (!languageTag.test(lang)) continue;
+    if (lang.length > maxLanguageTag || !languageTag.test(lang)) continue;
     if (name.length > maxText || description.length > maxText) return null;
     const texts = { name: published(name), description: published(description) };
     withheld ||= texts.name === null || texts.description === null;

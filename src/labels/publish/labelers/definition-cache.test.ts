@@ -48,6 +48,14 @@ describe('declared values', () => {
   });
 });
 
+test('a text whose language tag is longer than a reader accepts is left out', async () => {
+  const long = `aaa${'-aaaaaaaa'.repeat(7)}`;
+  const locales = [long, 'de'].map((lang) => ({ lang, name: `name ${lang}`, description: '' }));
+  const { line } = await read([revision(1, { labelValueDefinitions: [{ identifier: 'spam', locales }] })]);
+  const definitions = checkLabelerDefinitions(JSON.parse(line ?? ''));
+  expect(definitions).toMatchObject({ ok: true, value: { values: [{ value: 'spam', locales: [{ lang: 'de' }] }] } });
+});
+
 /** Spellings of a handle and of a DID that must not be published. */
 const spellings = [
   'alice.bsky.social',

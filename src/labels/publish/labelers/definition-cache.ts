@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDefinitionsLine } from '../../../artifact/labelers/definitions-line.ts';
 import { maxDefinitionsBytes, maxDefinitionsLineBytes } from '../../../artifact/labelers.ts';
 import { formatTimestamp } from '../../../contract/timestamp.ts';
 import type { StoreReader } from '../../../store/port.ts';
@@ -128,5 +129,7 @@ async function lineOf(
     } else omitted += 1;
     await nextTurn();
   }
-  return compose(listed, omitted);
+  const line = compose(listed, omitted);
+  // A line that a reader refuses would make the whole artifact unreadable, so that it is replaced by one without texts.
+  return isDefinitionsLine(line) ? line : compose([], definitions.size + unnamed);
 }

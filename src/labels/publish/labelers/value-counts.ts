@@ -25,17 +25,40 @@ export function allEvents(counters: LabelerCounters | null): number {
 }
 
 /**
- * Returns counts in the form in which they are published. A count under five is only named as such. If exactly one count
- * is under five, the difference between the total and the other counts would reveal it, so that the next smallest count
- * is not published.
+ * Returns counts in the form in which they are published. A count under five is only named as such. The total is public,
+ * so the difference from the other counts could reveal a small one. The smallest of the other counts are therefore
+ * withheld, until a small count could have at least two values.
  */
 export function publishedCounts(counts: readonly number[]): PublishedCount[] {
   const published = counts.map((count): PublishedCount => (count < minExact ? fewerThanFive : count));
-  if (published.filter((count) => count === fewerThanFive).length !== 1) return published;
-  let next = -1;
-  for (const [i, count] of counts.entries()) {
-    if (count >= minExact && count < (counts[next] ?? Number.POSITIVE_INFINITY)) next = i;
+  const exact = [...counts.keys()].filter((i) => (counts[i] ?? 0) >= minExact);
+  exact.sort((a, b) => (counts[a] ?? 0) - (counts[b] ?? 0));
+  const small = counts.length - exact.length;
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  for (let withheld = 0; withheld < exact.length; withheld += 1) {
+    const listed = exact.slice(withheld).map((i) => counts[i] ?? 0);
+    const rest = total - listed.reduce((sum, count) => sum + count, 0);
+    if (!isRevealed({ rest, small, withheld, smallestListed: listed[0] ?? rest })) break;
+    published[exact[withheld] ?? -1] = null;
   }
-  if (next !== -1) published[next] = null;
   return published;
+}
+
+/** Numbers from which a reader can derive the range of a small count. */
+interface Derivation {
+  /** Sum of all counts that are not published exactly. */
+  readonly rest: number;
+  /** Number of counts under five. */
+  readonly small: number;
+  /** Number of counts from five on that are not published; each is at most the smallest published one. */
+  readonly withheld: number;
+  readonly smallestListed: number;
+}
+
+/** Returns true if only one number is possible for a small count. */
+function isRevealed({ rest, small, withheld, smallestListed }: Derivation): boolean {
+  if (small === 0) return false;
+  const least = rest - (small - 1) * (minExact - 1) - withheld * smallestListed;
+  const most = rest - withheld * minExact;
+  return Math.min(minExact - 1, most) <= Math.max(0, least);
 }

@@ -12,10 +12,12 @@ const benches = [
   'classifier',
   'frames',
   'weather',
+  'weather-hosts',
   'store',
   'labels',
   'labelers-artifact',
   'account',
+  'labelers',
   'observatory',
 ];
 

@@ -11,7 +11,11 @@ const steps = [
   ['typed lint', 'eslint', ['--max-warnings', '0', '.']],
   ['dead code', 'knip', []],
   ['generated files', 'node', ['scripts/generate.ts', '--check']],
-  ['OpenAPI lint', 'redocly', ['lint', 'assets/openapi.json', 'assets/account-openapi.json']],
+  [
+    'OpenAPI lint',
+    'redocly',
+    ['lint', 'assets/openapi.json', 'assets/account-openapi.json', 'assets/labelers-openapi.json'],
+  ],
 ];
 
 const failed = [];

@@ -1,8 +1,12 @@
 /**
- * Module for `node --import`: the clocks of the process follow a control file. The wall clock runs faster and may be
- * stepped; the monotonic clock runs at the same speed without steps. Timers and sockets are unchanged.
+ * Module for `node --import` that makes the clocks of the process follow a control file. The wall clock runs faster and
+ * may be stepped; the monotonic clock runs at the same speed without steps. Sockets are unchanged. Timers are unchanged
+ * unless `SCALED_TIMERS` is set: a delay then takes as long by these clocks as the program requests, at the present speed.
  */
 import { readFileSync, statSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers';
+import timersPromises from 'node:timers/promises';
 import { type ClockSetting, simulatedMs } from './clock-setting.ts';
 
 const path = process.env.SCALED_CLOCK ?? '';
@@ -54,3 +58,28 @@ globalThis.performance.now = () => {
   const now = current();
   return simulatedMs(now.setting, now.real) - origin;
 };
+
+/** Returns the real delay of a timer, in milliseconds. */
+function realDelay(ms: number | undefined): number {
+  const { factor } = current().setting;
+  return factor > 0 ? (ms ?? 0) / factor : (ms ?? 0);
+}
+
+if (process.env.SCALED_TIMERS !== undefined) {
+  const { setTimeout: after, setInterval: every } = globalThis;
+  const scaled = {
+    setTimeout: Object.assign(
+      (done: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) => after(done, realDelay(ms), ...given),
+      after,
+    ),
+    setInterval: (done: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
+      every(done, realDelay(ms), ...given),
+  };
+  Object.assign(globalThis, scaled);
+  Object.assign(timers, scaled);
+  const { setTimeout: wait } = timersPromises;
+  Object.assign(timersPromises, {
+    setTimeout: (ms?: number, value?: unknown, options?: object) => wait(realDelay(ms), value, options),
+  });
+  syncBuiltinESMExports();
+}

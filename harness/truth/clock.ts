@@ -1,10 +1,7 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
 
-/**
- * Clocks of this machine that can be advanced together, so that hours pass immediately for the network and for the
- * instrument.
- */
+/** Clocks that can be advanced together, so that hours pass immediately for the network and for the instrument. */
 export interface MovedClock {
   /** Returns the time of the simulated network, in milliseconds. */
   readonly sim: () => number;
@@ -13,9 +10,13 @@ export interface MovedClock {
   advance(us: number): void;
 }
 
-/** Creates clocks that run at the machine's speed. */
+/** Hour of the UTC day at which the clocks start, so that no part of a proof crosses midnight by chance. */
+const startHour = 10;
+
+/** Creates clocks that run at the machine's speed, from ten o'clock of the present UTC day on. */
 export function movedClock(): MovedClock {
-  const started = Date.now() * 1000 - performance.now() * 1000;
+  const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000_000;
+  const started = midnight + startHour * 3_600_000_000 - performance.now() * 1000;
   let aheadUs = 0;
   const us = (): number => Math.floor(started + performance.now() * 1000) + aheadUs;
   return {

@@ -4,19 +4,23 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { labelerFaultNames } from '../../sim/labelers/faults.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 import { ailments } from '../../sim/labelers/profile.ts';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import { sourceStates } from '../../src/labels/state/source-state.ts';
-import { hour, minute } from '../../src/store/time.ts';
+import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { cast, expectedSources, type Moment, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
-import { movedClock } from './clock.ts';
+import { type MovedClock, movedClock } from './clock.ts';
 import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
+import { type Course, courseFrom } from './labelers/course.ts';
+import { labelersMatch, resolvesHandles } from './labelers/match.ts';
+import type { Role } from './roles.ts';
 
 /** Result of the comparison of an instrument with a network's record. */
 export interface Proof {
@@ -31,9 +35,9 @@ export interface Proof {
 }
 
 /**
- * Proves that an instrument observes a simulated network correctly from its first label on: with every fault, a
- * restart, an outage of 20 minutes, and labelers that are discovered two days later. Then compares stored labels,
- * refusals and gaps with the record.
+ * Runs an instrument over a simulated network from the network's first label on, with every fault, a restart, an outage
+ * of 20 minutes, and labelers that are discovered two days later. Then compares stored labels, refusals and gaps with
+ * the record.
  */
 export async function proveTruth({
   seed,
@@ -48,72 +52,122 @@ export async function proveTruth({
     ...{ rate: 2, historyHours: 0, clock: clock.sim },
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
-  // Timeouts are short, because hanging labelers must not occupy every connection permanently.
+  // Use short timeouts, because hanging labelers must not occupy every connection permanently.
   const timings = { ...quickTimings, requestMs: 2_000, maxRetryMs: Math.max(6_000, 40 * labelers) };
   const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
-  // The store is in memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
+  // Keep the store in memory if possible, because the kill tests cover durability and a slow disk would only delay this
+  // test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
-  let station = await startStation(settings, { ...clock, folder });
+  const start = () => startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim) });
+  const station = await start();
+  const { start: startedUs } = await wholeSpan(station.store);
+  const run: Run = { sim, clock, start, station, course: courseFrom(startedUs), problems: [] };
   try {
-    const foundAt = { us: 0 };
-    const span = await wholeSpan(station.store);
-    const compared = (): Compared => ({
-      ...{ sim, store: station.store, span },
-      // Labels from before the discovery of their labeler are accepted at the discovery.
-      acceptedUs: ({ labeler, emittedUs }) => (isFoundLate(sim, labeler) ? Math.max(emittedUs, foundAt.us) : emittedUs),
-    });
-    const problems: string[] = [];
-    await heardOf(sim, station);
-    await sourcesAre(sim, station, 'begun', problems);
-    emit(sim, 6);
-    await settled(compared);
-    await actFaults(sim, compared);
-    // Labelers emit nothing during the interruption: rows that an Ozone replaces would be lost, and the record does not
-    // contain which.
-    for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await settled(compared);
-    await station.stop();
-    emit(sim, 3);
-    station = await startStation(settings, { ...clock, folder });
-    await settled(compared);
-
-    await outage(sim, station, clock.advance, problems);
-    emit(sim, 2);
-    await settled(compared);
-
-    // The clock advances in two steps, so that no interruption exceeds the maximum that can be filled in.
-    clock.advance(24.5 * hour);
-    const between = clock.wall();
-    emit(sim, 1);
-    await settled(compared);
-    await readTo(between, sim, station, problems);
-    for (const { labeler, role } of cast(sim)) {
-      if (role.act !== 'found') continue;
-      await role.happens(labeler);
-      sim.labelers.directory.set(labeler.did, 'whole');
-      sim.labelers.announceIdentity(labeler.did);
-    }
-    clock.advance(24.5 * hour);
-    foundAt.us = clock.wall();
-    await sourcesAre(sim, station, 'after two days', problems);
-    emit(sim, 2);
-    await settled(compared);
-
-    const gaps = await station.store.gaps(span);
-    problems.push(...(await differences(compared())));
-    problems.push(...gapDifferences(sim, gaps, 1));
-    problems.push(...hiddenLosses(compared(), gaps, (did) => isReadable(sim, did)));
-    const fired = firedIn(sim);
-    for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
-      if (name !== 'none' && !fired[name]) problems.push(`${name} never took effect`);
-    const { accepted, refused } = served(compared());
-    const { sources } = (await station.overview()).coverage;
-    return { accepted, refused, gaps: gaps.length, sources: { ...sources }, fired, problems };
+    await readFromTheStart(run);
+    await interrupt(run);
+    await outage(run);
+    await passTwoDays(run);
+    return await outcome(run);
   } finally {
-    await station.stop();
-    removeStation(station);
+    await run.station.stop();
+    removeStation(run.station);
     await sim.stop();
   }
+}
+
+/** A proof in progress. */
+interface Run {
+  readonly sim: Sim;
+  readonly clock: MovedClock;
+  readonly start: () => Promise<LabelStation>;
+  station: LabelStation;
+  readonly course: Course;
+  readonly problems: string[];
+}
+
+/** Returns the input of comparisons with the store. */
+function comparedOf({ sim, station: { store }, course }: Run): Compared {
+  const { startedUs } = course;
+  return {
+    ...{ sim, store, span: { start: startedUs, end: micros(startedUs + 10 * day) } },
+    // Labels from before the discovery of their labeler are accepted at the discovery.
+    acceptedUs: ({ labeler, emittedUs }) =>
+      isFoundLate(sim, labeler) ? Math.max(emittedUs, course.found?.start ?? 0) : emittedUs,
+  };
+}
+
+/** Waits until all labelers are read, and then injects the faults. */
+async function readFromTheStart(run: Run): Promise<void> {
+  const { sim, station, clock, course, problems } = run;
+  await heardOf(sim, station);
+  await sourcesAre(sim, station, 'begun', problems);
+  course.begun = { start: course.startedUs, end: clock.wall() };
+  problems.push(...(await labelersMatch(sim, station, course, 'begun')));
+  emit(sim, 6);
+  for (const { labeler, role } of cast(sim)) if (role.earlier) labeler.faults.emit(role.earlier);
+  await settled(run);
+  const disturbedFrom = clock.wall();
+  await actFaults(run);
+  // Labelers emit nothing during the interruption: rows that an Ozone replaces would be lost, and the record does not
+  // contain which.
+  for (const { faults } of sim.labelers.list) faults.setRate(0);
+  await settled(run);
+  course.disturbed = { start: disturbedFrom, end: clock.wall() };
+}
+
+/** Stops the instrument, lets the labelers emit labels, and starts the instrument again. */
+async function interrupt(run: Run): Promise<void> {
+  const { sim, clock, course } = run;
+  const stoppedAt = clock.wall();
+  await run.station.stop();
+  emit(sim, 3);
+  run.station = await run.start();
+  course.paused = { start: stoppedAt, end: clock.wall() };
+  await settled(run);
+}
+
+/** Advances the clock in two steps, so that no interruption exceeds the maximum that can be filled in. */
+async function passTwoDays(run: Run): Promise<void> {
+  const { sim, station, clock, course, problems } = run;
+  clock.advance(24.5 * hour);
+  const between = clock.wall();
+  emit(sim, 1);
+  await settled(run);
+  await readTo(between, sim, station, problems);
+  const leftFrom = clock.wall();
+  const found = cast(sim).filter(({ role }) => role.act === 'found');
+  for (const { labeler, role } of cast(sim)) {
+    if (role.act !== 'found' && role.act !== 'leaves') continue;
+    await role.happens(labeler);
+    sim.labelers.directory.set(labeler.did, role.act === 'found' ? 'whole' : 'no_service');
+    sim.labelers.announceIdentity(labeler.did);
+  }
+  clock.advance(24.5 * hour);
+  const foundFrom = clock.wall();
+  course.found = { start: foundFrom, end: foundFrom };
+  for (const { labeler } of found) await sim.labelers.directory.publish(labeler.did);
+  await sourcesAre(sim, station, 'after two days', problems);
+  course.found = { start: foundFrom, end: clock.wall() };
+  course.left = { start: leftFrom, end: clock.wall() };
+  for (const { labeler, role } of all(sim)) if (role?.act !== 'leaves') labeler.faults.emit(2);
+  await settled(run);
+  problems.push(...(await labelersMatch(sim, station, course, 'after two days')));
+}
+
+/** Compares the store with the record, and returns the result of the proof. */
+async function outcome(run: Run): Promise<Proof> {
+  const { sim, station, problems } = run;
+  const compared = comparedOf(run);
+  const gaps = await station.store.gaps(compared.span);
+  problems.push(...(await differences(compared)));
+  problems.push(...gapDifferences(sim, gaps, 1));
+  problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
+  const fired = firedIn(sim);
+  for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
+    if (name !== 'none' && !fired[name]) problems.push(`${name} never took effect`);
+  const { accepted, refused } = served(compared);
+  const { sources } = (await station.overview()).coverage;
+  return { accepted, refused, gaps: gaps.length, sources: { ...sources }, fired, problems };
 }
 
 /**
@@ -136,39 +190,39 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
   );
 }
 
-async function actFaults(sim: Sim, compared: () => Compared): Promise<void> {
+async function actFaults(run: Run): Promise<void> {
+  const { sim } = run;
   for (const { labeler, role } of cast(sim)) {
     if (role.act !== 'faults') continue;
     await role.happens(labeler);
   }
   emit(sim, 4);
-  await settled(compared);
+  await settled(run);
   for (const { labeler } of cast(sim)) labeler.faults.resume();
   emit(sim, 2);
 }
 
 /** Makes some labelers unreachable for 20 minutes, during which they create labels. */
-async function outage(
-  sim: Sim,
-  station: LabelStation,
-  advance: (us: number) => void,
-  problems: string[],
-): Promise<void> {
+async function outage(run: Run): Promise<void> {
+  const { sim, station, clock, course, problems } = run;
+  const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
   for (const { labeler, role } of away) await role.happens(labeler);
   await sourcesAre(sim, station, 'away', problems);
-  // Each labeler has failed once; the overview now counts it among the missed sources.
+  // Each labeler has failed once, so the overview now counts it among the missed sources.
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(
       (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('at the moment'),
     );
   await until('all unreachable sources are counted', said, 90_000).catch(() =>
-    problems.push(`${missed} sources should be late`),
+    problems.push(`${missed} sources are not late`),
   );
-  advance(20 * minute);
+  course.outage = { start: from, end: clock.wall() };
+  clock.advance(20 * minute);
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
+  problems.push(...(await labelersMatch(sim, station, course, 'after 20 minutes')));
   // The outage causes a gap, which is withdrawn after the missing labels were read.
   const gaps = await station.store.gaps(await wholeSpan(station.store));
   for (const { labeler, role } of away) {
@@ -176,6 +230,14 @@ async function outage(
     if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} during the outage: ${own.join()}`);
   }
   for (const { labeler } of away) await labeler.faults.revive();
+  course.outage = null;
+  emit(sim, 2);
+  await settled(run);
+}
+
+/** Returns all labelers, each with its role. */
+function all({ labelers: { list } }: Sim): { readonly labeler: Labeler; readonly role: Role | null }[] {
+  return list.map((labeler) => ({ labeler, role: roleAt(labeler.profile.index, list.length) }));
 }
 
 /** Emits labels of every labeler, in addition to the regular ones. */
@@ -184,8 +246,8 @@ function emit(sim: Sim, count: number): void {
 }
 
 /** Waits until all readable labels were served and all served ones are stored. Missing labels are reported later. */
-async function settled(compared: () => Compared): Promise<void> {
-  const { sim } = compared();
+async function settled(run: Run): Promise<void> {
+  const { sim, course, clock } = run;
   const edges = sim.labelers.list
     .filter(({ did }) => isReadable(sim, did))
     .map((labeler) => ({ labeler, edge: labeler.edge }));
@@ -194,12 +256,13 @@ async function settled(compared: () => Compared): Promise<void> {
       ({ labeler, edge }) => labeler.served.has(edge) || labeler.log.replaced(edge, labeler.edge) || !labeler.listening,
     );
   await until('all labels were served', given, 60_000).catch(() => undefined);
-  await until('all labels are stored', () => sameActions(compared()), 120_000).catch(() => undefined);
+  await until('all labels are stored', () => sameActions(comparedOf(run)), 120_000).catch(() => undefined);
+  course.settledUs.push(clock.wall());
 }
 
 /**
- * Waits until every readable source was read up to an instant. Stored rows do not prove that: only a new label, or
- * some time without one, shows that a reopened stream has sent everything.
+ * Waits until every readable source was read up to an instant. Stored rows do not prove that, because only a new label,
+ * or some time without one, shows that a reopened stream has sent everything.
  */
 async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: string[]): Promise<void> {
   const readable = sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
@@ -234,7 +297,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     await until('all sources have the required states', same, 90_000);
   } catch {
     problems.push(
-      `sources ${moment}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
+      `sources ${moment}: ${JSON.stringify(wanted)} expected, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
     );
   }
   const { sources } = (await station.overview()).coverage;
@@ -262,6 +325,8 @@ async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promis
 function isReadable(sim: Sim, did: string): boolean {
   const labeler = sim.labelers.of(did);
   const role = roleAt(labeler.profile.index, sim.labelers.list.length);
+  // A labeler whose document is removed is readable until then, and emits nothing afterwards.
+  if (role?.act === 'leaves') return true;
   return role?.act !== 'found' && stateOf(labeler, role, 'after two days') === 'established';
 }
 
@@ -277,7 +342,7 @@ function firedIn({ labelers: { list, directory } }: Sim): Record<string, number>
   };
   for (const { faults, profile, queries } of list) {
     for (const [name, times] of faults.fired) add(name, times);
-    // A permanent ailment takes effect at the first request.
+    // Exclude permanent ailments until the first request, at which they take effect.
     if (profile.ailment !== 'none' && (queries > 0 || profile.ailment === 'dead')) add(profile.ailment, 1);
   }
   for (const name of ['no_document', 'tombstone', 'no_service'] as const) add(name, directory.fired.get(name) ?? 0);

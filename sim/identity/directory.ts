@@ -11,6 +11,13 @@ export interface Identified {
    * clock.
    */
   readonly keys: readonly { readonly sinceUs: number; readonly key: { multikey(): Promise<string> } }[];
+  /** Handle of the labeler; absent for a handle that is derived from the DID. */
+  readonly handle?: string;
+}
+
+/** Returns the handle of a labeler's document. */
+export function handleOf({ did, handle }: Pick<Identified, 'did' | 'handle'>): string {
+  return handle ?? `labeler-${did.slice(8, 14)}.example.com`;
 }
 
 /** States of a DID document. */
@@ -58,10 +65,13 @@ export class Directory {
   readonly #nowUs: () => number;
 
   readonly #pds: () => string;
-  /** Returns the response for a DID that was not entered; `asked` counts from 1; null for an unregistered DID. */
+  /**
+   * Returns the response for a DID that was not entered, or null for an unregistered DID. `asked` is the number of the
+   * request, from 1.
+   */
   others: (did: string, asked: number) => unknown = () => null;
 
-  /** `pds`: returns the origin of the host of the labelers' records. */
+  /** `pds` returns the origin of the host of the labelers' records. */
   constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
     this.#pds = pds;
     this.#nowUs = nowUs;
@@ -114,7 +124,9 @@ export class Directory {
     this.#entry(did).state = state;
   }
 
-  /** Freezes the document in its current state: later changes of endpoint and key do not appear in it. */
+  /**
+   * Freezes the document in its current state. Later changes of the endpoint and the key do not appear in the document.
+   */
   async freeze(did: string): Promise<void> {
     const entry = this.#entry(did);
     entry.key = await entry.labeler.key.multikey();
@@ -150,7 +162,7 @@ export class Directory {
     return {
       '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/multikey/v1'],
       id,
-      alsoKnownAs: [`at://labeler-${did.slice(8, 14)}.example.com`],
+      alsoKnownAs: [`at://${handleOf(labeler)}`],
       verificationMethod: state === 'no_key' ? [] : [method],
       service: state === 'no_service' ? [pds] : [pds, service],
     };
@@ -208,7 +220,7 @@ export class Directory {
   }
 }
 
-/** Returns the operation that results in a document. */
+/** Returns the operation with which the directory would contain a document. */
 function operationOf(document: SimulatedDocument | null): unknown {
   if (document === null) return { type: 'plc_tombstone', prev: 'bafyreiaaaa', sig: 'c2ln' };
   const { alsoKnownAs, verificationMethod, service } = document;

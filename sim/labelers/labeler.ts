@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { HttpHost, sendJson } from '../http-host.ts';
+import { handleOf } from '../identity/directory.ts';
 import { RangeSet } from '../ranges.ts';
 import { Database } from './database.ts';
 import { LabelerFaults } from './faults.ts';
@@ -15,7 +16,10 @@ import { infoFrame, signed } from './wire.ts';
 
 const queryPath = '/xrpc/com.atproto.label.queryLabels';
 const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
-/** Origin without a listener: a labeler that is dead from the start refuses connections without occupying a port. */
+/**
+ * Origin without a listener, so that a labeler that is dead from the start refuses connections without occupying a
+ * port.
+ */
 const deadOrigin = 'http://127.0.0.1:1';
 
 /** Options of a labeler. */
@@ -42,7 +46,7 @@ const yearUs = 31_536_000_000_000;
 
 /** A labeler on its own origin: `queryLabels` and `subscribeLabels`, modified by its fault switches. */
 export class Labeler {
-  /** DID of the labeler; like `endpoint`, it is set by the start. */
+  /** DID of the labeler. The start sets the DID and `endpoint`. */
   did = '';
   endpoint = '';
   readonly profile: LabelerProfile;
@@ -53,7 +57,7 @@ export class Labeler {
   /** Consumers of the stream, oldest first. */
   readonly streams: LabelStream[] = [];
   readonly faults: LabelerFaults;
-  /** Number of page requests so far, including unanswered ones. */
+  /** Number of page requests so far, including requests without a response. */
   queries = 0;
   /** Maximum number of concurrent page requests. */
   queriesAtOnce = 0;
@@ -82,7 +86,7 @@ export class Labeler {
     });
   }
 
-  /** Number of the newest emitted label; 0 for none. */
+  /** Number of the newest emitted label, or 0 if no label was emitted. */
   get edge(): number {
     return this.log.pace.edge(this.#options.nowUs());
   }
@@ -90,6 +94,11 @@ export class Labeler {
   /** Current key of the labeler. */
   get key(): SigningKey {
     return this.#keyAt(Number.POSITIVE_INFINITY);
+  }
+
+  /** Handle of the labeler in its document. */
+  get handle(): string {
+    return handleOf({ did: this.did, ...(this.profile.handle === undefined ? {} : { handle: this.profile.handle }) });
   }
 
   /** All keys of the labeler, oldest first, as in the directory's audit log. */
@@ -123,7 +132,7 @@ export class Labeler {
     for (const stream of this.streams) stream.pump();
     if (!this.#host.open && !this.#reviving && this.faults.outageIsOver()) {
       this.#reviving = true;
-      // The port may be occupied briefly; the next tick repeats the attempt.
+      // Ignore the error: the port may be occupied briefly, and the next tick repeats the attempt.
       this.revive()
         .catch(() => undefined)
         .finally(() => {
@@ -156,7 +165,7 @@ export class Labeler {
     this.endpoint = await this.#host.listen(this.#address, 0);
   }
 
-  /** Signs with a new key from the next label on; an Ozone also signs its existing labels again. */
+  /** Signs with a new key from the next label on. An Ozone also signs its existing labels again. */
   rotateKey(): void {
     this.#keys.push({ fromN: this.edge + 1, sinceUs: this.#options.nowUs(), key: this.#newKey(this.#keys.length) });
   }

@@ -31,7 +31,7 @@ export interface LabelerNetworkOptions {
   readonly historyHours: number;
   readonly nowUs: () => number;
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
-  /** Replaces the next events of the Jetstream by frames; null if it serves recorded frames. */
+  /** Replaces the next events of the Jetstream by frames. Null if the Jetstream serves recorded frames. */
   readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
 }
 
@@ -90,7 +90,7 @@ export class LabelerNetwork {
     }
     for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
     this.#list();
-    for (const { did, profile } of this.list) this.pds.records.set(did, declaration(profile.values));
+    for (const { did, profile } of this.list) this.pds.records.set(did, declaration(profile));
     await this.pds.start(host);
     const plc = await this.directory.start(host);
     const relays = await Promise.all(this.relays.map((relay) => relay.start(host)));
@@ -99,8 +99,10 @@ export class LabelerNetwork {
     const seeds = join(this.#folder, 'seeds.json');
     const seeded = this.list.filter(({ profile }) => profile.seeded);
     await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
-    // Labelers that no list contains announce themselves, if the Jetstream permits it.
-    const unlisted = this.list.filter(({ profile }) => !profile.seeded && profile.relays.length === 0);
+    // Let labelers that no list contains announce themselves, if the Jetstream permits it.
+    const unlisted = this.list.filter(
+      ({ profile }) => !profile.seeded && profile.relays.length === 0 && profile.unannounced !== true,
+    );
     if (this.#options.announce !== null)
       this.#announce(unlisted.map(({ did, profile }) => declarationOf(did, profile, 'create')));
     const labelers = this.list.map(({ did, endpoint }) => ({ did, endpoint }));
@@ -112,9 +114,7 @@ export class LabelerNetwork {
     for (const labeler of this.list) labeler.pump();
   }
 
-  /**
-   * Writes or deletes a labeler's declaration, which is an event of the Jetstream; relays list the labeler after it.
-   */
+  /** Writes or deletes a labeler's declaration, which is an event of the Jetstream. Relays then list the labeler. */
   declare(did: string, operation: Declared = 'create'): void {
     const { profile } = this.of(did);
     this.#announce([declarationOf(did, profile, operation)]);

@@ -6,7 +6,7 @@ import type { Curve } from './signing-key.ts';
 /** Software that a labeler imitates. */
 export type Software = 'ozone' | 'skyware';
 
-/** Permanent faults of a labeler; `none` for most labelers. */
+/** Permanent faults of a labeler. Most labelers have the value `none`. */
 export const ailments = [
   'none',
   'dead',
@@ -32,6 +32,16 @@ export const ailments = [
 /** Name of an ailment. */
 export type Ailment = (typeof ailments)[number];
 
+/** A labeler's own definition of a value, as in its record. */
+export interface LabelDefinition {
+  readonly identifier: string;
+  readonly severity: string;
+  readonly blurs: string;
+  readonly defaultSetting: string;
+  readonly adultOnly: boolean;
+  readonly locales: readonly { readonly lang: string; readonly name: string; readonly description: string }[];
+}
+
 /** Properties of one labeler. */
 export interface LabelerProfile {
   /** Rank of the labeler by volume, from 0. */
@@ -53,11 +63,19 @@ export interface LabelerProfile {
   readonly seeded: boolean;
   /** Indexes of the relays that list the labeler. */
   readonly relays: readonly number[];
+  /** True if nothing names the labeler before `declare`: no list, and no announcement at the start. */
+  readonly unannounced?: boolean;
+  /** Handle in the labeler's document; absent for a handle that is derived from the DID. */
+  readonly handle?: string;
+  /** Definitions in the labeler's record; absent for one plain definition per value. */
+  readonly definitions?: readonly LabelDefinition[];
+  /** Declared values that look like an identity, so that nobody may name them. */
+  readonly unnameable?: readonly string[];
 }
 
 /**
- * `plain`: no labeler has an ailment; `troubled`: with the ailments of the live network, in approximately the observed
- * shares.
+ * Condition of the population. `plain`: no labeler has an ailment. `troubled`: labelers have the ailments of the live
+ * network, in approximately the observed shares.
  */
 export type Population = 'plain' | 'troubled';
 
@@ -182,8 +200,8 @@ export function labelerDid(seed: number, index: number): string {
 }
 
 /**
- * Returns the share of a labeler in the distribution of June 2026: one labeler has 10.8 %, three 32 %, five 52 %, ten
- * 84 %, twenty 98 %, 81 all, the others none.
+ * Returns the share of a labeler in the distribution of June 2026. The largest labeler has 10.8 %, the three largest
+ * together 32 %, five 52 %, ten 84 %, twenty 98 %, and 81 all labels.
  */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;

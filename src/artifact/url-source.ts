@@ -28,7 +28,8 @@ export interface UrlSourceOptions<A> {
   readonly observe?: ReadingObserver<A>;
 }
 
-type Answer =
+/** The result of one conditional request for an artifact. */
+export type ArtifactResponse =
   | { kind: 'bytes'; bytes: Buffer; modifiedAt: number | null; validators: Headers }
   | { kind: 'unchanged' }
   | { kind: 'gone' }
@@ -89,10 +90,10 @@ class UrlSource<A> {
   async #poll(): Promise<void> {
     const { url, userAgent, maxBytes, timeoutMs } = this.#options;
     const stop = this.#stopping.signal;
-    this.#accept(await ask({ url, userAgent, maxBytes, timeoutMs, validators: this.#validators, stop }));
+    this.#accept(await requestArtifact({ url, userAgent, maxBytes, timeoutMs, validators: this.#validators, stop }));
   }
 
-  #accept(answer: Answer): void {
+  #accept(answer: ArtifactResponse): void {
     const { clock, graceMs, maxBytes } = this.#options;
     if (answer.kind !== 'unreachable') this.#lastAnswerAt = clock();
     switch (answer.kind) {
@@ -113,7 +114,7 @@ class UrlSource<A> {
     }
   }
 
-  #take({ bytes, modifiedAt, validators }: Extract<Answer, { kind: 'bytes' }>): void {
+  #take({ bytes, modifiedAt, validators }: Extract<ArtifactResponse, { kind: 'bytes' }>): void {
     const { clock, recognise } = this.#options;
     this.#validators = validators;
     const isSame = this.#bytes?.equals(bytes) ?? false;
@@ -141,7 +142,8 @@ function modified(reading: Reading<unknown>): number | null {
   return reading.kind === 'readable' ? reading.modifiedAt : null;
 }
 
-interface Question {
+/** One conditional request for an artifact. */
+export interface ArtifactRequest {
   url: URL;
   userAgent: string;
   maxBytes: number;
@@ -154,7 +156,14 @@ interface Question {
  * Sends one conditional request. Unlike the client of the facts API, this function also uses `Last-Modified`, which
  * determines the artifact's age, and does not read the body of other statuses.
  */
-async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Question): Promise<Answer> {
+export async function requestArtifact({
+  url,
+  userAgent,
+  maxBytes,
+  timeoutMs,
+  validators,
+  stop,
+}: ArtifactRequest): Promise<ArtifactResponse> {
   const deadline = AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]);
   try {
     const headers = new Headers({ Accept: 'application/json', 'User-Agent': userAgent });
@@ -181,7 +190,7 @@ async function ask({ url, userAgent, maxBytes, timeoutMs, validators, stop }: Qu
   }
 }
 
-async function discarded(response: Response, answer: Answer): Promise<Answer> {
+async function discarded(response: Response, answer: ArtifactResponse): Promise<ArtifactResponse> {
   await response.body?.cancel();
   return answer;
 }

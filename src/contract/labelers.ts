@@ -146,13 +146,20 @@ export const LabelerDay = closed(
 /** Observed events of one UTC day. */
 export type LabelerDay = Type.Static<typeof LabelerDay>;
 
-const SmallCount = Type.Union([count('Events.'), Type.Literal(fewerThanFive)]);
+/** A count that is published only in part: 0 to 4 are `fewer_than_5`. */
+const SmallCount = Type.Union([
+  Type.Integer({ minimum: 5, maximum: Number.MAX_SAFE_INTEGER }),
+  Type.Literal(fewerThanFive),
+]);
 
 /** A value that the labeler declares, with its observed events. */
 export const LabelerValue = closed(
   {
     value: Type.String({ maxLength: 128, description: 'A value that the definitions of the labeler declare.' }),
-    events: orNull(SmallCount, 'Applications and removals since counted_since; null if they are not counted yet.'),
+    events: orNull(
+      SmallCount,
+      'Applications and removals since counted_since; null if they are not counted yet, or if the number would reveal a small one.',
+    ),
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
     last_defined: orNull(day('UTC day.'), 'UTC day on which it was last seen in them; null if it is still there.'),
   },
@@ -213,7 +220,10 @@ export const LabelerFacts = closed(
     signatures: orNull(Signatures, 'Events by verdict on the signature; null if they are not counted yet.'),
     values: Type.Array(LabelerValue, { description: 'Most frequent first, then by name.' }),
     values_omitted: count('Declared values that do not fit or are withheld.'),
-    undeclared: orNull(SmallCount, 'Events of all values that are not listed; null if they are not counted yet.'),
+    undeclared: orNull(
+      SmallCount,
+      'Events of all values that are not listed; null if they are not counted yet, or if the number would reveal a small one.',
+    ),
     replaces_rows: orNull(Type.Boolean(), 'True if the labeler keeps only the newest row of a label; null if unknown.'),
     delay_ms: orNull(
       closed({

@@ -10,6 +10,7 @@ import { below, pathOf } from '../http/target.ts';
 import type { FactsDocuments } from './documents.ts';
 import { instrumentIndex } from './instruments.ts';
 import type { FreshnessBounds } from './judge.ts';
+import type { LabelersPublication } from './labelers/publication.ts';
 import { labelsResource } from './labels-resource.ts';
 import type { AccountLinks } from './page/accounts.tsx';
 import { observatoryPage } from './page/page.ts';
@@ -25,6 +26,8 @@ export interface FactsAppOptions {
   /** Prefix of every path: `''`, or `/name` without a trailing slash. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
+  /** The documents and pages about labelers; no path of theirs exists if absent. */
+  readonly labelers?: LabelersPublication;
   /** Link to the account-view surface on the page; no link if absent. */
   readonly accounts?: AccountLinks | null;
   /** Called with the reason if a fact could not be built. The reason is not sent to clients. */
@@ -94,6 +97,8 @@ export function createFactsApp(options: FactsAppOptions) {
     if (path === null) return { route: 'other', reply: notFound };
     const route = routes.get(path);
     if (route) return { route: path, reply: route(conditions, now) };
+    const labelersReply = options.labelers?.reply(path, target, conditions, now);
+    if (labelersReply) return labelersReply;
     const document = documents.answer(path, chooseCoding(conditions.acceptEncoding), conditions.ifNoneMatch);
     return document ?? { route: 'other', reply: notFound };
   }

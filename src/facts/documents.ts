@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { paths } from '../contract/identifiers.ts';
+import { labelerPaths } from '../contract/labelers.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
 import type { Coding } from '../http/representation/accept-encoding.ts';
@@ -134,9 +135,11 @@ function documentList(assets: string, base: string, reader: LabelerReader): Docu
   });
   return [
     served(paths.openapi, 'openapi.json', jsonType),
+    served(labelerPaths.openapi, 'labelers-openapi.json', jsonType),
     served('/llms.txt', 'llms.txt', text, [], (page) => page.replaceAll('{base}', base)),
     part('almanac.css', 'almanac.css', css),
     part('observatory.css', 'observatory.css', css),
+    part('labelers.css', 'labelers.css', css),
     part('observatory.js', 'built/observatory.js', script),
     served('/docs', 'docs.html', html, pagePolicy),
     part('docs.js', 'docs.js', script),

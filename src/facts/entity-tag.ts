@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { FactContractId } from '../contract/identifiers.ts';
 import { bucketSeconds } from '../contract/limits.ts';
 
 /**
  * Returns the weak validator of a fact. It depends on the contract, the artifact's bytes and the age bucket, and on
  * nothing that differs between processes, nodes or content codings.
  */
-export function entityTag(contract: FactContractId, artifactDigest: string, bucket: number): string {
+export function entityTag(contract: string, artifactDigest: string, bucket: number): string {
   const token = createHash('sha256').update(`${contract}\n${artifactDigest}\n${bucket}`).digest('base64url');
   return `W/"${token.slice(0, 27)}"`;
 }

@@ -25,17 +25,33 @@ export function describeLeak({ shape, pointer }: Leak): string {
   return `${what[shape]} is at ${pointer}`;
 }
 
-/** Returns the first identity in a facts body other than the labelers' own DIDs; null if there is none. */
-export function findLeak(body: object): Leak | null {
-  return scan(body, '', { hosts: endpointHosts(body) });
+/** Places in a body where an identity may be, as patterns of JSON pointers. */
+export interface IdentityPlaces {
+  /** Places of labelers' DIDs. */
+  readonly dids: RegExp;
+  /** Places of labelers' handles; null if the body must not contain any. */
+  readonly handles: RegExp | null;
 }
 
-const labelerDid = /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/;
+const placesInFacts: IdentityPlaces = { dids: /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/, handles: null };
+
+/** Returns the first identity in a facts body other than the labelers' own DIDs; null if there is none. */
+export function findLeak(body: object): Leak | null {
+  return scan(body, '', { places: placesInFacts, hosts: endpointHosts(body) });
+}
+
+/** Returns the first identity in a part of a body that is not in one of the allowed places; null if there is none. */
+export function findLeakExcept(places: IdentityPlaces, value: unknown, pointer = ''): Leak | null {
+  return scan(value, pointer, { places, hosts: noHosts });
+}
+
+const noHosts: ReadonlySet<string> = new Set();
 /** Matches pointers to names of contracts and schemas, which contain dots and are fixed. */
 const identifiers = /^\/(?:contract|provenance\/artifact_schema_version)$/;
 const collections: ReadonlySet<string> = new Set(collectionNames);
 
 interface Allowed {
+  readonly places: IdentityPlaces;
   /** Hosts that the body names as its source, which are not handles. */
   readonly hosts: ReadonlySet<string>;
 }
@@ -51,11 +67,12 @@ function scan(value: unknown, pointer: string, allowed: Allowed): Leak | null {
   return null;
 }
 
-function scanText(text: string, pointer: string, { hosts }: Allowed): Leak | null {
+function scanText(text: string, pointer: string, { places, hosts }: Allowed): Leak | null {
   const shape = findIdentity(text, hosts);
   if (shape === null) return null;
-  if (shape === 'did' && labelerDid.test(pointer) && isDid(text)) return null;
-  return shape === 'handle' && identifiers.test(pointer) ? null : { pointer, shape };
+  if (shape === 'did' && places.dids.test(pointer) && isDid(text)) return null;
+  if (shape !== 'handle') return { pointer, shape };
+  return identifiers.test(pointer) || places.handles?.test(pointer) === true ? null : { pointer, shape };
 }
 
 /** Returns the host that an instrument observed: the only host name that the contract publishes. */

@@ -1,10 +1,12 @@
 import { accountCommand } from './account/account.ts';
+import { archiveCommand } from './archive/archive.ts';
 import { checkCommand } from './check/check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo/demo.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export/export.ts';
 import { factsCommand } from './facts/facts.ts';
+import { labelerCommand } from './labeler/labeler.ts';
 import { labelsCommand } from './labels/labels.ts';
 import { simCommand } from './sim/sim.ts';
 import { upCommand } from './up/up.ts';
@@ -18,7 +20,9 @@ export const commands = {
   account: accountCommand,
   weather: weatherCommand,
   labels: labelsCommand,
+  labeler: labelerCommand,
   export: exportCommand,
+  archive: archiveCommand,
   check: checkCommand,
   doctor: doctorCommand,
   sim: simCommand,

@@ -419,7 +419,7 @@ class WeatherConditionsEnvelopeProvenance(_WeatherConditionsEnvelopeProvenance, 
     does_not_measure: List[str]
     #: The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address.
     source_endpoint: str
-    #: The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.
+    #: The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one protocol. Absent if the artifact does not name the protocol.
     wire: Literal["jetstream.legacy", "jetstream.subscribeEvents"]
 
 
@@ -521,7 +521,7 @@ class WeatherMetricsEnvelopeProvenance(_WeatherMetricsEnvelopeProvenance, total=
     does_not_measure: List[str]
     #: The one host whose stream was observed, without credentials and query. Absent if the artifact names no stream or page address.
     source_endpoint: str
-    #: The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one wire. Absent if the artifact does not name the protocol.
+    #: The protocol over which the host was read: 'jetstream.legacy' (legacy) or 'jetstream.subscribeEvents' (network.bsky.jetstream.subscribeEvents). A series belongs to one host and one protocol. Absent if the artifact does not name the protocol.
     wire: Literal["jetstream.legacy", "jetstream.subscribeEvents"]
 
 

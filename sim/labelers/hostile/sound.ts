@@ -24,7 +24,7 @@ export function soundAttack(labeler: HostileIdentity, nowMs: number): Required<P
       const rest = labels.slice(Number.isSafeInteger(cursor) && cursor >= 0 ? cursor : 0);
       sendJson(response, rest.length > 0 ? { cursor: String(labelCount), labels: rest } : { labels: [] });
     },
-    record: ({ response }) => sendRecord(response, labeler.did, JSON.stringify(declaration(['spam']))),
+    record: ({ response }) => sendRecord(response, labeler.did, JSON.stringify(declaration({ values: ['spam'] }))),
   };
 }
 
@@ -42,7 +42,7 @@ export function sendText(response: Exchange['response'], text: string, status = 
   response.end(text);
 }
 
-/** Answers `getRecord` with a record in JSON text. */
+/** Responds to `getRecord` with a record in JSON text. */
 export function sendRecord(response: Exchange['response'], did: string, value: string): void {
   const uri = `at://${did}/app.bsky.labeler.service/self`;
   sendText(response, `{"uri":"${uri}","cid":"bafyrei${'a'.repeat(52)}","value":${value}}`);

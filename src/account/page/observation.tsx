@@ -1,3 +1,5 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import type { AccountRow } from '../../contract/account.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
@@ -129,15 +131,22 @@ export function ValueText({ value }: { readonly value: string }) {
 
 /** Shows a labeler: the handle that its DID document claims, if any, and its DID. */
 export function Labeler({ did, name }: { readonly did: string; readonly name: LabelerHandle | undefined }) {
-  if (name === undefined) return <Did did={did} />;
-  return (
-    <>
-      <Foreign text={name.name} max={260} />
-      {name.confirmed ? ' ' : ' (claimed, not confirmed) '}
+  const shown =
+    name === undefined ? (
       <Did did={did} />
-    </>
-  );
+    ) : (
+      <>
+        <Foreign text={name.name} max={260} />
+        {name.confirmed ? ' ' : ' (claimed, not confirmed) '}
+        <Did did={did} />
+      </>
+    );
+  const factsUrl = useContext(FactsUrl);
+  return factsUrl === null || !isDid(did) ? shown : <a href={`${factsUrl}/labelers/${did}`}>{shown}</a>;
 }
+
+/** Address of the facts API without a trailing slash, which has a page of each labeler; null if it is not known. */
+export const FactsUrl = createContext<string | null>(null);
 
 /** Shows a DID from the store, as foreign text if its syntax is invalid. */
 export function Did({ did }: { readonly did: string }) {

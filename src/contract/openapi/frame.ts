@@ -10,6 +10,8 @@ export interface Resource {
   readonly summary: string;
   readonly description: string;
   readonly parameters?: readonly object[];
+  /** Parameters of every method: those in the path. */
+  readonly pathParameters?: readonly object[];
   readonly ok: { readonly description: string; readonly headers: object; readonly content: object };
   /** All responses to GET except 200, by status. */
   readonly more: Readonly<Record<string, Reference>>;
@@ -32,9 +34,10 @@ export function pathItemsOf(resources: Readonly<Record<string, Resource>>, prefl
 }
 
 function pathItem(resource: Resource, preflight: PreflightResponses) {
-  const { id, tag, summary, description, ok, more, parameters } = resource;
+  const { id, tag, summary, description, ok, more, parameters, pathParameters } = resource;
   const common = { tags: [tag], ...(parameters ? { parameters } : {}) };
   return {
+    ...(pathParameters ? { parameters: pathParameters } : {}),
     get: { operationId: `get${id}`, summary, description, ...common, responses: { '200': ok, ...more } },
     head: {
       operationId: `head${id}`,

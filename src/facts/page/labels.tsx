@@ -67,7 +67,10 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
           </p>
         }
       >
-        <TopLabelers envelope={envelope} unit="Events" />
+        <TopLabelers envelope={envelope} unit="Events" linked />
+        <p>
+          <a href="./labelers">All labelers by name</a>
+        </p>
       </Picture>
     </>
   );

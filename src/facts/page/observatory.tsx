@@ -30,6 +30,7 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
     scripts: ['/assets/observatory.js'],
     styles: ['/assets/observatory.css'],
     navigation: [
+      { href: './labelers', text: 'Labelers' },
       { href: './docs', text: 'API' },
       { href: './openapi.json', text: 'OpenAPI' },
       { href: './policy', text: 'Policy' },

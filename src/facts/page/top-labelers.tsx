@@ -1,9 +1,21 @@
+import type { ComponentChildren } from 'preact';
 import type { LabelsOverview } from '../../contract/envelope.ts';
 import { Bar } from '../../web/bar.tsx';
 import { Count } from '../../web/figures.tsx';
 
-/** Lists the most active labelers by DID. A DID of a labeler may be shown because a labeler is a public service. */
-export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit: string }) {
+/**
+ * Lists the most active labelers by DID. A DID of a labeler may be shown because a labeler is a public service. `linked`
+ * is true if the labelers have pages.
+ */
+export function TopLabelers({
+  envelope,
+  unit,
+  linked = false,
+}: {
+  envelope: LabelsOverview;
+  unit: string;
+  linked?: boolean;
+}) {
   const top = envelope.facts.top_labelers_7d;
   if (top.length === 0) return <p>No labeler is listed. That does not mean that no labeler was active.</p>;
   const most = Math.max(...top.map(({ count }) => count));
@@ -21,7 +33,9 @@ export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit
         {top.map(({ labeler_did: did, count }, index) => (
           <tr key={did}>
             <th scope="row">
-              <code data-said={`labels/facts/top_labelers_7d/${index}/labeler_did`}>{did}</code>
+              <LinkTo href={linked ? `./labelers/${did}` : null}>
+                <code data-said={`labels/facts/top_labelers_7d/${index}/labeler_did`}>{did}</code>
+              </LinkTo>
               {most > 0 ? <Bar share={count / most} /> : null}
             </th>
             <td class="number">
@@ -32,4 +46,8 @@ export function TopLabelers({ envelope, unit }: { envelope: LabelsOverview; unit
       </tbody>
     </table>
   );
+}
+
+function LinkTo({ href, children }: { href: string | null; children: ComponentChildren }) {
+  return href === null ? children : <a href={href}>{children}</a>;
 }

@@ -6,6 +6,7 @@ import { problemOf, type SourceFault, worseOf } from '../state/faults.ts';
 import type { SessionOutcome } from '../state/session-outcome.ts';
 import type { Source } from '../state/source.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
+import { untilOutage } from './outage-wait.ts';
 import { pollRound, type RoundOutcome } from './poll-round.ts';
 import { streamSession } from './stream-session.ts';
 
@@ -72,7 +73,7 @@ async function readByTransports(
         if (session.progress) backoff.reset();
         // A stream that opens and sends no message does not count as a response.
         else if (session.poll) await failed(source, ports, null, session.poll);
-        await wait(minWaitMs + (session.progress ? 0 : backoff.next()), signal);
+        await wait(minWaitMs + (session.progress ? 0 : soon(backoff.next(), source, ports.time)), signal);
         continue;
       }
       streamFault = session;
@@ -91,6 +92,11 @@ async function readByTransports(
     const pause = round.kind === 'reset' ? afterReset() : waitAfter(round, source, ports, backoff.next);
     await wait(pause, signal);
   }
+}
+
+/** Limits a wait after a failure, so that an outage is detected soon. */
+function soon(ms: number, { tracker }: Source, { clock, random }: ReaderTime): number {
+  return untilOutage(ms, { failingSince: tracker.reading.failing?.since ?? null, now: clock(), random });
 }
 
 /**
@@ -146,5 +152,5 @@ function waitAfter(
   if (round.kind === 'fault' && round.fault === null) return minWaitMs + random() * timings.pollMs;
   if (round.kind === 'quiet') return round.rows > 0 ? Math.min(minWaitMs, timings.pollMs) : timings.pollMs;
   if (!source.tracker.enrolled(clock())) return timings.notEnrolledMs;
-  return Math.max(minWaitMs + next(), Math.min(round.retryAfterMs ?? 0, timings.maxRetryMs));
+  return Math.max(minWaitMs + soon(next(), source, ports.time), Math.min(round.retryAfterMs ?? 0, timings.maxRetryMs));
 }

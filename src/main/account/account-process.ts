@@ -12,6 +12,7 @@ import { accountCommonHeaders, accountError } from '../../account/replies.ts';
 import { clientAddress } from '../../http/connections/client-address.ts';
 import { assetFile } from '../../http/representation/asset-file.ts';
 import { createHttpServer, type HttpServer } from '../../http/server.ts';
+import { httpSchemes } from '../../input/url.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
 import { parseStoreUrl } from '../../store/open.ts';
@@ -19,6 +20,7 @@ import { packageRoot } from '../command.ts';
 import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { basePath, graceMs, listenOn } from '../listen.ts';
+import { operatorUrl } from '../operator-url.ts';
 import { directoriesOf } from '../plc-setting.ts';
 import type { AccountMetrics } from './account-metrics.ts';
 import type { accountSettings } from './account-settings.ts';
@@ -132,6 +134,7 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
       base: basePath(settings.basePath),
       styles: new Map(pageStyles.map((name) => [name, assetFile(join(packageRoot(), 'assets', name))])),
       findHandle,
+      factsUrl: factsUrlOf(settings),
       alarm,
     }),
     alarm,
@@ -140,6 +143,12 @@ function appOf({ settings, log, metrics }: Parts, reading: ReadingPool, findHand
       if (settings.accessLog) log.info('answered', { route, status });
     },
   });
+}
+
+/** Returns the address of the facts API without a trailing slash; null if it is not set. */
+function factsUrlOf({ factsUrl }: Values<typeof accountSettings>): string | null {
+  if (factsUrl === null) return null;
+  return operatorUrl('facts-url', factsUrl, { schemes: httpSchemes }).href.replace(/\/+$/, '');
 }
 
 /** Creates the server, which does not listen yet. */

@@ -18,6 +18,7 @@ export const accountSettings = {
   maxExportRows: integer('max-export-rows', 'N', 50_000, { min: 1, max: 1_000_000 }, 'maximum rows of one export'),
   pageRows: integer('page-rows', 'N', 500, { min: 1, max: 500 }, 'maximum rows of one page of an export'),
   exportTtlSeconds: integer('export-ttl-seconds', 'S', 900, { min: 1, max: 43_200 }, 'lifetime of an export'),
+  factsUrl: optionalText('facts-url', 'URL', 'URL of the facts API, for links to the pages of labelers'),
   plc: plcSetting,
   contact: contactSetting,
   noHandles: toggle('no-handles', 'accept only DIDs: do not resolve handles'),

@@ -82,12 +82,18 @@ function logReading(instrument: string, reading: Reading<unknown>, log: Log): vo
   log.warn('artifact refused', { instrument, reading: reading.kind, why: reading.why, pointer });
 }
 
-function httpUrl(flag: string, place: string): URL | null {
+/** Returns the URL of an artifact, or null if the place is a path. */
+export function httpUrl(flag: string, place: string): URL | null {
   if (!/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) return null;
   return operatorUrl(flag, place, { schemes: httpSchemes, admits: ['fragment'] });
 }
 
-function usableFolder({ artifacts, labelsArtifact, weatherArtifact }: ArtifactSettings): string {
+/** Returns the artifact directory. Throws OperatorError if it cannot be used. */
+export function usableFolder({
+  artifacts,
+  labelsArtifact,
+  weatherArtifact,
+}: Pick<ArtifactSettings, 'artifacts' | 'labelsArtifact' | 'weatherArtifact'>): string {
   if (artifacts === null) {
     const folder = join(defaultData, 'artifacts');
     if (labelsArtifact === null || weatherArtifact === null) makeFolder(folder);
@@ -101,7 +107,7 @@ function usableFolder({ artifacts, labelsArtifact, weatherArtifact }: ArtifactSe
  * Returns the path. Throws OperatorError if the directory of the path does not exist; the artifact itself may not exist
  * yet.
  */
-function usableFile(path: string): string {
+export function usableFile(path: string): string {
   requireFolder(dirname(path));
   try {
     const stats = statSync(path, { throwIfNoEntry: false });

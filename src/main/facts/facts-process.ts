@@ -1,8 +1,15 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import type { LabelersSource } from '../../artifact/labelers/labelers-source.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
 import { factsDocuments } from '../../facts/documents.ts';
+import type { Catalogue } from '../../facts/labelers/catalogue.ts';
+import {
+  type LabelersPublication,
+  type LabelersPublicationOptions,
+  labelersPublication,
+} from '../../facts/labelers/publication.ts';
 import type { AccountLinks } from '../../facts/page/accounts.tsx';
 import { clientAddress } from '../../http/connections/client-address.ts';
 import { createHttpServer } from '../../http/server.ts';
@@ -18,6 +25,7 @@ import { operatorUrl } from '../operator-url.ts';
 import { artifactSources } from './artifact-sources.ts';
 import type { FactsMetrics } from './facts-metrics.ts';
 import type { factsSettings } from './facts-settings.ts';
+import { labelersArtifact } from './labelers-sources.ts';
 
 /** A listening facts server. */
 export interface RunningFacts {
@@ -34,20 +42,25 @@ export async function startFacts(
   const clock = Date.now;
   const observed = metrics ? { observed: metrics.observed } : {};
   const { labels, weather } = artifactSources(settings, { log, clock, ...observed });
+  const bounds = {
+    maxAgeSeconds: settings.maxAgeSeconds,
+    collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
+  };
+  const alarm = (path: string, error: unknown): void =>
+    log.error('a fact could not be built', { path, ...errorFields(error) });
+  const labelers = startedLabelers(settings, { log, clock, overview: labels, bounds, alarm });
   const answer = createFactsApp({
     labels,
     weather,
-    bounds: {
-      maxAgeSeconds: settings.maxAgeSeconds,
-      collectionMaxAgeSeconds: settings.collectionMaxAgeSeconds ?? settings.maxAgeSeconds,
-    },
+    bounds,
+    labelers: labelers.publication,
     basePath: basePath(settings.basePath),
     documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings), {
       userAgent: userAgentFor(settings),
       contact: settings.contact,
     }),
     accounts: accountLinks(settings),
-    alarm: (path, error) => log.error('a fact could not be built', { path, ...errorFields(error) }),
+    alarm,
     ...(metrics || logsAccess(settings) ? { answered: answered(settings, log, metrics) } : {}),
   });
   const server = createHttpServer({
@@ -60,7 +73,7 @@ export async function startFacts(
     ...(settings.accessLogClients ? { clientOf: clientAddress(settings.trustProxy) } : {}),
   });
   metrics?.connections(server.connections);
-  await Promise.all([labels.start(), weather.start()]);
+  await Promise.all([labels.start(), weather.start(), labelers.source.start()]);
   const { host, port } = settings;
   const listening = await listenOn(server, { host, port });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
@@ -68,10 +81,23 @@ export async function startFacts(
     port: listening,
     async stop() {
       await server.stop(graceMs);
-      await Promise.all([labels.stop(), weather.stop()]);
+      await Promise.all([labels.stop(), weather.stop(), labelers.source.stop()]);
       log.info('stopped');
     },
   };
+}
+
+/** Creates the source of the labelers artifact and the documents that are made from it. */
+function startedLabelers(
+  settings: Values<typeof factsSettings>,
+  context: Pick<LabelersPublicationOptions, 'overview' | 'bounds' | 'alarm'> & { log: Log; clock: () => number },
+): { source: LabelersSource<Catalogue>; publication: LabelersPublication } {
+  const { log, clock, ...options } = context;
+  // The list is prepared after each look at the files, so that no client waits for it.
+  const polled = (): void => publication.warm(clock());
+  const { source, graceMs } = labelersArtifact(settings, { log, clock, polled });
+  const publication = labelersPublication({ ...options, labelers: source, graceMs, common: factsCommonHeaders });
+  return { source, publication };
 }
 
 function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {

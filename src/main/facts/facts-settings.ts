@@ -55,6 +55,11 @@ export const factsSettings = {
     'directory of labels-overview.json and weather-summary.json; default: almanac-data/artifacts',
   ),
   labelsArtifact: optionalText('labels-artifact', 'FILE|URL', 'the label artifact, instead of the one in --artifacts'),
+  labelersArtifact: optionalText(
+    'labelers-artifact',
+    'FILE|URL',
+    'the labelers artifact, with labeler-definitions.ndjson in the same place, instead of the one in --artifacts',
+  ),
   weatherArtifact: optionalText(
     'weather-artifact',
     'FILE|URL',

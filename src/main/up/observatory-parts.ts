@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { integer, optionalInteger, text, type Values } from '../../ops/setting.ts';
 import { contactSetting } from '../contact-setting.ts';
 import { defaultData, factsSettings, serverSettings } from '../facts/facts-settings.ts';
+import { addressOf } from '../listen.ts';
 import type { SupervisedPart } from './supervisor.ts';
 
 /** Settings of `almanac up` and `almanac demo`. */
@@ -29,6 +30,8 @@ export type ObservatoryValues = Values<typeof observatorySettings> & { readonly 
 export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
   /** True if the observatory's page links to the account part of this machine once it listens. */
   readonly linksAccounts?: boolean;
+  /** Directory of the archive; null or absent without one. */
+  readonly archive?: string | null;
 };
 
 /**
@@ -75,6 +78,8 @@ export function observatoryParts(
       nodeFlags: boundedNursery,
       args: [
         ...['--store', storeOf(data), '--data', data, '--host', host, '--port', String(accountPort)],
+        // The account part starts first, so a port that the facts part chooses is not known yet.
+        ...(extra.linksAccounts && port !== 0 ? ['--facts-url', addressOf({ host, basePath: '' }, port)] : []),
         ...(extra.account ?? []),
         ...common(3),
       ],
@@ -90,7 +95,27 @@ export function observatoryParts(
       nodeFlags: smallNursery,
       args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
     },
+    ...archivePart(values, args, extra.archive ?? null),
   ];
+}
+
+/** Returns the archive's process, which starts once the facts API listens and stops before it; none without an archive. */
+function archivePart(values: ObservatoryValues, args: readonly string[], archive: string | null): SupervisedPart[] {
+  if (archive === null) return [];
+  const contact = values.contact === null ? [] : ['--contact', values.contact];
+  return [
+    {
+      name: 'archive',
+      kind: 'instrument',
+      after: { part: 'facts', args: factsUrlArgs },
+      args: ['--archive', archive, '--log-level', values.logLevel, ...contact, ...configOf(args)],
+    },
+  ];
+}
+
+function factsUrlArgs(line: string): string[] {
+  const url = listeningAt(line);
+  return url === null ? [] : ['--facts', url];
 }
 
 function accountUrlArgs(line: string): string[] {

@@ -1,0 +1,53 @@
+import type { Sim } from '../../../sim/index.ts';
+import { plainDefinitions } from '../../../sim/labelers/declarations.ts';
+import type { LabelerDefinitionsLine } from '../../../src/artifact/labelers.ts';
+import type { ExpectedLabeler } from './expected.ts';
+import type { LabelersSet } from './read-set.ts';
+
+/**
+ * Compares the published texts with the labelers' records. A labeler that never responded may have no texts. Values
+ * of the system have no definitions of their own.
+ */
+export function definitionProblems(
+  { definitions }: LabelersSet,
+  sim: Sim,
+  expected: ReadonlyMap<string, ExpectedLabeler>,
+): string[] {
+  const lines = new Map(definitions.map((line) => [line.did, line]));
+  const problems = [...lines.keys()].filter((did) => !expected.has(did)).map((did) => `${did} has texts and no line`);
+  for (const [did, { name, values, firstAnswered }] of expected) {
+    const line = lines.get(did);
+    if (line === undefined) {
+      if (firstAnswered !== null) problems.push(`${did} (${name}): there are no texts`);
+      continue;
+    }
+    const { profile } = sim.labelers.of(did);
+    const wanted = (profile.definitions ?? plainDefinitions(profile.values))
+      .filter(({ identifier }) => values.declared.has(identifier))
+      .map(({ identifier, severity, blurs, defaultSetting, adultOnly, locales }) => ({
+        ...{ value: identifier, severity, blurs, default_setting: defaultSetting, adult_only: adultOnly, locales },
+      }));
+    const got = line.values.filter(({ locales }) => locales.length > 0);
+    if (canonical(wanted) !== canonical(got)) {
+      problems.push(`${did} (${name}): the texts are ${canonical(got)}, not ${canonical(wanted)}`);
+    }
+  }
+  return problems;
+}
+
+type Locale = Readonly<LabelerDefinitionsLine['values'][number]['locales'][number]>;
+type Text = Omit<LabelerDefinitionsLine['values'][number], 'withheld' | 'locales'> & {
+  readonly locales: readonly Locale[];
+};
+
+/** Returns definitions as JSON with a fixed order of values and of fields. */
+function canonical(values: readonly Text[]): string {
+  return JSON.stringify(
+    values
+      .toSorted((a, b) => (a.value < b.value ? -1 : 1))
+      .map(({ value, severity, blurs, default_setting, adult_only, locales }) => [
+        ...[value, severity, blurs, default_setting, adult_only],
+        locales.map(({ lang, name, description }) => [lang, name, description]),
+      ]),
+  );
+}

@@ -1,0 +1,172 @@
+import type { Sim } from '../../../sim/index.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type {
+  DiscoveryWay,
+  LabelerProblem,
+  LabelerState,
+  ReadingTransport,
+} from '../../../src/contract/labeler-vocabulary.ts';
+import type { Micros } from '../../../src/contract/timestamp.ts';
+import type { GapReason } from '../../../src/contract/vocabulary.ts';
+import { type Interval, micros, minute } from '../../../src/store/time.ts';
+import { type Moment, roleAt, stateOf } from '../cast.ts';
+import type { Role } from '../roles.ts';
+import { type Course, settledAfter, type Unread } from './course.ts';
+import { type AcceptedRow, acceptedRows } from './rows.ts';
+import { readTimes } from './unread.ts';
+import { type ExpectedValues, expectedValues } from './values.ts';
+
+/** What the network's record requires of the document of one labeler. */
+export interface ExpectedLabeler {
+  readonly did: string;
+  /** Name of the labeler's role or ailment, for messages. */
+  readonly name: string;
+  readonly handle: { readonly name: string; readonly confirmed: boolean } | null;
+  readonly enrolled: boolean;
+  readonly state: LabelerState;
+  /** Problems that explain the state; null is the absence of a problem. */
+  readonly problems: readonly (LabelerProblem | null)[];
+  readonly foundBy: readonly DiscoveryWay[];
+  readonly readBy: ReadingTransport | null;
+  /** Interval that contains the first response; null if the labeler never responded. */
+  readonly firstAnswered: Interval | null;
+  /** Interval that contains the last response; null if the labeler never responded. */
+  readonly lastAnswered: Interval | null;
+  /** Accepted rows, without those that only repeat known labels after a change of key. */
+  readonly rows: readonly AcceptedRow[];
+  readonly repeats: number;
+  /** Interval that contains the acceptance of the last row; null without rows. */
+  readonly lastRow: Interval | null;
+  readonly unread: Unread;
+  /** Reasons of the labeler's own gaps, in order. */
+  readonly gaps: readonly GapReason[];
+  readonly signatures: ExpectedSignatures;
+  readonly values: ExpectedValues;
+  /** True if the labeler keeps only the newest row of a label. */
+  readonly replaces: boolean;
+}
+
+/** Number of rows by verdict; whether a row verified with the present or an earlier key depends on when it was read. */
+export interface ExpectedSignatures {
+  readonly verified: number;
+  readonly invalid: number;
+  readonly unsigned: number;
+}
+
+/** Input of the oracle. */
+export interface OracleInput {
+  readonly sim: Sim;
+  readonly course: Course;
+  readonly moment: Moment;
+  /** Instant at which the artifact was made. */
+  readonly now: Micros;
+  /** Returns true if the network confirms a labeler's handle. */
+  readonly confirms: (labeler: Labeler) => boolean;
+}
+
+/** Returns the required documents of all labelers, by DID; labelers that were never enrolled have none. */
+export function expectedLabelers(input: OracleInput): ReadonlyMap<string, ExpectedLabeler> {
+  const { list } = input.sim.labelers;
+  return new Map(
+    list.flatMap((labeler) => {
+      const expected = expectedLabeler(labeler, roleAt(labeler.profile.index, list.length), input);
+      return expected === null ? [] : [[labeler.did, expected]];
+    }),
+  );
+}
+
+function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput): ExpectedLabeler | null {
+  const { course, moment, now, confirms } = input;
+  const state = stateOf(labeler, role, moment);
+  if (state === null && !wasEnrolled(labeler, role, moment)) return null;
+  const { rows, repeats, all } = acceptedRows(labeler, role, course, now);
+  const times = readTimes(labeler, role, { course, moment, now });
+  const last = rows.at(-1) ?? null;
+  return {
+    did: labeler.did,
+    name: role?.name ?? labeler.profile.ailment,
+    handle: { name: labeler.handle, confirmed: confirms(labeler) },
+    enrolled: state !== null,
+    state: state ?? 'departed',
+    problems: state === 'established' ? [null] : problemsOf(labeler, role, state),
+    foundBy: foundBy(labeler, role),
+    readBy: state !== 'established' ? null : transportOf(labeler),
+    ...times,
+    rows,
+    repeats,
+    // The instant of the last row is published to the minute.
+    lastRow:
+      last === null
+        ? null
+        : { start: micros(last.acceptedUs - minute), end: settledAfter(course, last.acceptedUs, now) },
+    gaps: gapsOf(labeler, role, moment, state),
+    signatures: {
+      verified: all.filter(({ signature }) => signature === 'verified').length,
+      invalid: all.filter(({ signature }) => signature === 'invalid').length,
+      unsigned: all.filter(({ signature }) => signature === 'unsigned').length,
+    },
+    values: expectedValues(labeler.profile, all),
+    replaces: labeler.profile.software === 'ozone',
+  };
+}
+
+/** Returns the transport by which a labeler is read: its stream while one is open, and otherwise its pages. */
+function transportOf({ profile, streams }: Labeler): ReadingTransport {
+  return streams.length > 0 || profile.ailment === 'no_query' ? 'stream' : 'pages';
+}
+
+/** Returns true if the labeler was an enrolled source earlier: its document declared a service. */
+function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boolean {
+  return moment === 'after two days' && stateOf(labeler, role, 'begun') !== null;
+}
+
+/** Returns the problems that a labeler's operator can see at the endpoint, for a labeler that is not read. */
+function problemsOf({ profile: { ailment } }: Labeler, role: Role | null, state: string | null) {
+  if (role?.act === 'outage') return ['connection_failed'] as const;
+  if (role?.act === 'leaves') return ['no_labeler_service'] as const;
+  const problems = ailmentProblems[ailment] ?? ['unknown'];
+  // A labeler that left the enrolment is tried daily, and may not have been tried since the restart.
+  return state === null ? ([...problems, 'unknown'] as const) : problems;
+}
+
+const noResponse = ['timed_out', 'connection_failed', 'not_a_label_service'] as const;
+const ailmentProblems: Readonly<Record<string, readonly (LabelerProblem | null)[]>> = {
+  status_401: ['authentication_required'],
+  status_403: ['authentication_required'],
+  status_400: ['not_a_label_service'],
+  status_404: ['not_a_label_service'],
+  html: ['not_a_label_service'],
+  redirect: ['not_a_label_service'],
+  status_503: ['server_error'],
+  dead: ['connection_failed'],
+  hang: noResponse,
+  drip: noResponse,
+  endless: noResponse,
+  broken_json: noResponse,
+  // A stream that has not sent anything is not a response yet.
+  no_query: [null, 'unknown', ...noResponse],
+};
+
+/** Returns the ways in which the network names a labeler. */
+function foundBy({ profile }: Labeler, role: Role | null): DiscoveryWay[] {
+  const listed = profile.relays.length > 0;
+  return [
+    ...(profile.seeded ? (['seeds'] as const) : []),
+    ...(listed ? (['relay'] as const) : []),
+    ...(profile.seeded || listed ? [] : (['jetstream'] as const)),
+    ...(role?.act === 'found' ? (['directory'] as const) : []),
+  ];
+}
+
+function gapsOf(
+  { profile }: Labeler,
+  role: Role | null,
+  moment: Moment,
+  state: LabelerState | null,
+): readonly GapReason[] {
+  const own: readonly GapReason[] = role?.gaps ?? (profile.ailment === 'no_query' ? ['source_unavailable'] : []);
+  if (role?.act === 'outage') return moment === 'after 20 minutes' ? ['source_unavailable'] : [];
+  if (role?.act === 'leaves') return state === null ? ['source_unavailable'] : [];
+  if (role !== null && moment === 'begun') return [];
+  return own;
+}

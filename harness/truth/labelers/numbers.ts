@@ -1,0 +1,160 @@
+import type { LabelerLine } from '../../../src/artifact/labelers.ts';
+import { type Micros, parseTimestamp } from '../../../src/contract/timestamp.ts';
+import { day, dayName, dayOf, dayStart, type Interval, micros, minute, second } from '../../../src/store/time.ts';
+import { type Course, settledAfter, shareRange } from './course.ts';
+import { differ } from './differ.ts';
+import type { ExpectedLabeler } from './expected.ts';
+import type { LabelersSet } from './read-set.ts';
+import { countProblems } from './values.ts';
+
+/** Difference of a share that the instants of the course do not explain: the clocks are read at different times. */
+const shareTolerance = 0.001;
+
+/** A labeler's line with the facts of the run that its numbers depend on. */
+export interface Compared {
+  readonly line: LabelerLine;
+  readonly expected: ExpectedLabeler;
+  readonly set: LabelersSet;
+  readonly course: Course;
+  readonly now: Micros;
+}
+
+/** Returns the differences between the numbers of a line and the network's record. */
+export function numberProblems(compared: Compared): string[] {
+  return [
+    ...eventProblems(compared),
+    ...dayProblems(compared),
+    ...gapProblems(compared),
+    ...signatureProblems(compared),
+    ...valueProblems(compared),
+    ...delayProblems(compared),
+  ];
+}
+
+function eventProblems({ line, expected: { rows, repeats }, now }: Compared): string[] {
+  const since = (from: number): number => rows.filter(({ acceptedUs }) => acceptedUs >= from).length;
+  const events = { window: rows.length, week: since(now - 7 * day), day: since(now - day) };
+  return [...differ('events', events, line.events), ...differ('repeats', repeats, line.repeats)];
+}
+
+/** Compares the counts and the share of each day. The counts of a day of which nothing was read are null. */
+function dayProblems({ line, expected, set: { header }, now }: Compared): string[] {
+  const start = micros(now - 30 * day);
+  if (line.days.length !== header.days.length) return [`there are ${line.days.length} days`];
+  return line.days.flatMap(([applied, removed, share], index) => {
+    const number = dayOf(start) + index;
+    const part: Interval = {
+      start: micros(Math.max(start, dayStart(number))),
+      end: micros(Math.min(now, dayStart(number + 1))),
+    };
+    const { min, max } = shareRange(expected.unread, part);
+    const own = expected.rows.filter(({ acceptedUs }) => dayOf(acceptedUs) === number);
+    const removals = own.filter((row) => row.removed).length;
+    const name = header.days[index] ?? '';
+    const problems: string[] = [];
+    if (share < min - shareTolerance || share > max + shareTolerance || share > 1) {
+      problems.push(`${share} of ${name} was read, not ${min} to ${max}`);
+    }
+    // A day of which nothing was read has no counts, not zero.
+    const isKnown = share > 0 || own.length > 0;
+    const wanted = isKnown ? [own.length - removals, removals] : [null, null];
+    problems.push(...differ(`the counts of ${name}`, wanted, [applied, removed]));
+    return problems;
+  });
+}
+
+/**
+ * Compares the reasons of the gaps after the first response, and checks that the gaps explain the shares. Before the
+ * first response the whole time is unobserved.
+ */
+function gapProblems({ line, expected, course }: Compared): string[] {
+  const problems: string[] = [];
+  const first = parseTimestamp(line.first_answered);
+  const gaps = line.gaps.map(({ start, end, reason }) => ({
+    reason,
+    start: parseTimestamp(start) ?? micros(0),
+    end: parseTimestamp(end) ?? micros(0),
+  }));
+  for (const [at, { start, end }] of gaps.entries()) {
+    if (start >= end) problems.push(`gap ${at} does not end after its start`);
+    if (start < (gaps[at - 1]?.start ?? start)) problems.push(`gap ${at} is not in order`);
+  }
+  const paused = course.paused;
+  const isPause = (gap: Interval): boolean =>
+    paused !== null && gap.start < paused.end + 10 * second && gap.end > paused.start - 10 * second;
+  if (line.gap_overflow) problems.push('the gaps overflow');
+  if (expected.firstAnswered === null) return problems;
+  const own = gaps.filter(
+    (gap) =>
+      !(gap.reason === 'ingest_paused' && isPause(gap)) &&
+      !(first !== null && gap.end <= first + minute && gap.reason !== 'cursor_reset'),
+  );
+  const reasons = own.map(({ reason }) => reason);
+  const wanted = expected.gaps.filter((reason) => reason !== 'not_observed' && !isEarly(expected, reason));
+  // A labeler that replaces rows may remove the last one that was read, which looks like a reset.
+  const isSame = expected.replaces
+    ? wanted.every((reason) => reasons.includes(reason)) &&
+      reasons.every((reason) => reason === 'cursor_reset' || wanted.includes(reason))
+    : reasons.join() === wanted.join();
+  if (!isSame) problems.push(`the gaps are [${reasons.join()}], not [${wanted.join()}]`);
+  return problems;
+}
+
+/** Returns true if a gap of this reason ends with the first response. */
+function isEarly({ name }: ExpectedLabeler, reason: string): boolean {
+  return name.endsWith('no_query') && reason === 'source_unavailable';
+}
+
+function signatureProblems({ line: { signatures }, expected }: Compared): string[] {
+  if (signatures === null) return ['there are no signatures'];
+  const { verified, verified_earlier_key: earlier, invalid, unsigned, unverified } = signatures;
+  return differ(
+    'signatures',
+    { ...expected.signatures, unverified: 0 },
+    { verified: verified + earlier, invalid, unsigned, unverified },
+  );
+}
+
+function valueProblems({ line, expected, course, now }: Compared): string[] {
+  const { values } = expected;
+  // A labeler that never responded may have no known definitions.
+  if (
+    expected.firstAnswered === null &&
+    line.values.length === 0 &&
+    line.undeclared === 'fewer_than_5' &&
+    values.undeclared === 0
+  ) {
+    const events = [...values.declared.values()].reduce((sum, count) => sum + count, 0);
+    if (events === 0) return [];
+  }
+  const listed = new Map(line.values.map((value) => [value.value, value]));
+  const problems = [
+    ...differ('values_omitted', values.omitted, line.values_omitted),
+    ...differ('the values', [...values.declared.keys()].sort(), [...listed.keys()].sort()),
+    ...countProblems([
+      ...[...values.declared].map(([name, events]) => ({ name, events, published: listed.get(name)?.events ?? null })),
+      { name: 'all undeclared values', events: values.undeclared, published: line.undeclared },
+    ]),
+  ];
+  for (const { value, first_defined: first, last_defined: last } of line.values) {
+    if (first < dayName(dayOf(course.startedUs)) || first > dayName(dayOf(now)))
+      problems.push(`${value} is defined since ${first}`);
+    if (last !== null) problems.push(`${value} is no longer defined since ${last}`);
+  }
+  return problems;
+}
+
+/** Checks that the delays are possible: a row was accepted between its emission and the time at which all were stored. */
+function delayProblems({ line: { delay_ms: delay }, expected, course, now }: Compared): string[] {
+  if (delay === null) return [];
+  const { p50, p90, labels } = delay;
+  const longest = Math.max(
+    0,
+    ...expected.rows.map(({ acceptedUs, authoredUs }) => settledAfter(course, acceptedUs, now) - authoredUs),
+  );
+  const problems: string[] = [];
+  if (labels < 1 || labels > expected.rows.length + expected.repeats) problems.push(`${labels} labels have a delay`);
+  // A percentile is the bound of a class of delays, at most twice the delay.
+  if (p50 > p90 || p90 > (2 * longest) / 1_000 + 10) problems.push(`the delays are ${p50} and ${p90} ms`);
+  return problems;
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  checkDefinitionsHeader,
+  checkLabeler,
+  checkLabelerDefinitions,
+  checkLabelersHeader,
+  type DefinitionsHeader,
+  type LabelerDefinitionsLine,
+  type LabelerLine,
+  type LabelersHeader,
+  maxDefinitionsBytes,
+  maxDefinitionsLineBytes,
+  maxLabelerLineBytes,
+  maxLabelersBytes,
+} from '../../../src/artifact/labelers.ts';
+import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
+import type { Check } from '../../../src/artifact/schema.ts';
+
+/** The two files of a labelers artifact and the overview of the same instant. */
+export interface LabelersSet {
+  readonly header: LabelersHeader;
+  readonly labelers: readonly LabelerLine[];
+  readonly definitionsHeader: DefinitionsHeader;
+  readonly definitions: readonly LabelerDefinitionsLine[];
+  readonly overview: RecentOverview;
+}
+
+/** Names of the files of a labelers artifact in the artifact directory. */
+const fileNames = ['labelers.ndjson', 'labeler-definitions.ndjson', 'labels-overview.json'] as const;
+
+/** Reads the files of an artifact directory; null while they are not of one instant. Throws if a line is malformed. */
+export async function readLabelersSet(folder: string): Promise<LabelersSet | null> {
+  const texts = await Promise.all(fileNames.map((name) => readFile(join(folder, name), 'utf8'))).catch(() => null);
+  const [labelers, definitions, overviewText] = texts ?? [];
+  if (labelers === undefined || definitions === undefined || overviewText === undefined) return null;
+  const set = parseLabelersSet(labelers, definitions, overviewText);
+  const { header, definitionsHeader, overview } = set;
+  const [at, generation] = [overview.generated_at, overview.acquisition.generation_id];
+  const pairs = [header, definitionsHeader].every(
+    ({ generated_at, generation_id }) => generated_at === at && generation_id === generation,
+  );
+  return pairs ? set : null;
+}
+
+/** Parses the files of an artifact. Throws if a line is malformed, too long or in the wrong place. */
+export function parseLabelersSet(labelers: string, definitions: string, overview: string): LabelersSet {
+  const lines = linesOf(labelers, maxLabelersBytes, maxLabelerLineBytes);
+  const texts = linesOf(definitions, maxDefinitionsBytes, maxDefinitionsLineBytes);
+  const set = {
+    header: parsed(checkLabelersHeader, lines[0]),
+    labelers: lines.slice(1).map((line) => parsed(checkLabeler, line)),
+    definitionsHeader: parsed(checkDefinitionsHeader, texts[0]),
+    definitions: texts.slice(1).map((line) => parsed(checkLabelerDefinitions, line)),
+    overview: JSON.parse(overview) as RecentOverview,
+  };
+  requireSorted(set.labelers.map(({ did }) => did));
+  requireSorted(set.definitions.map(({ did }) => did));
+  return set;
+}
+
+function linesOf(text: string, maxBytes: number, maxLine: number): string[] {
+  if (Buffer.byteLength(text) > maxBytes) throw new Error(`a file has more than ${maxBytes} bytes`);
+  if (!text.endsWith('\n')) throw new Error('a file does not end with a line feed');
+  const lines = text.slice(0, -1).split('\n');
+  for (const [index, line] of lines.entries()) {
+    // The header has no bound of its own.
+    if (index > 0 && Buffer.byteLength(line) > maxLine) throw new Error(`line ${index} has more than ${maxLine} bytes`);
+  }
+  return lines;
+}
+
+function parsed<T>(check: Check<T>, line: string | undefined): T {
+  const result = check(JSON.parse(line ?? 'null'));
+  if (!result.ok) throw new Error(`${result.pointer} ${result.why} in ${line?.slice(0, 200)}`);
+  return result.value;
+}
+
+function requireSorted(dids: readonly string[]): void {
+  const at = dids.findIndex((did, index) => index > 0 && did <= (dids[index - 1] ?? ''));
+  if (at >= 0) throw new Error(`line ${at + 1} is not in the order of the DIDs`);
+}

@@ -1,0 +1,78 @@
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { EmittedLabel } from '../../../sim/labelers/truth.ts';
+import { verdict } from '../../../sim/labelers/truth.ts';
+import type { Micros } from '../../../src/contract/timestamp.ts';
+import { micros } from '../../../src/store/time.ts';
+import type { Role } from '../roles.ts';
+import type { Course } from './course.ts';
+
+/** Minimum number of labels that a labeler signs again within an hour which count as repeats and not as acts. */
+const minRepeats = 100;
+
+/** A label that the instrument must have accepted. */
+export interface AcceptedRow {
+  readonly value: string;
+  readonly removed: boolean;
+  /** Earliest instant of the acceptance. */
+  readonly acceptedUs: Micros;
+  /** Instant that the labeler wrote into the label. */
+  readonly authoredUs: Micros;
+  readonly signature: 'verified' | 'invalid' | 'unsigned';
+}
+
+/** Accepted labels of a labeler. */
+export interface AcceptedRows {
+  /** Labels without repeats, in the order of their acceptance. */
+  readonly rows: readonly AcceptedRow[];
+  readonly repeats: number;
+  /** Labels with repeats. */
+  readonly all: readonly AcceptedRow[];
+}
+
+/**
+ * Returns the labels that a labeler served and that the rules of admission accept, each one once. A labeler that was
+ * found late served its earlier labels after it was found.
+ */
+export function acceptedRows(labeler: Labeler, role: Role | null, course: Course, now: Micros): AcceptedRows {
+  const rows: AcceptedRow[] = [];
+  const all: AcceptedRow[] = [];
+  const known = new Set<string>();
+  for (let n = 1; n <= labeler.edge; n += 1) {
+    const label: EmittedLabel = {
+      ...labeler.log.label(n),
+      labeler: labeler.did,
+      seq: labeler.database.seqOf(n),
+      served: labeler.served.has(n),
+    };
+    const foundUs = role?.act === 'found' ? (course.found?.start ?? now) : course.startedUs;
+    const acceptedUs = micros(Math.max(label.emittedUs, foundUs));
+    if (!label.served || acceptedUs > now || verdict(label, course.startedUs, acceptedUs) !== null) continue;
+    const { uri, cid = null, val, neg = false, cts, exp = null } = label.label as Readonly<Record<string, unknown>>;
+    const identity = JSON.stringify([uri, cid, val, neg, cts, exp]);
+    if (known.has(identity)) continue;
+    known.add(identity);
+    const row = {
+      value: String(val),
+      removed: neg === true,
+      acceptedUs,
+      authoredUs: micros(Date.parse(String(cts)) * 1000),
+      signature: signatureOf(label),
+    } as const;
+    all.push(row);
+    if (!isRepeat(labeler, n)) rows.push(row);
+  }
+  return { rows, all, repeats: all.length - rows.length };
+}
+
+function signatureOf({ odd }: EmittedLabel): AcceptedRow['signature'] {
+  if (odd === 'unsigned') return 'unsigned';
+  return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';
+}
+
+/** Returns true if the label is one of many that the labeler signed again after a change of its key. */
+function isRepeat({ faults }: Labeler, n: number): boolean {
+  return faults.log.some(
+    ({ fault, fromN, toN }) =>
+      fault === 'sign_again' && fromN !== null && toN !== null && toN - fromN >= minRepeats && fromN <= n && n < toN,
+  );
+}

@@ -1,0 +1,68 @@
+import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
+import { fewerThanFive } from '../../../src/contract/labeler-vocabulary.ts';
+import type { AcceptedRow } from './rows.ts';
+
+/** Syntax of a label value in the lexicon; values of the system begin with an exclamation mark. */
+const valueSyntax = /^!?[a-z-]{1,100}$/;
+/** Number below which a count is not published. */
+const minPublished = 5;
+
+/** True numbers of events by value. */
+export interface ExpectedValues {
+  /** Number of events of each declared value that may be named. */
+  readonly declared: ReadonlyMap<string, number>;
+  /** Number of declared values with the syntax of label values that are not named, because they look like an identity. */
+  readonly omitted: number;
+  /** Number of events of all values that are not named. */
+  readonly undeclared: number;
+}
+
+/** Returns the numbers of events by value; a value in `unnameable` looks like an identity and is not named. */
+export function expectedValues(
+  { values, unnameable = [] }: Pick<LabelerProfile, 'values' | 'unnameable'>,
+  rows: readonly AcceptedRow[],
+): ExpectedValues {
+  const valid = values.filter((value) => valueSyntax.test(value));
+  const named = valid.filter((value) => !unnameable.includes(value));
+  const declared = new Map(named.map((value) => [value, 0]));
+  let undeclared = 0;
+  for (const { value } of rows) {
+    const count = declared.get(value);
+    if (count === undefined) undeclared += 1;
+    else declared.set(value, count + 1);
+  }
+  return { declared, omitted: valid.length - named.length, undeclared };
+}
+
+/** A published count: a number, the word for a small one, or null for one that would reveal another. */
+type Published = number | typeof fewerThanFive | null;
+
+/** A count with its true number. */
+export interface PublishedCount {
+  readonly name: string;
+  readonly published: Published;
+  readonly events: number;
+}
+
+/**
+ * Returns the problems of published counts: a number differs from the truth, a small one is published, a large one is
+ * withheld without need, or the only withheld one follows from the sum of all.
+ */
+export function countProblems(counts: readonly PublishedCount[]): string[] {
+  const problems: string[] = [];
+  const large = counts.filter(({ events }) => events >= minPublished);
+  const withheld = large.filter(({ published }) => published === null);
+  for (const { name, published, events } of counts) {
+    const wanted = events < minPublished ? fewerThanFive : events;
+    const isWithheld = events >= minPublished && published === null;
+    if (published !== wanted && !isWithheld) problems.push(`the count of ${name} is ${published}, not ${wanted}`);
+  }
+  // The sum of all counts is public, so one withheld number alone follows from the others.
+  const needed = counts.length - large.length === 1 && large.length > 0 ? 1 : 0;
+  if (withheld.length !== needed) problems.push(`${withheld.length} large counts are withheld, not ${needed}`);
+  const smallest = Math.min(...large.map(({ events }) => events));
+  for (const { name, events } of withheld) {
+    if (events !== smallest) problems.push(`${name} is withheld, although another value has fewer events`);
+  }
+  return problems;
+}

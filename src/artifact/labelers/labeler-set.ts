@@ -1,0 +1,242 @@
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { scanJson } from '../../input/json-budget.ts';
+import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
+import {
+  checkDefinitionsHeader,
+  checkLabeler,
+  checkLabelerDefinitions,
+  checkLabelersHeader,
+  type LabelerDefinitionsLine,
+  type LabelerLine,
+  type LabelersHeader,
+  maxDefinitionsLineBytes,
+  maxLabelerLineBytes,
+  maxListedLabelers,
+} from '../labelers.ts';
+import type { Malformed } from '../reading.ts';
+import type { Check } from '../schema.ts';
+import type { SliceEnd } from './slices.ts';
+
+/** The two files of the labelers artifact, decoded: every line is checked, and parsed again only on request. */
+export interface LabelerSet {
+  readonly header: LabelersHeader;
+  /** Returns true if the artifact has a line of the labeler. */
+  has(did: string): boolean;
+  /** Returns the line of a labeler; null if the artifact has none. */
+  labeler(did: string): LabelerLine | null;
+  /** Returns the definitions of a labeler; null if the artifact has none. */
+  definitions(did: string): LabelerDefinitionsLine | null;
+}
+
+/** Bytes of the two files of the labelers artifact. */
+export interface LabelerBytes {
+  readonly labelers: Buffer;
+  readonly definitions: Buffer;
+}
+
+/** Names of the two files, for the operator. */
+const fileNames = { labelers: 'labelers.ndjson', definitions: 'labeler-definitions.ndjson' } as const;
+
+/** A line that is malformed, with its number in the file. */
+export interface MalformedLine extends Malformed {
+  readonly file: string;
+  /** Number of the line, from 1. */
+  readonly line: number;
+}
+
+/** The result of decoding: `unequal` if the files are of different instants, as while they are being replaced. */
+export type DecodedLabelers =
+  | { readonly kind: 'decoded'; readonly set: LabelerSet }
+  | { readonly kind: 'unequal' }
+  | MalformedLine;
+
+/** The place of a line in its file: the first byte, and the byte after the last one. */
+type Place = readonly [start: number, end: number];
+
+/** Definitions that were decoded before: most artifacts repeat the lines of the one before under a new header. */
+interface DecodedDefinitions {
+  readonly body: Buffer;
+  readonly places: ReadonlyMap<string, Place>;
+}
+
+/**
+ * Creates a decoder of labelers artifacts. Each line is parsed and checked once, in slices of the event loop, and handed to
+ * `visit`; afterwards only the bytes and the place of each line remain in memory.
+ */
+export function labelerDecoder() {
+  let known: DecodedDefinitions | null = null;
+
+  return async (
+    bytes: LabelerBytes,
+    visit: (line: LabelerLine, header: LabelersHeader) => void,
+    sliceEnd: SliceEnd,
+  ): Promise<DecodedLabelers> => {
+    const labelers = new LineReader(bytes.labelers, fileNames.labelers, maxLabelerLineBytes, sliceEnd);
+    const definitions = new LineReader(bytes.definitions, fileNames.definitions, maxDefinitionsLineBytes, sliceEnd);
+    try {
+      const header = labelers.header(checkLabelersHeader, headerFault);
+      const other = definitions.header(checkDefinitionsHeader, () => null);
+      if (header.generated_at !== other.generated_at || header.generation_id !== other.generation_id) {
+        return { kind: 'unequal' };
+      }
+      const places = await labelers.lines(header.labelers, checkLabeler, (line) => {
+        const fault = labelerFault(line, header);
+        if (fault === null) visit(line, header);
+        return fault;
+      });
+      const body = definitions.rest();
+      if (!known?.body.equals(body)) {
+        known = { body, places: await definitions.lines(other.labelers, checkLabelerDefinitions, () => null) };
+      }
+      return { kind: 'decoded', set: setOf(header, labelers.rest(), places, known) };
+    } catch (error) {
+      if (error instanceof LineError) return error.fault;
+      throw error;
+    }
+  };
+}
+
+function setOf(
+  header: LabelersHeader,
+  body: Buffer,
+  places: ReadonlyMap<string, Place>,
+  definitions: DecodedDefinitions,
+): LabelerSet {
+  const parsed = (from: Buffer, place: Place | undefined): unknown =>
+    place === undefined ? null : JSON.parse(from.toString('utf8', place[0], place[1]));
+  return {
+    header,
+    has: (did) => places.has(did),
+    // The lines were checked when they were decoded.
+    labeler: (did) => parsed(body, places.get(did)) as LabelerLine | null,
+    definitions: (did) => parsed(definitions.body, definitions.places.get(did)) as LabelerDefinitionsLine | null,
+  };
+}
+
+class LineError extends Error {
+  readonly fault: MalformedLine;
+
+  constructor(fault: MalformedLine) {
+    super(fault.why);
+    this.fault = fault;
+  }
+}
+
+type Fault = Pick<Malformed, 'pointer' | 'why'>;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Reads the lines of one file. Throws LineError at the first malformed line. */
+class LineReader {
+  readonly #bytes: Buffer;
+  readonly #file: string;
+  readonly #longest: number;
+  readonly #sliceEnd: SliceEnd;
+  #at = 0;
+  #line = 0;
+  #headerEnd = 0;
+
+  constructor(bytes: Buffer, file: string, longest: number, sliceEnd: SliceEnd) {
+    this.#bytes = bytes;
+    this.#file = file;
+    this.#longest = longest;
+    this.#sliceEnd = sliceEnd;
+  }
+
+  header<T>(check: Check<T>, faultOf: (header: T) => Fault | null): T {
+    const header = this.#parsed(this.#next(), check);
+    const fault = faultOf(header);
+    if (fault) throw this.#malformed(fault);
+    this.#headerEnd = this.#at;
+    return header;
+  }
+
+  /** Returns the bytes after the header. */
+  rest(): Buffer {
+    return this.#bytes.subarray(this.#headerEnd);
+  }
+
+  /** Reads as many lines as the header states; returns their places in the bytes after the header. */
+  async lines<T extends { readonly did: string }>(
+    count: number,
+    check: Check<T>,
+    faultOf: (line: T) => Fault | null,
+  ): Promise<ReadonlyMap<string, Place>> {
+    const places = new Map<string, Place>();
+    let last = '';
+    for (let read = 0; read < count; read += 1) {
+      const place = this.#next();
+      const line = this.#parsed(place, check);
+      if (line.did <= last) throw this.#malformed({ pointer: '/did', why: 'is not after the DID of the line before' });
+      last = line.did;
+      const fault = faultOf(line);
+      if (fault) throw this.#malformed(fault);
+      places.set(line.did, [place[0] - this.#headerEnd, place[1] - this.#headerEnd]);
+      const pause = this.#sliceEnd();
+      if (pause) await pause;
+    }
+    if (this.#at < this.#bytes.length) throw this.#malformed({ pointer: '', why: 'follows the last stated line' });
+    return places;
+  }
+
+  /** Returns the place of the next line. */
+  #next(): Place {
+    const start = this.#at;
+    this.#line += 1;
+    if (start >= this.#bytes.length) throw this.#malformed({ pointer: '', why: 'is missing' });
+    const found = this.#bytes.indexOf(0x0a, start);
+    const end = found < 0 ? this.#bytes.length : found;
+    if (end - start > this.#longest)
+      throw this.#malformed({ pointer: '', why: `is longer than ${this.#longest} bytes` });
+    this.#at = end + 1;
+    return [start, end];
+  }
+
+  #parsed<T>([start, end]: Place, check: Check<T>): T {
+    const bytes = this.#bytes.subarray(start, end);
+    if (scanJson(bytes, inputLimits.labelerLine).fault !== null) {
+      throw this.#malformed({ pointer: '', why: 'has more values, fields, digits or levels than allowed' });
+    }
+    let json: unknown;
+    try {
+      json = JSON.parse(utf8.decode(bytes));
+    } catch {
+      throw this.#malformed({ pointer: '', why: 'is not one JSON value in UTF-8' });
+    }
+    if (!isObject(json)) throw this.#malformed({ pointer: '', why: 'is not an object' });
+    const checked = check(json);
+    if (!checked.ok) throw this.#malformed(checked);
+    return checked.value;
+  }
+
+  #malformed({ pointer, why }: Fault): LineError {
+    return new LineError({ kind: 'malformed', schema: null, pointer, why, file: this.#file, line: this.#line });
+  }
+}
+
+const dayText = /^\d{4}-\d{2}-\d{2}$/;
+
+function headerFault({ days, window, labelers }: LabelersHeader): Fault | null {
+  if (labelers > maxListedLabelers) return { pointer: '/labelers', why: `is more than ${maxListedLabelers}` };
+  const at = days.findIndex((day) => !dayText.test(day));
+  if (at >= 0) return { pointer: `/days/${at}`, why: 'is not a day' };
+  return inverted(window) ? { pointer: '/window', why: 'ends before it starts' } : null;
+}
+
+/** Returns the first place where a labeler's line contradicts itself or the header. */
+function labelerFault({ days, gaps, values }: LabelerLine, header: LabelersHeader): Fault | null {
+  if (days.length !== header.days.length) return { pointer: '/days', why: 'has another length than in the header' };
+  const over = days.findIndex(([, , share]) => share > 1);
+  if (over >= 0) return { pointer: `/days/${over}/2`, why: 'is more than 1' };
+  const gap = gaps.findIndex(inverted);
+  if (gap >= 0) return { pointer: `/gaps/${gap}`, why: 'ends before it starts' };
+  const value = values.findIndex(
+    ({ first_defined: first, last_defined: last }) => !dayText.test(first) || (last !== null && !dayText.test(last)),
+  );
+  return value < 0 ? null : { pointer: `/values/${value}`, why: 'has a date that is not a day' };
+}
+
+function inverted({ start, end }: { readonly start: string; readonly end: string }): boolean {
+  return (parseTimestamp(start) ?? Number.NaN) > (parseTimestamp(end) ?? Number.NaN);
+}

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LabelerLine, LabelersHeader } from '../labelers.ts';
+import type { Missing, Unreadable } from '../reading.ts';
+import type { ReadLabelerBytes } from './labeler-files.ts';
+import { type LabelerSet, labelerDecoder, type MalformedLine } from './labeler-set.ts';
+import { type SliceEnd, slices } from './slices.ts';
+
+/** A labelers artifact with what the reader prepared from it. */
+export interface PreparedLabelers<P> {
+  readonly set: LabelerSet;
+  readonly prepared: P;
+  /** SHA-256 of both files, in hex. */
+  readonly digest: string;
+  /** Modification time of the newer file, in milliseconds since 1970. */
+  readonly modifiedAt: number;
+}
+
+/** The current reading of the labelers artifact. */
+export type LabelersReading<P> =
+  /** The newest artifact, and the one before it, which may still belong to the current overview. */
+  { readonly kind: 'readable'; readonly sets: readonly PreparedLabelers<P>[] } | Missing | Unreadable | MalformedLine;
+
+/** Work of the reader on one artifact: on each line while it is decoded, and on the whole afterwards. */
+export interface Preparation<P> {
+  visit(line: LabelerLine, header: LabelersHeader): void;
+  /** Finishes the work, in slices of the event loop. */
+  finish(set: LabelerSet, sliceEnd: SliceEnd): Promise<P>;
+}
+
+/** Options of a source of the labelers artifact. */
+export interface LabelersSourceOptions<P> {
+  readonly readBytes: ReadLabelerBytes;
+  readonly prepare: () => Preparation<P>;
+  /** Interval between two attempts to read the files, in milliseconds. */
+  readonly pollMs: number;
+  /** Maximum time in milliseconds that `start` waits for the first reading. */
+  readonly firstReadingMs: number;
+  /** Returns milliseconds of a clock that is never set, for the length of slices. */
+  readonly monotonic: () => number;
+  /** Called with the first reading and with every change, for the log. */
+  readonly observe?: (reading: LabelersReading<P>) => void;
+  /** Called with an error that no reading describes. */
+  readonly failed: (error: unknown) => void;
+  /** Called after every attempt. */
+  readonly polled?: () => void;
+}
+
+/** A source of the labelers artifact, which is read in the background; a request never waits for it. */
+export interface LabelersSource<P> {
+  read(): LabelersReading<P>;
+  /** Starts background work; resolves after the first attempt to read the artifact. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Creates the source of the labelers artifact. */
+export function labelersSource<P>(options: LabelersSourceOptions<P>): LabelersSource<P> {
+  const poller = new LabelersPoller(options);
+  return { read: () => poller.read(), start: () => poller.start(), stop: () => poller.stop() };
+}
+
+class LabelersPoller<P> {
+  readonly #options: LabelersSourceOptions<P>;
+  readonly #stopping = new AbortController();
+  readonly #decode = labelerDecoder();
+  #reading: LabelersReading<P> = { kind: 'unreadable', why: 'the artifact has not been read yet' };
+  #polling: Promise<void> = Promise.resolve();
+
+  constructor(options: LabelersSourceOptions<P>) {
+    this.#options = options;
+  }
+
+  read(): LabelersReading<P> {
+    return this.#reading;
+  }
+
+  async start(): Promise<void> {
+    const first = this.#poll();
+    this.#polling = this.#pollForEver(first);
+    await Promise.race([first, delay(this.#options.firstReadingMs, undefined, { ref: false })]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#polling;
+  }
+
+  async #pollForEver(first: Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    await first;
+    while (!signal.aborted) {
+      this.#options.polled?.();
+      await delay(this.#options.pollMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await this.#poll();
+    }
+  }
+
+  async #poll(): Promise<void> {
+    try {
+      await this.#attempt();
+    } catch (error) {
+      this.#options.failed(error);
+      this.#become({ kind: 'unreadable', why: 'the artifact could not be processed' });
+    }
+  }
+
+  async #attempt(): Promise<void> {
+    const { readBytes, prepare, monotonic } = this.#options;
+    const read = await readBytes(this.#stopping.signal);
+    if (this.#stopping.signal.aborted || read.kind === 'unchanged') return;
+    if (read.kind !== 'bytes') {
+      this.#become(read);
+      return;
+    }
+    const preparation = prepare();
+    const sliceEnd = slices(monotonic);
+    const decoded = await this.#decode(read.bytes, (line, header) => preparation.visit(line, header), sliceEnd);
+    // Files of different instants are being replaced: a change of the second one follows.
+    if (decoded.kind === 'unequal') return;
+    if (decoded.kind === 'malformed') {
+      this.#become(decoded);
+      return;
+    }
+    const { set } = decoded;
+    const { digest, modifiedAt } = read;
+    const newest = { set, prepared: await preparation.finish(set, sliceEnd), digest, modifiedAt };
+    const earlier = this.#reading.kind === 'readable' ? this.#reading.sets.slice(0, 1) : [];
+    this.#become({ kind: 'readable', sets: [newest, ...earlier] });
+  }
+
+  #become(next: LabelersReading<P>): void {
+    const { kind } = this.#reading;
+    if (next.kind !== 'readable' && next.kind === kind && next.why === this.#reading.why) return;
+    this.#reading = next;
+    this.#options.observe?.(next);
+  }
+}

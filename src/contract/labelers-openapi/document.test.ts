@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { labelersOpenApi } from '../../../harness/artifacts/openapi.ts';
+import { labelerExamples as examples } from './examples.ts';
+
+const described: readonly (readonly [path: string, status: number, name: string, value: object])[] = [
+  ['/labelers.json', 200, 'list', examples.list.list],
+  ['/labelers/{did}.json', 200, 'failing', examples.one.failing],
+  ...Object.entries(examples.refused).map(([name, value]) => ['/labelers.json', 503, name, value] as const),
+  ...Object.entries(examples.notFound).map(([name, value]) => ['/labelers/{did}.json', 404, name, value] as const),
+];
+
+describe('the document of the documents about labelers', () => {
+  it.each(described)('matches the example %s %i: %s', (path, status, _name, value) => {
+    expect(labelersOpenApi.faults('get', path, status, JSON.parse(JSON.stringify(value)))).toEqual([]);
+  });
+
+  it('permits no count of a value below five', () => {
+    const { failing } = examples.one;
+    const undeclared = (count: unknown) => ({ ...failing, facts: { ...failing.facts, undeclared: count } });
+    expect(labelersOpenApi.faults('get', '/labelers/{did}.json', 200, undeclared('fewer_than_5'))).toEqual([]);
+    expect(labelersOpenApi.faults('get', '/labelers/{did}.json', 200, undeclared(4))).not.toEqual([]);
+  });
+});

@@ -1,0 +1,114 @@
+import { didPlcPattern, didWebPattern, maxDidLength } from '../identifiers.ts';
+import { labelerStates } from '../labeler-vocabulary.ts';
+import { labelerPaths } from '../labelers.ts';
+import { pathItemsOf, type Resource } from '../openapi/frame.ts';
+import { headers } from '../openapi/headers.ts';
+import { parameterComponents as factsParameters } from '../openapi/paths.ts';
+import { jsonContent } from '../openapi/responses.ts';
+import { labelerExamples as examples } from './examples.ts';
+import { htmlContent, response } from './responses.ts';
+
+/** The paths of the documents and pages about labelers. */
+
+function query(name: string, description: string, schema: object) {
+  return { name, in: 'query', required: false, description, schema } as const;
+}
+
+/** Parameter components of the OpenAPI document. */
+export const parameterComponents = {
+  ...factsParameters,
+  Did: {
+    name: 'did',
+    in: 'path',
+    required: true,
+    description: 'DID of the labeler, without percent-encoding.',
+    schema: { type: 'string', pattern: `${didPlcPattern}|${didWebPattern}`, maxLength: maxDidLength },
+    example: 'did:plc:ar7c4by46qjdydhdevvrndac',
+  },
+  Search: query('q', 'Part of a handle or DID; at most 64 bytes. A longer text is ignored.', { type: 'string' }),
+  Sort: query('sort', 'Order of the list. Default: events.', {
+    type: 'string',
+    enum: ['events', 'name', 'state', 'since', 'read'],
+  }),
+  State: query('state', 'Only labelers in this state.', { type: 'string', enum: [...labelerStates] }),
+  Page: query('page', 'Number of the page, from 1.', { type: 'integer', minimum: 1, maximum: 9999 }),
+} as const;
+
+function parameters(...names: (keyof typeof parameterComponents)[]) {
+  return names.map((name) => ({ $ref: `#/components/parameters/${name}` }));
+}
+
+const below = {
+  '400': response('BadRequest'),
+  '404': response('NotFound'),
+  '405': response('MethodNotAllowed'),
+  '408': response('RequestTimeout'),
+  '414': response('UriTooLong'),
+  '431': response('HeadersTooLarge'),
+};
+const documented = {
+  '304': response('NotModified'),
+  ...below,
+  '500': response('InternalError'),
+  '503': response('Refused'),
+};
+const asPage = { ...documented, '500': response('PageFailed'), '503': response('PageRefused') };
+const validated = headers('ContentLength', 'ETag', 'LastModified', 'CacheControl', 'Vary', 'ContentEncoding');
+
+const resources: Record<string, Resource> = {
+  [labelerPaths.list]: {
+    id: 'Labelers',
+    tag: 'labelers',
+    summary: 'All labelers that Almanac follows or followed in the window',
+    description: 'At most 5,000 labelers, sorted by DID. A document has at most 4 MiB without coding.',
+    parameters: parameters('IfNoneMatch', 'AcceptEncoding'),
+    ok: { description: 'The labelers.', headers: validated, content: jsonContent('LabelersEnvelope', examples.list) },
+    more: documented,
+  },
+  [`${labelerPaths.one}{did}.json`]: {
+    id: 'Labeler',
+    tag: 'labelers',
+    summary: 'One labeler',
+    description: 'Its state, its events by day, its gaps, its values with their definitions.',
+    pathParameters: parameters('Did'),
+    parameters: parameters('IfNoneMatch', 'AcceptEncoding'),
+    ok: { description: 'The labeler.', headers: validated, content: jsonContent('LabelerEnvelope', examples.one) },
+    more: documented,
+  },
+  [labelerPaths.page]: {
+    id: 'LabelersPage',
+    tag: 'labelers',
+    summary: 'All labelers, as a page',
+    description:
+      'Only this path reads a query. Unknown parameters and invalid values are ignored. The result of a query has no validator, and caches must not store it.',
+    parameters: parameters('Search', 'Sort', 'State', 'Page', 'IfNoneMatch', 'AcceptEncoding'),
+    ok: { description: 'The page.', headers: validated, content: htmlContent },
+    more: asPage,
+  },
+  [`${labelerPaths.one}{did}`]: {
+    id: 'LabelerPage',
+    tag: 'labelers',
+    summary: 'One labeler, as a page',
+    description: 'Every number on the page comes from the JSON document of the labeler.',
+    pathParameters: parameters('Did'),
+    parameters: parameters('IfNoneMatch', 'AcceptEncoding'),
+    ok: { description: 'The page.', headers: validated, content: htmlContent },
+    more: { ...asPage, '404': response('PageNotFound') },
+  },
+  [labelerPaths.openapi]: {
+    id: 'LabelersOpenApi',
+    tag: 'service',
+    summary: 'This document',
+    description: 'The description of these documents (OpenAPI 3.1).',
+    ok: {
+      description: 'The document.',
+      headers: headers('ContentLength', 'CacheControl', 'Vary', 'ContentEncoding'),
+      content: { 'application/json': { schema: { type: 'object', description: 'An OpenAPI 3.1 document.' } } },
+    },
+    parameters: parameters('AcceptEncoding'),
+    more: { ...below, '500': response('InternalError'), '503': response('AssetUnavailable') },
+  },
+};
+
+/** Path items of the OpenAPI document. */
+export const pathItems = pathItemsOf(resources, { '204': response('Preflight'), '405': response('MethodNotAllowed') });

@@ -1,0 +1,57 @@
+import { examples } from '../openapi/examples.ts';
+import { headers } from '../openapi/headers.ts';
+import { responseComponents as factsResponses, jsonContent } from '../openapi/responses.ts';
+import { labelerExamples } from './examples.ts';
+
+/** Responses shared by several operations on labelers. */
+
+/** HTML content of a response that is a page. */
+export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for people.' } } };
+
+/** Response components of the OpenAPI document. */
+export const responseComponents = {
+  NotModified: factsResponses.NotModified,
+  NotFound: {
+    description: 'Almanac does not follow this labeler, or there is no such path.',
+    headers: headers('ContentLength', 'NoStore'),
+    content: jsonContent('Error', labelerExamples.notFound),
+  },
+  PageNotFound: {
+    description: 'Almanac does not follow this labeler. As a page.',
+    headers: headers('ContentLength', 'NoStore'),
+    content: htmlContent,
+  },
+  MethodNotAllowed: factsResponses.MethodNotAllowed,
+  BadRequest: factsResponses.BadRequest,
+  RequestTimeout: factsResponses.RequestTimeout,
+  UriTooLong: factsResponses.UriTooLong,
+  HeadersTooLarge: factsResponses.HeadersTooLarge,
+  InternalError: {
+    description: 'The document must not be served, or could not be built.',
+    headers: headers('ContentLength', 'NoStore'),
+    content: jsonContent('Error', examples.internalError),
+  },
+  Refused: {
+    description:
+      'Refused: there are no current labelers, or the label overview of the same instant is held or stale. Decided before the conditional request. Do not use an older document as current.',
+    headers: headers('ContentLength', 'NoStore'),
+    content: jsonContent('Error', labelerExamples.refused),
+  },
+  PageRefused: {
+    description: 'Refused, with the reason. As a page.',
+    headers: headers('ContentLength', 'NoStore'),
+    content: htmlContent,
+  },
+  PageFailed: {
+    description: 'The page must not be served, or could not be built. As a page.',
+    headers: headers('ContentLength', 'NoStore'),
+    content: htmlContent,
+  },
+  AssetUnavailable: factsResponses.AssetUnavailable,
+  Preflight: factsResponses.Preflight,
+} as const;
+
+/** Returns a reference to a shared response component. */
+export function response(name: keyof typeof responseComponents): { $ref: string } {
+  return { $ref: `#/components/responses/${name}` };
+}

@@ -1,0 +1,123 @@
+import type { LabelerSet } from '../../artifact/labelers/labeler-set.ts';
+import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
+import type { SliceEnd } from '../../artifact/labelers/slices.ts';
+import type { LabelerLine } from '../../artifact/labelers.ts';
+import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
+import type { LabelerSummary } from '../../contract/labelers.ts';
+import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
+import { listConclusion } from './conclusion.ts';
+import { projectSummary } from './project-labeler.ts';
+
+/** Orders in which the page lists labelers. */
+export const sortKeys = ['events', 'name', 'state', 'since', 'read'] as const;
+/** An order in which the page lists labelers. */
+export type SortKey = (typeof sortKeys)[number];
+
+/** The list of all labelers, prepared once per artifact, so that a request only selects from it. */
+export interface Catalogue {
+  /** Entries in the order of the artifact, which is that of the JSON. */
+  readonly entries: readonly LabelerSummary[];
+  /** For each order, indices of the entries. */
+  readonly orders: Readonly<Record<SortKey, Uint16Array>>;
+  /** For each entry, the text that a search looks at, in lower case. */
+  readonly searchTexts: readonly string[];
+  readonly states: Readonly<Record<LabelerState, number>>;
+  readonly conclusion: string;
+  /** All entries as one serialized JSON array. */
+  readonly json: Buffer;
+}
+
+/** Places of identities in `/labelers.json`. */
+export const listPlaces: IdentityPlaces = {
+  dids: /^\/facts\/labelers\/\d+\/did$/,
+  handles: /^\/facts\/labelers\/\d+\/handle\/name$/,
+};
+
+/**
+ * Creates the preparation of a catalogue. An entry in which the privacy scan finds an identity has its handle withheld;
+ * `alarm` is called with the place and never with the content.
+ */
+export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Catalogue> {
+  const entries: LabelerSummary[] = [];
+  const pieces: string[] = [];
+
+  return {
+    visit(line) {
+      const entry = scanned(line, entries.length, alarm);
+      entries.push(entry);
+      pieces.push(JSON.stringify(entry));
+    },
+    async finish(_set: LabelerSet, sliceEnd: SliceEnd): Promise<Catalogue> {
+      const pause = async (): Promise<void> => {
+        const ended = sliceEnd();
+        if (ended) await ended;
+      };
+      await pause();
+      const json = Buffer.from(`[${pieces.join(',')}]`);
+      await pause();
+      const names = entries.map(nameOf);
+      await pause();
+      const searchTexts = entries.map(({ did }, index) => `${names[index]}\n${did}`.toLowerCase());
+      const orders: Partial<Record<SortKey, Uint16Array>> = {};
+      for (const key of sortKeys) {
+        await pause();
+        orders[key] = orderBy(key, entries, names);
+      }
+      await pause();
+      const states = Object.fromEntries(labelerStates.map((state) => [state, 0])) as Record<LabelerState, number>;
+      for (const { state } of entries) states[state] += 1;
+      const complete = entries.filter(isComplete).length;
+      const conclusion = listConclusion({ enrolled: entries.filter(({ enrolled }) => enrolled).length, complete });
+      return { entries, orders: orders as Record<SortKey, Uint16Array>, searchTexts, states, conclusion, json };
+    },
+  };
+}
+
+function isComplete({ enrolled, state, unread_days_7d: unread }: LabelerSummary): boolean {
+  return enrolled && state === 'established' && unread === 0;
+}
+
+function scanned(line: LabelerLine, index: number, alarm: (leak: string) => void): LabelerSummary {
+  const entry = projectSummary(line);
+  const leak = findLeakExcept(listPlaces, entry, `/facts/labelers/${index}`);
+  if (leak === null) return entry;
+  alarm(describeLeak(leak));
+  return { ...entry, handle: null, handle_withheld: 'privacy' };
+}
+
+/** Returns the name under which a labeler is listed: its handle, or else its DID. */
+export function nameOf({ handle, did }: Pick<LabelerSummary, 'handle' | 'did'>): string {
+  return handle === null ? did : handle.name.toLowerCase();
+}
+
+const stateRank: ReadonlyMap<string, number> = new Map(labelerStates.map((state, rank) => [state, rank]));
+
+/** Returns the indices of the entries in an order; entries that are equal in it stay sorted by DID. */
+function orderBy(key: SortKey, entries: readonly LabelerSummary[], names: readonly string[]): Uint16Array {
+  const indices = Uint16Array.from(entries, (_, index) => index);
+  if (key === 'name') {
+    // A labeler without a handle follows those with one.
+    const texts = entries.map(({ handle }, index) => `${handle === null ? 1 : 0}${names[index]}`);
+    return indices.sort((a, b) => compareTexts(texts[a] ?? '', texts[b] ?? '') || a - b);
+  }
+  const ranks = Float64Array.from(entries, (entry) => rankOf(key, entry));
+  return indices.sort((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b);
+}
+
+function compareTexts(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Returns the number by which an entry is sorted, the smallest first. */
+function rankOf(key: Exclude<SortKey, 'name'>, entry: LabelerSummary): number {
+  switch (key) {
+    case 'events':
+      return -entry.events.week;
+    case 'state':
+      return stateRank.get(entry.state) ?? labelerStates.length;
+    case 'since':
+      return -Date.parse(entry.state_since);
+    case 'read':
+      return entry.last_answered === null ? Number.MAX_VALUE : -Date.parse(entry.last_answered);
+  }
+}

@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
+import type { LabelerLine } from '../../artifact/labelers.ts';
+import { labelerConclusion, listConclusion, unreadDays } from './conclusion.ts';
+
+const window = { start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
+const readDay: LabelerLine['days'][number] = [3, 1, 1];
+const unreadDay: LabelerLine['days'][number] = [null, null, 0];
+const partDay: LabelerLine['days'][number] = [2, 0, 0.5];
+
+function line(changes: Partial<LabelerLine>) {
+  const days = Array.from({ length: 31 }, () => readDay);
+  return { state: 'established' as const, state_since: '2026-10-06T09:30:00.000Z', days, gaps: [], ...changes };
+}
+
+function gap(start: string, end: string): LabelerLine['gaps'][number] {
+  return { start, end, reason: 'source_unavailable' };
+}
+
+const lastDays = (...days: LabelerLine['days']): LabelerLine['days'] => [
+  ...Array.from({ length: 31 - days.length }, () => readDay),
+  ...days,
+];
+
+describe('the conclusion about a labeler', () => {
+  it('names the first day that was read from its beginning after the last gap', () => {
+    const gaps = [
+      gap('2026-10-30T00:00:00Z', '2026-10-31T08:00:00Z'),
+      gap('2026-11-01T05:00:00Z', '2026-11-02T18:00:00Z'),
+    ];
+    expect(labelerConclusion(line({ gaps }), window)).toBe('Read without a gap since 3 November.');
+  });
+
+  it('names the day itself if the gap ended at midnight', () => {
+    const gaps = [gap('2026-11-01T05:00:00Z', '2026-11-03T00:00:00Z')];
+    expect(labelerConclusion(line({ gaps }), window)).toBe('Read without a gap since 3 November.');
+  });
+
+  it('names the first whole day of the window if there is no gap', () => {
+    expect(labelerConclusion(line({}), window)).toBe('Read without a gap since 22 October.');
+  });
+
+  it('counts the last days that were not read', () => {
+    expect(labelerConclusion(line({ days: lastDays(unreadDay, unreadDay, readDay) }), window)).toBe(
+      'Not read on 2 of the last 7 days; what it did then is not known.',
+    );
+  });
+
+  it('counts days that were read in part apart from those that were not read', () => {
+    expect(labelerConclusion(line({ days: lastDays(partDay, readDay) }), window)).toBe(
+      'Read only in part on 1 of the last 7 days; what it did in the gaps is not known.',
+    );
+    expect(labelerConclusion(line({ days: lastDays(partDay, unreadDay) }), window)).toBe(
+      'Not read on 1 and read only in part on 1 of the last 7 days; what it did then is not known.',
+    );
+  });
+
+  it('ignores days before the last seven', () => {
+    const days = [
+      unreadDay,
+      ...Array.from({ length: 23 }, () => unreadDay),
+      ...Array.from({ length: 7 }, () => readDay),
+    ];
+    expect(unreadDays(days)).toBe(0);
+  });
+
+  it('names the start of the gaps that last until now, across reasons', () => {
+    const gaps = [
+      gap('2026-11-18T04:00:00Z', '2026-11-19T00:00:00Z'),
+      { ...gap('2026-11-19T00:00:00Z', window.end), reason: 'ingest_paused' as const },
+    ];
+    expect(labelerConclusion(line({ gaps, days: lastDays(partDay, unreadDay, unreadDay) }), window)).toBe(
+      'Not read since 18 November; what it has done since then is not known.',
+    );
+  });
+
+  it('says that nothing is known if no day was read', () => {
+    expect(labelerConclusion(line({ days: Array.from({ length: 31 }, () => unreadDay) }), window)).toBe(
+      'Not read at any time in the window; what it did is not known.',
+    );
+  });
+
+  it('names the end of the enrolment of a labeler that left', () => {
+    const left = line({ state: 'departed', state_since: '2025-11-05T10:00:00Z' });
+    expect(labelerConclusion(left, window)).toBe(
+      'Not followed since 5 November 2025; what it has done since then is not known.',
+    );
+  });
+
+  it('claims reading without a gap only if no day of the last seven has a hole and no gap is open', () => {
+    const fixtures = labelerFixture({ count: 400, seed: 7, generatedAt: Date.parse(window.end) });
+    fc.assert(
+      fc.property(fc.constantFrom(...fixtures.labelers), (labeler) => {
+        const said = labelerConclusion(labeler, fixtures.header.window);
+        const whole = labeler.days.slice(-7).every(([, , share]) => share === 1);
+        if (said.startsWith('Read without')) expect(whole).toBe(true);
+        if (!whole) expect(said).toContain('not known');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the conclusion about all labelers', () => {
+  it.each([
+    [0, 0, 'Almanac follows no labeler, so nothing is known about any.'],
+    [2, 2, '2 of the 2 labelers that Almanac follows were read without a gap in the last 7 days.'],
+    [
+      3,
+      1,
+      '1 of the 3 labelers that Almanac follows was read without a gap in the last 7 days. The activity of the other 2 is known only in part.',
+    ],
+  ])('of %i labelers with %i read completely is correct English', (enrolled, complete, text) => {
+    expect(listConclusion({ enrolled, complete })).toBe(text);
+  });
+});

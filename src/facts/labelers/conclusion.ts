@@ -1,0 +1,92 @@
+import type { LabelerLine, LabelersHeader } from '../../artifact/labelers.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { agreeing, countText, instantText } from '../../web/format.ts';
+
+/** Conclusions in words about the coverage of labelers. A sentence never claims more than the days and gaps show. */
+
+const dayMs = 86_400_000;
+/** Number of days that a conclusion calls "the last days". */
+const recentDays = 7;
+const monthFormat = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
+const yearFormat = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+/** The parts of a labeler's line that its conclusion depends on. */
+type Covered = Pick<LabelerLine, 'state' | 'state_since' | 'days' | 'gaps'>;
+type Window = LabelersHeader['window'];
+
+/** Returns the conclusion about one labeler, in one sentence. */
+export function labelerConclusion({ state, state_since: since, days, gaps }: Covered, window: Window): string {
+  if (state === 'departed' || state === 'denied') {
+    return `Not followed since ${dateIn(millis(since), window)}; what it has done since then is not known.`;
+  }
+  if (days.every(([, , share]) => share === 0)) {
+    return 'Not read at any time in the window; what it did is not known.';
+  }
+  const unreadFrom = openGapStart(gaps, window);
+  if (unreadFrom !== null) {
+    return `Not read since ${dateIn(unreadFrom, window)}; what it has done since then is not known.`;
+  }
+  return recentGaps(days) ?? `Read without a gap since ${readSince(gaps, window)}.`;
+}
+
+/** Returns the number of the last 7 days that were not read completely. */
+export function unreadDays(days: LabelerLine['days']): number {
+  return days.slice(-recentDays).filter(([, , share]) => share < 1).length;
+}
+
+function recentGaps(days: LabelerLine['days']): string | null {
+  const recent = days.slice(-recentDays);
+  const none = recent.filter(([, , share]) => share === 0).length;
+  const part = unreadDays(days) - none;
+  const of = `of the last ${recent.length} days`;
+  if (none > 0 && part > 0) {
+    return `Not read on ${none} and read only in part on ${part} ${of}; what it did then is not known.`;
+  }
+  if (none > 0) return `Not read on ${none} ${of}; what it did then is not known.`;
+  return part > 0 ? `Read only in part on ${part} ${of}; what it did in the gaps is not known.` : null;
+}
+
+/** Returns the start of the unread time that reaches the end of the window; null if the labeler is being read. */
+function openGapStart(gaps: LabelerLine['gaps'], window: Window): number | null {
+  let start = millis(window.end);
+  for (const gap of gaps.toSorted((a, b) => millis(b.end) - millis(a.end))) {
+    if (millis(gap.end) < start) break;
+    start = Math.min(start, millis(gap.start));
+  }
+  return start < millis(window.end) ? start : null;
+}
+
+/** Returns the first day that was read from its beginning, after the last gap; an instant if there is no such day yet. */
+function readSince(gaps: LabelerLine['gaps'], window: Window): string {
+  const from = Math.max(millis(window.start), ...gaps.map(({ end }) => millis(end)));
+  const day = Math.ceil(from / dayMs) * dayMs;
+  return day < millis(window.end) ? dateIn(day, window) : instantText(new Date(from).toISOString());
+}
+
+/** Formats a UTC day, with its year unless it is that of the window's end. */
+function dateIn(instant: number, { end }: Window): string {
+  const isThisYear = new Date(instant).getUTCFullYear() === new Date(millis(end)).getUTCFullYear();
+  return (isThisYear ? monthFormat : yearFormat).format(instant);
+}
+
+function millis(timestamp: string): number {
+  return Math.floor((parseTimestamp(timestamp) ?? 0) / 1000);
+}
+
+/** Returns the conclusion about all labelers. `complete` of the `enrolled` labelers were read without a gap for 7 days. */
+export function listConclusion({
+  enrolled,
+  complete,
+}: {
+  readonly enrolled: number;
+  readonly complete: number;
+}): string {
+  if (enrolled === 0) return 'Almanac follows no labeler, so nothing is known about any.';
+  const others = enrolled - complete;
+  const were = agreeing(complete, 'was', 'were');
+  const all = `${countText(complete)} of the ${countText(enrolled)} labelers that Almanac follows ${were} read without a gap in the last ${recentDays} days.`;
+  if (others === 0) return all;
+  return others === 1
+    ? `${all} The activity of the other one is known only in part.`
+    : `${all} The activity of the other ${countText(others)} is known only in part.`;
+}

@@ -1,0 +1,74 @@
+import { type LabelerEnvelope, labelerContractIds } from '../../contract/labelers.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import type { Reply } from '../../http/reply.ts';
+import { renderPage } from '../../web/document.tsx';
+import { ageBucket, entityTag } from '../entity-tag.ts';
+import { findLeakExcept, type IdentityPlaces } from '../privacy.ts';
+import { PrivacyAlarm } from '../representation.ts';
+import { labelerEnvelope } from './envelope.ts';
+import { Kept } from './kept.ts';
+import { labelerPage } from './page/labeler.tsx';
+import type { PairOutcome } from './pair.ts';
+import { type Conditions, conditional, jsonDocument, pageDocument, refusal, type Validated } from './replies.ts';
+
+/** The document and the page of one labeler. */
+
+/** Places of identities in `/labelers/DID.json`. */
+const labelerPlaces: IdentityPlaces = { dids: /^\/facts\/did$/, handles: /^\/facts\/handle\/name$/ };
+
+type Paired = Extract<PairOutcome<unknown>, { kind: 'paired' }>;
+type Format = 'json' | 'page';
+
+/** A document that was made, or that must not be served. */
+type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonly kind: 'failed' };
+
+/**
+ * Creates the function that responds with one labeler's document or page. A document that cannot be made refuses only
+ * itself; `alarm` is called once for it.
+ */
+export function labelerDocuments(common: HeaderList, alarm: (did: string, error: unknown) => void) {
+  const kept = new Kept<Made>();
+
+  function made(paired: Paired, did: string, format: Format, now: number): Made {
+    const { pair, judgement } = paired;
+    const bucket = ageBucket(judgement.ageSeconds);
+    const key = `${format} ${did}`;
+    const known = kept.get(pair, bucket, now, key);
+    if (known) return known;
+    try {
+      const envelope = checkedEnvelope(paired, did, now);
+      const times = { modifiedAt: pair.modifiedAt, builtAt: now };
+      const tag = entityTag(`${labelerContractIds.one} ${did}`, pair.digest, bucket);
+      const validated =
+        format === 'json'
+          ? jsonDocument(Buffer.from(JSON.stringify(envelope, wellFormed)), tag, times, common)
+          : pageDocument(renderPage(labelerPage(envelope)), times, common);
+      // A body and its compressed forms have less than twice its bytes.
+      return kept.set(key, { kind: 'made', validated }, 2 * validated.replies.bytes);
+    } catch (error) {
+      alarm(did, error);
+      return kept.set(key, { kind: 'failed' }, key.length);
+    }
+  }
+
+  return (paired: Paired, did: string, format: Format, conditions: Conditions, now: number): Reply => {
+    const refusalFormat = format === 'json' ? format : { base: '..' };
+    if (!paired.pair.labelers.set.has(did)) return refusal('unknown_labeler', refusalFormat, common);
+    const found = made(paired, did, format, now);
+    if (found.kind === 'failed') return refusal('internal_error', refusalFormat, common);
+    return conditional(found.validated, conditions);
+  };
+}
+
+function checkedEnvelope({ pair, judgement }: Paired, did: string, now: number): LabelerEnvelope {
+  const envelope = labelerEnvelope(pair, did, judgement, now);
+  if (envelope === null) throw new Error('the artifact has no such labeler');
+  const leak = findLeakExcept(labelerPlaces, envelope);
+  if (leak) throw new PrivacyAlarm(leak);
+  return envelope;
+}
+
+/** Replaces unpaired surrogates by U+FFFD: an artifact may contain them, and many clients reject such a document. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
+}

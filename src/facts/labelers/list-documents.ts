@@ -1,0 +1,85 @@
+import { labelerContractIds } from '../../contract/labelers.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import type { Reply } from '../../http/reply.ts';
+import { chooseCoding } from '../../http/representation/accept-encoding.ts';
+import { renderPage } from '../../web/document.tsx';
+import { ageBucket, entityTag } from '../entity-tag.ts';
+import { findLeakExcept } from '../privacy.ts';
+import { PrivacyAlarm } from '../representation.ts';
+import { type Catalogue, listPlaces } from './catalogue.ts';
+import { codedInBackground } from './coded-reply.ts';
+import { listEnvelope } from './envelope.ts';
+import { Kept } from './kept.ts';
+import { listPage } from './page/list.tsx';
+import type { Pair, PairOutcome } from './pair.ts';
+import { isPlain, type ListQuery, plainQuery, selectPage } from './query.ts';
+import { type Conditions, conditional, jsonDocument, pageDocument, passingPage, type Validated } from './replies.ts';
+
+/** The document and the page of all labelers. */
+
+type Paired = Extract<PairOutcome<Catalogue>, { kind: 'paired' }>;
+
+/** Serialized empty list, in whose place the prepared entries are inserted. */
+const emptyList = '"labelers":[]';
+
+/** Creates the functions that respond with the list. Each throws PrivacyAlarm if the list must not be served. */
+export function listDocuments(common: HeaderList) {
+  const documents = new Kept<Validated>();
+  const pages = new Kept<Validated>();
+
+  function document({ pair, judgement }: Paired, now: number): Validated {
+    const bucket = ageBucket(judgement.ageSeconds);
+    const known = documents.get(pair, bucket, now, '');
+    if (known) return known;
+    const envelope = checkedEnvelope(pair, judgement, now);
+    const etag = entityTag(labelerContractIds.list, pair.digest, bucket);
+    const times = { modifiedAt: pair.modifiedAt, builtAt: now };
+    const body = withEntries(JSON.stringify(envelope), pair.labelers.prepared.json);
+    return documents.set('', jsonDocument(body, etag, times, common, codedInBackground), 0);
+  }
+
+  function plainPage(paired: Paired, now: number): Validated {
+    const { pair, judgement } = paired;
+    const known = pages.get(pair, ageBucket(judgement.ageSeconds), now, '');
+    if (known) return known;
+    const times = { modifiedAt: pair.modifiedAt, builtAt: now };
+    return pages.set('', pageDocument(rendered(paired, plainQuery, now), times, common), 0);
+  }
+
+  return {
+    document: (paired: Paired, conditions: Conditions, now: number): Reply =>
+      conditional(document(paired, now), conditions),
+    page(paired: Paired, query: ListQuery, conditions: Conditions, now: number): Reply {
+      if (isPlain(query)) return conditional(plainPage(paired, now), conditions);
+      return passingPage(rendered(paired, query, now), chooseCoding(conditions.acceptEncoding), common);
+    },
+    /** Makes the large document before a client requests it. */
+    warm(paired: Paired, now: number): void {
+      document(paired, now);
+    },
+  };
+}
+
+function checkedEnvelope(pair: Pair<Catalogue>, judgement: Paired['judgement'], now: number) {
+  const envelope = listEnvelope(pair, judgement, now);
+  const leak = findLeakExcept(listPlaces, envelope);
+  if (leak) throw new PrivacyAlarm(leak);
+  return envelope;
+}
+
+/** Inserts the serialized entries; within a string, JSON would escape the quotes of the empty list. */
+function withEntries(text: string, entries: Buffer): Buffer {
+  const at = text.indexOf(emptyList) + emptyList.length - '[]'.length;
+  return Buffer.concat([Buffer.from(text.slice(0, at).toWellFormed()), entries, Buffer.from(text.slice(at + 2))]);
+}
+
+function rendered({ pair, judgement }: Paired, query: ListQuery, now: number): string {
+  const { prepared, set } = pair.labelers;
+  const selected = selectPage(prepared, query);
+  const rows = selected.shown.flatMap((index) => {
+    const summary = prepared.entries[index];
+    const line = summary && set.labeler(summary.did);
+    return summary && line ? [{ index, summary, days: line.days }] : [];
+  });
+  return renderPage(listPage({ envelope: checkedEnvelope(pair, judgement, now), query, selected, rows }));
+}

@@ -1,0 +1,201 @@
+import type { LabelerLine } from '../../../artifact/labelers.ts';
+import type { LabelerSummary, LabelersEnvelope } from '../../../contract/labelers.ts';
+import { Count, Instant } from '../../../web/figures.tsx';
+import { Foreign } from '../../../web/foreign.tsx';
+import { agreeing } from '../../../web/format.ts';
+import type { PageParts } from '../../../web/page-body.tsx';
+import { Quote } from '../../page/pieces.tsx';
+import type { SortKey } from '../catalogue.ts';
+import { isPlain, type ListPage, type ListQuery, queryText } from '../query.ts';
+import { DayBars } from './bars.tsx';
+import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
+import { SearchForm, sortLink } from './search-form.tsx';
+import { enumeration, foundText, stateText } from './words.ts';
+
+/** An entry of the list with its days. */
+export interface ListedLabeler {
+  /** Index of the entry in the JSON. */
+  readonly index: number;
+  readonly summary: LabelerSummary;
+  readonly days: LabelerLine['days'];
+}
+
+/** Content of the page of all labelers. */
+export interface ListPageProps {
+  /** Envelope of the list; its entries may be missing. */
+  readonly envelope: LabelersEnvelope;
+  readonly query: ListQuery;
+  readonly selected: ListPage;
+  readonly rows: readonly ListedLabeler[];
+}
+
+/** Returns the page of all labelers. */
+export function listPage(props: ListPageProps): PageParts {
+  const parts = labelerPageParts(
+    '.',
+    {
+      title: 'Labelers of the AT Protocol network',
+      description: 'The labelers that Almanac follows, with the coverage of the observation of each.',
+      origin: props.envelope.provenance.origin,
+    },
+    <Body {...props} />,
+  );
+  // Only the plain page is for search engines.
+  return { ...parts, indexed: parts.indexed && isPlain(props.query) };
+}
+
+function Body({ envelope, query, selected, rows }: ListPageProps) {
+  const { facts, caveats, generated_at: made } = envelope;
+  return (
+    <>
+      <h1>Labelers of the AT Protocol network</h1>
+      <p class="verdict">
+        <Quote text={facts.conclusion} at="labelers/facts/conclusion" />
+      </p>
+      <p class="soft">
+        Labelers are public moderation services. The counts are observed applications and removals of labels. Made on{' '}
+        <Instant value={made} at="labelers/generated_at" precision="second" />.
+      </p>
+      <SearchForm query={query} states={facts.states} />
+      <section aria-labelledby="list">
+        <h2 id="list">{query.q === '' && query.state === null ? 'All labelers' : 'Labelers found'}</h2>
+        <Found envelope={envelope} query={query} selected={selected} />
+        {rows.length === 0 ? null : <Table rows={rows} query={query} />}
+        <Pages query={query} selected={selected} />
+      </section>
+      <section aria-labelledby="json">
+        <h2 id="json">The same data as JSON</h2>
+        <p>
+          <a href="./labelers.json">All labelers</a> as one document, described in{' '}
+          <a href="./labelers/openapi.json">an OpenAPI document</a>. It needs no key.
+        </p>
+      </section>
+      <CaveatList caveats={caveats} at="labelers" />
+    </>
+  );
+}
+
+function Found({ envelope, query, selected }: Omit<ListPageProps, 'rows'>) {
+  const { omitted } = envelope.facts;
+  return (
+    <p data-name="found">
+      <Count value={selected.found} /> {agreeing(selected.found, 'labeler', 'labelers')}
+      {query.q === '' ? null : (
+        <span data-name="q">
+          {' '}
+          with <Foreign text={query.q} max={64} /> in the name or DID
+        </span>
+      )}
+      {query.state === null ? null : <> in the state “{stateText[query.state]}”</>}
+      {selected.pages === 1 ? null : (
+        <>
+          , page <Count value={selected.page} /> of <Count value={selected.pages} />
+        </>
+      )}
+      .
+      {omitted === 0 ? null : (
+        <>
+          {' '}
+          <Count value={omitted} at="labelers/facts/omitted" /> more are not listed.
+        </>
+      )}
+    </p>
+  );
+}
+
+const columns = [
+  ['name', 'Labeler'],
+  ['state', 'State'],
+  ['events', 'Events in 7 days'],
+] as const satisfies readonly (readonly [SortKey, string])[];
+
+function Table({ rows, query }: Pick<ListPageProps, 'rows' | 'query'>) {
+  return (
+    <table class="kinds labelers-list">
+      <thead>
+        <tr>
+          {columns.map(([key, title]) => (
+            <th
+              key={key}
+              scope="col"
+              class={key === 'events' ? 'number' : undefined}
+              aria-sort={query.sort === key ? (key === 'events' ? 'descending' : 'ascending') : undefined}
+            >
+              {query.sort === key ? title : <a href={sortLink(query, key)}>{title}</a>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <Row key={row.index} {...row} />
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Row({ index, summary, days }: ListedLabeler) {
+  const { did, handle, state, last_answered: answered, found_by: found, events, unread_days_7d: unread } = summary;
+  const at = `labelers/facts/labelers/${index}`;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={`./labelers/${did}`}>
+          {handle === null ? (
+            <code data-said={`${at}/did`}>{did}</code>
+          ) : (
+            <Handle handle={handle} at={`${at}/handle`} />
+          )}
+        </a>
+        {handle === null ? null : (
+          <small>
+            {handle.confirmed ? null : 'Handle not confirmed. '}
+            <code data-said={`${at}/did`}>{did}</code>
+          </small>
+        )}
+      </th>
+      <td>
+        {stateText[state]}
+        <small>
+          {answered === null ? (
+            'Never responded'
+          ) : (
+            <>
+              Responded <Instant value={answered} at={`${at}/last_answered`} />
+            </>
+          )}
+        </small>
+        {found.length === 0 ? null : <small>Found in {enumeration(found.map((way) => foundText[way]))}</small>}
+      </td>
+      <td class="number">
+        <Count value={events.week} at={`${at}/events/week`} />
+        <DayBars days={days} />
+        {unread === 0 ? null : (
+          <small>
+            incomplete on <Count value={unread} at={`${at}/unread_days_7d`} /> {agreeing(unread, 'day', 'days')}
+          </small>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Pages({ query, selected: { page, pages } }: Pick<ListPageProps, 'query' | 'selected'>) {
+  if (pages === 1) return null;
+  const link = (to: number): string => `./labelers${queryText({ ...query, page: to })}`;
+  return (
+    <nav class="pages" aria-label="Pages of the list">
+      {page === 1 ? null : (
+        <a href={link(page - 1)} rel="prev">
+          Previous page
+        </a>
+      )}
+      {page === pages ? null : (
+        <a href={link(page + 1)} rel="next">
+          Next page
+        </a>
+      )}
+    </nav>
+  );
+}

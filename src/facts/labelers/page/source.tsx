@@ -1,0 +1,100 @@
+import type { ComponentChildren } from 'preact';
+import type { LabelerFacts } from '../../../contract/labelers.ts';
+import { signatureVerdicts } from '../../../contract/vocabulary.ts';
+import { Count, Instant } from '../../../web/figures.tsx';
+import { Quote, Unknown } from '../../page/pieces.tsx';
+import { at } from './places.ts';
+import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
+
+/** Shows the state of a labeler as a source, with the change that would end a problem. */
+export function SourceState({ facts }: { facts: LabelerFacts }) {
+  const { state, state_since: since, remedy, found_by: found, read_by: readBy } = facts;
+  return (
+    <section aria-labelledby="state">
+      <h2 id="state">How Almanac reads this labeler</h2>
+      {remedy === null ? null : (
+        <div class="panel warn">
+          <p class="verdict">For the operator of this labeler</p>
+          <p>
+            <Quote text={remedy} at={`${at}/remedy`} />
+          </p>
+        </div>
+      )}
+      <dl class="particulars">
+        <Particular name="State">
+          {stateText[state]}, since <Instant value={since} at={`${at}/state_since`} />
+        </Particular>
+        <Particular name="Found in">
+          {found.length === 0 ? <Unknown>not known</Unknown> : enumeration(found.map((way) => foundText[way]))}
+        </Particular>
+        <Particular name="Read">{readBy === null ? 'not now' : readByText[readBy]}</Particular>
+        <Particular name="First response">
+          <Known value={facts.first_answered} pointer="first_answered" />
+        </Particular>
+        <Particular name="Last response">
+          <Known value={facts.last_answered} pointer="last_answered" />
+        </Particular>
+        <Particular name="Last row accepted">
+          <Known value={facts.last_row} pointer="last_row" />
+        </Particular>
+        <Particular name="Its database">{replacesText(facts.replaces_rows)}</Particular>
+      </dl>
+    </section>
+  );
+}
+
+function replacesText(replaces: boolean | null): string {
+  if (replaces === null) return 'It is not known whether it keeps every row of a label.';
+  return replaces
+    ? 'It keeps only the newest row of a label: events while it was not read cannot be read later.'
+    : 'It keeps every row of a label, so that gaps can be filled in later.';
+}
+
+function Known({ value, pointer }: { value: string | null; pointer: string }) {
+  return value === null ? <Unknown>none</Unknown> : <Instant value={value} at={`${at}/${pointer}`} />;
+}
+
+function Particular({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+/** Shows the results of signature checks and the delay of live labels. */
+export function Checks({ facts }: { facts: LabelerFacts }) {
+  const { counted_since: since, signatures, delay_ms: delay } = facts;
+  return (
+    <section aria-labelledby="checks">
+      <h2 id="checks">Signatures and delay</h2>
+      {since === null || signatures === null ? (
+        <p>Signatures are not counted yet.</p>
+      ) : (
+        <>
+          <p class="soft">
+            Counted since <Instant value={since} at={`${at}/counted_since`} />.
+          </p>
+          <ul>
+            {signatureVerdicts.map((verdict) => (
+              <li key={verdict}>
+                <Count value={signatures[verdict]} at={`${at}/signatures/${verdict}`} /> {verdictText[verdict]}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {delay === null ? (
+        <p>The delay of its labels is not known.</p>
+      ) : (
+        <p>
+          From the time that the labeler wrote into a label to its acceptance: at most{' '}
+          <Count value={delay.p50} at={`${at}/delay_ms/p50`} /> ms for one half of the labels that arrived live, and at
+          most <Count value={delay.p90} at={`${at}/delay_ms/p90`} /> ms for nine of ten. They are{' '}
+          <Count value={delay.labels} at={`${at}/delay_ms/labels`} /> labels.
+        </p>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import type { DiscoveryWay, LabelerState, ReadingTransport } from '../../../contract/labeler-vocabulary.ts';
+import type { GapReason, SignatureVerdict } from '../../../contract/vocabulary.ts';
+import type { SortKey } from '../catalogue.ts';
+
+/** Plain English texts for the vocabulary of labelers. The texts contain no numbers. */
+
+/** Names of the states of a labeler. */
+export const stateText: Readonly<Record<LabelerState, string>> = {
+  established: 'Read',
+  probing: 'Being tried',
+  unstarted: 'Not requested yet',
+  refused: 'Refuses requests',
+  cursor_order_unverified: 'Order of its pages not verified',
+  undated_only: 'Only labels without a date',
+  provider_rejects: 'Rejected by its provider',
+  unavailable: 'Currently failing',
+  departed: 'No longer a labeler',
+  denied: 'Not read, by decision of the operator',
+};
+
+/** Descriptions of the ways in which a labeler was found. */
+export const foundText: Readonly<Record<DiscoveryWay, string>> = {
+  seeds: 'the list that Almanac started with',
+  relay: 'the list of a relay',
+  jetstream: 'the event stream of the network',
+  directory: 'the directory of DIDs',
+};
+
+/** Descriptions of the ways in which a labeler is read. */
+export const readByText: Readonly<Record<ReadingTransport, string>> = {
+  stream: 'as a stream (subscribeLabels)',
+  pages: 'page by page (queryLabels)',
+};
+
+/** Descriptions of the reasons for the gaps of one labeler. */
+export const labelerGapText: Readonly<Record<GapReason, string>> = {
+  not_observed: 'Almanac did not read this labeler yet',
+  source_unavailable: 'the labeler could not be reached',
+  ingest_paused: 'Almanac paused its collection',
+  cursor_reset: 'the position in the labeler’s stream was lost',
+  maintenance: 'maintenance of Almanac',
+  warmup: 'before the observation began',
+  unknown: 'reason unknown',
+};
+
+/** Descriptions of the results of checking signatures. */
+export const verdictText: Readonly<Record<SignatureVerdict, string>> = {
+  verified: 'signed with the current key',
+  verified_earlier_key: 'signed with an earlier key',
+  invalid: 'with an invalid signature',
+  unsigned: 'not signed',
+  unverified: 'not verified, because no key was available',
+};
+
+/** Names of the orders of the list. */
+export const sortText: Readonly<Record<SortKey, string>> = {
+  events: 'most events first',
+  name: 'by name',
+  state: 'by state',
+  since: 'latest change of state first',
+  read: 'last read first',
+};
+
+/** Joins phrases to an English enumeration. */
+export function enumeration(phrases: readonly string[]): string {
+  const last = phrases.at(-1) ?? '';
+  return phrases.length < 2 ? last : `${phrases.slice(0, -1).join(', ')} and ${last}`;
+}

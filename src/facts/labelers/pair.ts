@@ -1,0 +1,99 @@
+import type { LabelersReading, PreparedLabelers } from '../../artifact/labelers/labelers-source.ts';
+import type { Readable } from '../../artifact/reading.ts';
+import type { RecentOverview } from '../../artifact/recent-overview.ts';
+import type { LabelArtifact } from '../../artifact/recognise.ts';
+import type { ArtifactSource } from '../../artifact/source.ts';
+import type { LabelFreshness } from '../../contract/freshness.ts';
+import { type FreshnessBounds, type Judgement, judgeLabels, labelEvidence } from '../judge.ts';
+import { labelRefusals } from '../labels-resource.ts';
+import { oncePer } from '../resource.ts';
+
+/** The label overview and the labelers artifact of one instant. */
+export interface Pair<P> {
+  readonly overview: RecentOverview;
+  readonly labelers: PreparedLabelers<P>;
+  /** Identifier of the bytes of both artifacts. */
+  readonly digest: string;
+  /** Modification time of the newer artifact, in milliseconds since 1970. */
+  readonly modifiedAt: number;
+}
+
+/** The pair that may be served at one instant, or the refusal. */
+export type PairOutcome<P> =
+  | {
+      readonly kind: 'paired';
+      readonly pair: Pair<P>;
+      readonly judgement: Extract<Judgement, { servable: true }>;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly code: (typeof labelRefusals)[keyof typeof labelRefusals];
+      readonly freshness?: LabelFreshness;
+    };
+
+/** Options of the pairing. */
+export interface PairingOptions<P> {
+  readonly overview: ArtifactSource<LabelArtifact>;
+  readonly labelers: { read(): LabelersReading<P> };
+  readonly bounds: FreshnessBounds;
+  /** Time in milliseconds for which the last pair is served while the labelers of a newer overview are being read. */
+  readonly graceMs: number;
+}
+
+/**
+ * Creates the function that pairs the two artifacts. The overview decides: if it is held, stale or unreadable, nothing is
+ * served. While the labelers of a newer overview are still being read, the last complete pair is served for a short time;
+ * its freshness is computed from its own overview.
+ */
+export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptions<P>) {
+  const evidenceOf = oncePer((artifact: LabelArtifact) => labelEvidence(artifact));
+  let complete: { readonly pair: Pair<P>; readonly artifact: LabelArtifact } | null = null;
+  let waiting: { readonly reading: Readable<LabelArtifact>; readonly since: number } | null = null;
+
+  function refused(code: Extract<PairOutcome<P>, { kind: 'refused' }>['code'], freshness?: LabelFreshness) {
+    return { kind: 'refused', code, ...(freshness ? { freshness } : {}) } as const;
+  }
+
+  return (now: number): PairOutcome<P> => {
+    const reading = overview.read();
+    if (reading.kind !== 'readable') return refused('source_unavailable');
+    const judgement = judgeLabels(evidenceOf(reading.artifact), bounds, now);
+    if (!judgement.servable) return refused(labelRefusals[judgement.state], judgement.freshness);
+    const found = labelers.read();
+    const pair = found.kind === 'readable' ? pairOf(reading, found.sets, complete?.pair ?? null) : null;
+    if (pair) {
+      complete = { pair, artifact: reading.artifact };
+      waiting = null;
+      return { kind: 'paired', pair, judgement };
+    }
+    if (found.kind !== 'readable' || complete === null) return refused('source_unavailable');
+    if (waiting?.reading !== reading) waiting = { reading, since: waiting?.since ?? now };
+    if (now - waiting.since > graceMs || now < waiting.since) return refused('source_unavailable');
+    const earlier = judgeLabels(labelEvidence(complete.artifact), bounds, now);
+    if (!earlier.servable) return refused('source_unavailable');
+    return { kind: 'paired', pair: complete.pair, judgement: earlier };
+  };
+}
+
+/** Returns the overview with the labelers of the same instant and epoch; null if there are none. */
+function pairOf<P>(
+  { artifact, digest, modifiedAt }: Readable<LabelArtifact>,
+  sets: readonly PreparedLabelers<P>[],
+  known: Pair<P> | null,
+): Pair<P> | null {
+  if (artifact.schema !== 'labels.recent-overview.v1') return null;
+  const { overview } = artifact;
+  const labelers = sets.find(
+    ({ set }) =>
+      set.header.generated_at === overview.generated_at &&
+      set.header.generation_id === overview.acquisition.generation_id,
+  );
+  if (!labelers) return null;
+  if (known?.overview === overview && known.labelers === labelers) return known;
+  return {
+    overview,
+    labelers,
+    digest: `${digest} ${labelers.digest}`,
+    modifiedAt: Math.max(modifiedAt, labelers.modifiedAt),
+  };
+}

@@ -1,0 +1,110 @@
+import type { LabelersReading } from '../../artifact/labelers/labelers-source.ts';
+import type { LabelArtifact } from '../../artifact/recognise.ts';
+import type { ArtifactSource } from '../../artifact/source.ts';
+import { isDid } from '../../contract/identifiers.ts';
+import { labelerPaths } from '../../contract/labelers.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import type { Reply } from '../../http/reply.ts';
+import type { FreshnessBounds } from '../judge.ts';
+import type { Catalogue } from './catalogue.ts';
+import { labelerDocuments } from './labeler-documents.ts';
+import { listDocuments } from './list-documents.ts';
+import { type PairOutcome, pairing } from './pair.ts';
+import { parseListQuery } from './query.ts';
+import { type Conditions, type RefusalFormat, refusal } from './replies.ts';
+
+/** Dependencies of the documents and pages about labelers. */
+export interface LabelersPublicationOptions {
+  readonly overview: ArtifactSource<LabelArtifact>;
+  readonly labelers: { read(): LabelersReading<Catalogue> };
+  readonly bounds: FreshnessBounds;
+  /** Time in milliseconds for which the last pair is served while the labelers of a newer overview are being read. */
+  readonly graceMs: number;
+  /** Headers of every response. */
+  readonly common: HeaderList;
+  /** Called with the reason if a document could not be built. The reason is not sent to clients. */
+  readonly alarm: (path: string, error: unknown) => void;
+}
+
+/** The documents and pages about labelers. */
+export interface LabelersPublication {
+  /** Returns the response for a path below the base path; null if it is no path of these documents. */
+  reply(
+    path: string,
+    target: string,
+    conditions: Conditions,
+    now: number,
+  ): { readonly route: string; readonly reply: Reply } | null;
+  /** Prepares the list before a client requests it; called in the background. */
+  warm(now: number): void;
+}
+
+/** Routes of the documents and pages about labelers, with a placeholder for the DID. */
+export const labelerRoutes = {
+  list: labelerPaths.list,
+  page: labelerPaths.page,
+  document: '/labelers/{did}.json',
+  labelerPage: '/labelers/{did}',
+} as const;
+
+const suffix = '.json';
+
+/** Creates the documents and pages about labelers. */
+export function labelersPublication(options: LabelersPublicationOptions): LabelersPublication {
+  const { common, alarm } = options;
+  const pairAt = pairing(options);
+  const list = listDocuments(common);
+  const labeler = labelerDocuments(common, (did, error) => alarm(`${labelerPaths.one}${did}`, error));
+  let alarmed: unknown;
+
+  function served(
+    now: number,
+    format: RefusalFormat,
+    respond: (paired: Extract<PairOutcome<Catalogue>, { kind: 'paired' }>) => Reply,
+  ): Reply {
+    const outcome = pairAt(now);
+    if (outcome.kind === 'refused') return refusal(outcome.code, format, common, outcome.freshness);
+    try {
+      return respond(outcome);
+    } catch (error) {
+      // Many requests may meet the same fault: report it once for each pair.
+      if (alarmed !== outcome.pair) alarm(labelerPaths.page, error);
+      alarmed = outcome.pair;
+      return refusal('internal_error', format, common);
+    }
+  }
+
+  return {
+    reply(path, target, conditions, now) {
+      if (path === labelerPaths.list) {
+        return {
+          route: labelerRoutes.list,
+          reply: served(now, 'json', (paired) => list.document(paired, conditions, now)),
+        };
+      }
+      if (path === labelerPaths.page) {
+        const respond = (): Reply =>
+          served(now, { base: '.' }, (paired) => list.page(paired, parseListQuery(target), conditions, now));
+        return { route: labelerRoutes.page, reply: respond() };
+      }
+      if (!path.startsWith(labelerPaths.one)) return null;
+      const name = path.slice(labelerPaths.one.length);
+      const isDocument = name.endsWith(suffix);
+      const did = isDocument ? name.slice(0, -suffix.length) : name;
+      if (!isDid(did)) return null;
+      const format = isDocument ? 'json' : 'page';
+      return {
+        route: isDocument ? labelerRoutes.document : labelerRoutes.labelerPage,
+        reply: served(now, isDocument ? 'json' : { base: '..' }, (paired) =>
+          labeler(paired, did, format, conditions, now),
+        ),
+      };
+    },
+    warm(now) {
+      served(now, 'json', (paired) => {
+        list.warm(paired, now);
+        return { status: 204, headers: [], body: null };
+      });
+    },
+  };
+}

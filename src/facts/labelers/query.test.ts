@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { labelerFixture } from '../../../harness/artifacts/labelers.ts';
+import { prepared } from '../../../harness/process/labelers.ts';
+import { nameOf, sortKeys } from './catalogue.ts';
+import { isPlain, pageSize, parseListQuery, plainQuery, queryText, selectPage } from './query.ts';
+
+describe('the query of the list', () => {
+  it.each([
+    ['/labelers', plainQuery],
+    ['/labelers?', plainQuery],
+    ['/labelers?x=1&days=7', plainQuery],
+    ['/labelers?sort=secret&state=unknown&page=0', plainQuery],
+    ['/labelers?page=2&page=3', { ...plainQuery, page: 2 }],
+    ['/labelers?q=%20Spam%20&sort=name&state=refused', { ...plainQuery, q: 'Spam', sort: 'name', state: 'refused' }],
+  ])('is read from %s', (target, query) => {
+    expect(parseListQuery(target)).toEqual(query);
+  });
+
+  it('has a search text of at most 64 bytes, not characters', () => {
+    expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(32))}`).q).toBe('é'.repeat(32));
+    expect(parseListQuery(`/labelers?q=${encodeURIComponent('é'.repeat(33))}`).q).toBe('');
+  });
+
+  it('is read without an error from any target, and returns from its text', () => {
+    fc.assert(
+      fc.property(fc.webQueryParameters(), fc.string({ maxLength: 20 }), (search, q) => {
+        expect(() => parseListQuery(`/labelers?${search}`)).not.toThrow();
+        const query = parseListQuery(`/labelers?q=${encodeURIComponent(q.toWellFormed())}&sort=read&page=3`);
+        expect(parseListQuery(`/labelers${queryText(query)}`)).toEqual(query);
+        expect(isPlain(query)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe('a page of the list', () => {
+  const fixture = labelerFixture({ count: 120, seed: 3 });
+
+  it('lists every labeler exactly once in every order', async () => {
+    const { prepared: catalogue } = await prepared(fixture);
+    for (const sort of sortKeys) {
+      const pages = [1, 2, 3].map((page) => selectPage(catalogue, { ...plainQuery, sort, page }));
+      expect(pages.map(({ shown }) => shown.length)).toEqual([pageSize, pageSize, 20]);
+      expect(new Set(pages.flatMap(({ shown }) => shown)).size).toBe(120);
+    }
+  });
+
+  it('is sorted as requested', async () => {
+    const { prepared: catalogue } = await prepared(fixture);
+    const { entries } = catalogue;
+    const first = (sort: (typeof sortKeys)[number]) =>
+      selectPage(catalogue, { ...plainQuery, sort }).shown.map((index) => entries[index]);
+    const weeks = first('events').map((entry) => entry?.events.week ?? 0);
+    expect(weeks).toEqual(weeks.toSorted((a, b) => b - a));
+    const names = first('name').map((entry) => (entry?.handle ? nameOf(entry) : ''));
+    expect(names).toEqual(names.toSorted());
+    expect(first('state')[0]?.state).toBe('established');
+  });
+
+  it('contains exactly the labelers that match the search text and the state', async () => {
+    const { prepared: catalogue } = await prepared(fixture);
+    const { entries } = catalogue;
+    fc.assert(
+      fc.property(fc.constantFrom('LABELER-1', '@labeler-2', 'did:plc:a', 'zzz', ''), fc.boolean(), (q, refused) => {
+        const query = { ...plainQuery, q, state: refused ? ('refused' as const) : null };
+        const text = q.toLowerCase().replace('@', '');
+        const wanted = entries.filter(
+          (entry) =>
+            (entry.did.includes(text) || entry.handle?.name.includes(text) === true) &&
+            (!refused || entry.state === 'refused'),
+        );
+        expect(selectPage(catalogue, query).found).toBe(wanted.length);
+      }),
+    );
+  });
+
+  it('is the last one if the requested one does not exist', async () => {
+    const { prepared: catalogue } = await prepared(fixture);
+    expect(selectPage(catalogue, { ...plainQuery, page: 9999 })).toMatchObject({ page: 3, pages: 3 });
+  });
+});

@@ -1,0 +1,91 @@
+import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
+import { type Catalogue, type SortKey, sortKeys } from './catalogue.ts';
+
+/** The query of the page `/labelers`: the only query that the facts surface reads. */
+
+/** Maximum length of a search text, in bytes of UTF-8. */
+export const maxSearchBytes = 64;
+/** Number of labelers on a page of the list. */
+export const pageSize = 50;
+
+/** A query of the list. */
+export interface ListQuery {
+  /** Search text; empty if there is none. */
+  readonly q: string;
+  readonly sort: SortKey;
+  readonly state: LabelerState | null;
+  /** Number of the page, from 1. */
+  readonly page: number;
+}
+
+/** The query of the plain page. */
+export const plainQuery: ListQuery = { q: '', sort: 'events', state: null, page: 1 };
+
+/**
+ * Parses the query of a request target. Unknown parameters and invalid values are ignored; of a repeated parameter, the
+ * first one counts.
+ */
+export function parseListQuery(target: string): ListQuery {
+  const at = target.indexOf('?');
+  if (at < 0) return plainQuery;
+  const given = new URLSearchParams(target.slice(at + 1));
+  const q = (given.get('q') ?? '').trim();
+  const sort = sortKeys.find((key) => key === given.get('sort'));
+  const state = labelerStates.find((known) => known === given.get('state'));
+  const page = /^[1-9][0-9]{0,3}$/.exec(given.get('page') ?? '');
+  return {
+    q: Buffer.byteLength(q) <= maxSearchBytes ? q : '',
+    sort: sort ?? plainQuery.sort,
+    state: state ?? null,
+    page: page === null ? 1 : Number(page[0]),
+  };
+}
+
+/** Returns true for the query of the plain page. */
+export function isPlain({ q, sort, state, page }: ListQuery): boolean {
+  return q === '' && sort === plainQuery.sort && state === null && page === 1;
+}
+
+/** Returns the query as text, with the parameters that differ from the plain page. */
+export function queryText(query: ListQuery): string {
+  const parameters = new URLSearchParams();
+  if (query.q !== '') parameters.set('q', query.q);
+  if (query.sort !== plainQuery.sort) parameters.set('sort', query.sort);
+  if (query.state !== null) parameters.set('state', query.state);
+  if (query.page !== 1) parameters.set('page', String(query.page));
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** A page of the list. */
+export interface ListPage {
+  /** Indices of the shown entries. */
+  readonly shown: readonly number[];
+  /** Number of entries that match the query. */
+  readonly found: number;
+  /** Number of the shown page, at most `pages`. */
+  readonly page: number;
+  readonly pages: number;
+}
+
+/** Selects the page that a query asks for; a page beyond the last one is the last one. */
+export function selectPage({ entries, orders, searchTexts }: Catalogue, query: ListQuery): ListPage {
+  const wanted = query.q.toLowerCase().replace(/^@/, '');
+  const order = orders[query.sort];
+  const matching =
+    wanted === '' && query.state === null
+      ? order
+      : order.filter(
+          (index) =>
+            (query.state === null || entries[index]?.state === query.state) &&
+            (wanted === '' || searchTexts[index]?.includes(wanted) === true),
+        );
+  const pages = Math.max(1, Math.ceil(matching.length / pageSize));
+  const page = Math.min(query.page, pages);
+  return {
+    shown: [...matching.subarray((page - 1) * pageSize, page * pageSize)],
+    found: matching.length,
+    page,
+    pages,
+  };
+}

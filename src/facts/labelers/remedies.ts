@@ -1,0 +1,28 @@
+import type { LabelerProblem } from '../../contract/labeler-vocabulary.ts';
+
+/** Sentences for operators of labelers: each problem, and the change that would end it. */
+export const remedies: Readonly<Record<LabelerProblem, string>> = {
+  authentication_required:
+    'The endpoint responds to anonymous reading with 401 or 403. Allow subscribeLabels and queryLabels without authentication.',
+  endpoint_not_public:
+    'The endpoint in the DID document is not an https address that the internet can reach. Publish a public https address as the labeler service.',
+  no_labeler_service:
+    'The DID has no document, or its document declares no labeler service. Add the service #atproto_labeler to the document.',
+  not_a_label_service:
+    'The endpoint responds with something other than labels, such as a web page. Route the paths below /xrpc/ to the labeler.',
+  dns_failed: 'The host name of the endpoint does not resolve. Restore its DNS records, or publish another endpoint.',
+  tls_failed: 'The TLS handshake with the endpoint fails. Renew its certificate, and send the whole chain.',
+  connection_failed:
+    'The endpoint refuses the connection, or closes it before a response. Check that the labeler runs and that no firewall blocks it.',
+  timed_out: 'The endpoint does not respond in time. Check the load of the labeler and of the proxy in front of it.',
+  rate_limited:
+    'The endpoint responds with 429. Allow more requests from the User-Agent that the page for operators of labelers names.',
+  server_error: 'The endpoint responds with a server error. The log of the labeler contains the cause.',
+  order_unverified:
+    'The pages of the endpoint do not prove that ids increase with time, so no position in them is safe. Serve subscribeLabels, with increasing sequence numbers.',
+  labels_undated: 'No label has a usable date. Send the field cts of each label as RFC 3339 in UTC.',
+  denied_by_operator: 'The operator of this service decided not to read this labeler. Ask the operator for the reason.',
+  share_exceeded:
+    'The labeler sent more than its share of the day, so that reading paused. It continues on the next day; a labeler that sends less is read completely.',
+  unknown: 'The cause is not known. Almanac continues to try.',
+};

@@ -1,0 +1,30 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBackoff } from '../../network/websocket/backoff.ts';
+import { day, micros, minute } from '../../store/time.ts';
+import { untilOutage } from './outage-wait.ts';
+
+const start = micros(20_000 * day);
+
+test('a source that fails is tried again within 15 seconds after its failures become an outage', () => {
+  const draws = fc.infiniteStream(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }));
+  fc.assert(
+    fc.property(draws, (stream) => {
+      const random = (): number => stream.next().value as number;
+      const backoff = createBackoff({ firstMs: 2_000, capMs: 900_000, random });
+      let now = start;
+      while (now - start <= 15 * minute) {
+        now = micros(now + (100 + untilOutage(backoff.next(), { failingSince: start, now, random })) * 1_000);
+      }
+      expect(now - start).toBeLessThan(15.3 * minute);
+    }),
+  );
+});
+
+test('the wait of a source that does not fail, or that has failed for longer, stays unchanged', () => {
+  const random = (): number => 0;
+  expect(untilOutage(900_000, { failingSince: null, now: start, random })).toBe(900_000);
+  const failing = { failingSince: start, random };
+  expect(untilOutage(900_000, { ...failing, now: micros(start + 16 * minute) })).toBe(900_000);
+  expect(untilOutage(1_000, { ...failing, now: start })).toBe(1_000);
+});

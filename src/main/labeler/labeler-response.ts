@@ -1,0 +1,17 @@
+import type Type from 'typebox';
+import { Compile } from 'typebox/compile';
+import { LabelerEnvelope } from '../../contract/labelers.ts';
+
+/** Returns the first place at which a response does not have the shape of a labeler's document; null if it has. */
+export function shapeProblem(value: unknown): string | null {
+  const validator = Compile(opened(LabelerEnvelope));
+  if (validator.Check(value)) return null;
+  const [error] = validator.Errors(value);
+  return `${error?.instancePath || '/'} ${error?.message ?? 'does not match'}`;
+}
+
+/** Returns a schema that accepts further fields, because a later version of the service may add some. */
+function opened(schema: object): Type.TSchema {
+  const text = JSON.stringify(schema, (key, value: unknown) => (key === 'additionalProperties' ? undefined : value));
+  return JSON.parse(text) as Type.TSchema;
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest';
+import { labelerDocument } from '../../../harness/labels/labeler-document.ts';
+import type { LabelerEnvelope } from '../../contract/labelers.ts';
+import { shapeProblem } from './labeler-response.ts';
+import { labelerLines } from './labeler-text.ts';
+
+const document = labelerDocument();
+const text = (changes: Partial<LabelerEnvelope['facts']> = {}, width = 80): string =>
+  labelerLines({ ...document, facts: { ...document.facts, ...changes } }, width).join('\n');
+
+describe('the document of a labeler on a terminal', () => {
+  it('begins with the name, the conclusion and the remedy', () => {
+    const lines = labelerLines(document, 80);
+    expect(lines.slice(0, 5)).toEqual([
+      'mod.example.com (did:plc:labelerlabelerlabelerlab)',
+      '',
+      'Not read on 2 of the last 7 days; what it did then is not known.',
+      'The endpoint answers 403: allow anonymous reading.',
+      '',
+    ]);
+  });
+
+  it('shows days without reading as not read, and never as zero', () => {
+    const lines = text().split('\n');
+    const from = lines.indexOf('Events by day (UTC)');
+    expect(lines.slice(from + 1, from + 6)).toEqual([
+      'day                       applied  removed  read',
+      '2026-07-01                     10        2  100\u00a0%',
+      '2026-07-02 to 2026-07-03        -        -  not read',
+      '2026-07-04                      0        0  50\u00a0%',
+      '',
+    ]);
+  });
+
+  it('shows a small count in words and a withheld one as not published', () => {
+    expect(text()).toContain('spam: 1,200 events; defined since 2026-06-20');
+    expect(text()).toContain('rude: fewer than 5 events');
+    expect(text()).toContain('bot: number not published');
+    expect(text()).toContain('all other values: fewer than 5 events');
+  });
+
+  it('quotes the definitions of the labeler, and names withheld ones', () => {
+    expect(text()).toContain('“Spam: Unwanted advertising.”');
+    expect(text()).toContain('Its definition is withheld, because it contains an identity.');
+  });
+
+  it('fits into the width of the terminal', () => {
+    for (const width of [60, 80, 120]) {
+      for (const line of labelerLines(document, width)) expect(line.length, line).toBeLessThanOrEqual(width);
+    }
+  });
+
+  it('shows no control character of any text of the service', () => {
+    const hostile = JSON.parse(
+      JSON.stringify(document, (key, value: unknown) =>
+        ['conclusion', 'remedy', 'name', 'description', 'caveats'].includes(key) && typeof value === 'string'
+          ? `\u001b[2J${value}\u202e\r\n`
+          : value,
+      ),
+    ) as LabelerEnvelope;
+    expect(shapeProblem(hostile)).toBeNull();
+    expect(labelerLines(hostile, 80).join('')).not.toMatch(/[\p{Cc}\u202e]/u);
+  });
+
+  it('says that nothing was counted where the service does not count yet', () => {
+    expect(text({ signatures: null, counted_since: null })).toContain('Signatures are not counted yet.');
+  });
+});
+
+describe('the shape of a response', () => {
+  it('matches the published schema, with further fields', () => {
+    expect(shapeProblem(document)).toBeNull();
+    expect(shapeProblem({ ...document, later: 1, facts: { ...document.facts, later: 1 } })).toBeNull();
+  });
+
+  it.each([
+    ['another contract', { ...document, contract: 'almanac.labeler/v2' }, '/contract'],
+    ['a missing conclusion', { ...document, facts: { ...document.facts, conclusion: undefined } }, '/facts'],
+    ['a text for a count', { ...document, facts: { ...document.facts, repeats: '3' } }, '/facts/repeats'],
+    ['no object', 'text', '/'],
+  ])('does not match with %s', (_, value, pointer) => {
+    expect(shapeProblem(JSON.parse(JSON.stringify(value)))).toContain(pointer);
+  });
+});

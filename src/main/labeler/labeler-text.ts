@@ -1,0 +1,160 @@
+import { fewerThanFive } from '../../contract/labeler-vocabulary.ts';
+import type { LabelerDefinition, LabelerEnvelope, LabelerFacts, LabelerValue } from '../../contract/labelers.ts';
+import { enumeration, foundText, labelerGapText, readByText, stateText } from '../../facts/labelers/page/words.ts';
+import { countText, percentText } from '../../web/format.ts';
+import { aligned, terminalText, wrapped } from './terminal-text.ts';
+
+/** Column at which the descriptions of the first table begin, in characters. */
+const labelWidth = 12;
+
+/** Returns the lines with which a terminal of a width shows a labeler's document. */
+export function labelerLines({ facts, generated_at, age_seconds, caveats }: LabelerEnvelope, width: number): string[] {
+  const heading = facts.handle === null ? facts.did : `${terminalText(facts.handle.name)} (${facts.did})`;
+  return [
+    ...wrapped(heading, width),
+    '',
+    ...wrapped(terminalText(facts.conclusion), width),
+    ...(facts.remedy === null ? [] : wrapped(terminalText(facts.remedy), width)),
+    '',
+    ...described(identityRows(facts), width),
+    ...section('Events by day (UTC)', dayLines(facts)),
+    ...section('Time that was not read', gapLines(facts, width)),
+    ...section(`Values${since(facts)}`, valueLines(facts, width)),
+    ...section(`Signatures${since(facts)}`, signatureLines(facts)),
+    ...section(
+      'Limits',
+      caveats.flatMap((caveat) => wrapped(`- ${terminalText(caveat)}`, width, 2)),
+    ),
+    '',
+    ...wrapped(`As of ${minuteOf(generated_at)}, ${Math.max(0, Math.round(age_seconds))} s ago.`, width),
+  ];
+}
+
+function identityRows(facts: LabelerFacts): (readonly [string, string])[] {
+  const { handle, handle_withheld, state, state_since, found_by, read_by, events, delay_ms, repeats } = facts;
+  const handleText =
+    handle === null
+      ? handle_withheld === undefined
+        ? 'none'
+        : 'withheld, because it contains an identity'
+      : `${terminalText(handle.name)} (${handle.confirmed ? 'confirmed' : 'claimed, not confirmed'})`;
+  return [
+    ['handle', handleText],
+    ['state', `${stateText[state]}, since ${minuteOf(state_since)}`],
+    ['found by', found_by.length === 0 ? 'not known' : enumeration(found_by.map((way) => foundText[way]))],
+    ['read by', read_by === null ? 'not being read' : readByText[read_by]],
+    ['responded', facts.first_answered === null ? 'never' : respondedText(facts)],
+    ['last label', facts.last_row === null ? 'none in the window' : minuteOf(facts.last_row)],
+    [
+      'events',
+      `${countText(events.window)} in the window, ${countText(events.week)} in 7 days, ${countText(events.day)} in 24 hours`,
+    ],
+    ...(repeats === 0
+      ? []
+      : [
+          [
+            'repeats',
+            `${countText(repeats)} rows repeat known labels after a change of key and are not counted`,
+          ] as const,
+        ]),
+    ...(delay_ms === null
+      ? []
+      : [['delay', `${countText(delay_ms.p50)} ms (median), ${countText(delay_ms.p90)} ms (90 % of labels)`] as const]),
+  ];
+}
+
+function respondedText({ first_answered: first, last_answered: last }: LabelerFacts): string {
+  return `first ${minuteOf(first ?? '')}, last ${minuteOf(last ?? '')}`;
+}
+
+/** Returns the table of days, in which consecutive days without reading are one line. */
+function dayLines({ days }: LabelerFacts): string[] {
+  const rows: string[][] = [['day', 'applied', 'removed', 'read']];
+  let unreadFrom: string | null = null;
+  for (const [at, { day, applied, removed, read_share: share }] of days.entries()) {
+    const isUnread = applied === null && removed === null;
+    if (isUnread && unreadFrom === null) unreadFrom = day;
+    const next = days[at + 1];
+    const isLast = next === undefined || next.applied !== null || next.removed !== null;
+    if (!isUnread) rows.push([day, optionalCount(applied), optionalCount(removed), percentText(share)]);
+    else if (isLast) {
+      rows.push([unreadFrom === day ? day : `${unreadFrom} to ${day}`, '-', '-', 'not read']);
+      unreadFrom = null;
+    }
+  }
+  return aligned(rows, new Set([1, 2]));
+}
+
+function gapLines({ gaps, gap_overflow: overflow }: LabelerFacts, width: number): string[] {
+  if (gaps.length === 0) return ['No gap is recorded in the window.'];
+  const rows = gaps.map(
+    ({ start, end, reason }) => `${minuteOf(start)} to ${minuteOf(end)}: ${labelerGapText[reason]}`,
+  );
+  const note = overflow ? ['There were more gaps: the closest ones are shown as one.'] : [];
+  return [...rows, ...note].flatMap((row) => wrapped(row, width, 2));
+}
+
+function valueLines(
+  { values, values_omitted: omitted, undeclared, definitions }: LabelerFacts,
+  width: number,
+): string[] {
+  const texts = new Map(definitions?.values.map((definition) => [definition.value, definition]));
+  const rows = values.flatMap((value) => [
+    ...wrapped(valueText(value), width, 2),
+    ...definitionLines(texts.get(value.value), width),
+  ]);
+  const others = `all other values: ${valueCount(undeclared)}`;
+  const note = omitted === 0 ? [] : [`${countText(omitted)} declared values are not listed.`];
+  return [...rows, others, ...note].flatMap((row) => wrapped(row, width, 2));
+}
+
+function valueText({ value, events, first_defined: first, last_defined: last }: LabelerValue): string {
+  const defined = last === null ? `defined since ${first}` : `defined from ${first} to ${last}`;
+  return `${terminalText(value)}: ${valueCount(events)}; ${defined}`;
+}
+
+/** Returns the labeler's own text about a value, in English if there is one. */
+function definitionLines(definition: LabelerDefinition | undefined, width: number): string[] {
+  if (definition === undefined) return [];
+  if (definition.withheld !== undefined)
+    return wrapped('  Its definition is withheld, because it contains an identity.', width, 2);
+  const locale = definition.locales.find(({ lang }) => /^en\b/i.test(lang)) ?? definition.locales[0];
+  if (locale === undefined) return [];
+  return wrapped(`  “${terminalText(locale.name)}: ${terminalText(locale.description)}”`, width, 2);
+}
+
+function signatureLines({ signatures }: LabelerFacts): string[] {
+  if (signatures === null) return ['Signatures are not counted yet.'];
+  return aligned(
+    Object.entries(signatures).map(([verdict, events]) => [verdict.replaceAll('_', ' '), countText(events)]),
+    new Set([1]),
+  );
+}
+
+function described(rows: readonly (readonly [string, string])[], width: number): string[] {
+  return rows.flatMap(([label, text]) => wrapped(`${label.padEnd(labelWidth)}${text}`, width, labelWidth));
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return lines.length === 0 ? [] : ['', title, ...lines];
+}
+
+function since({ counted_since: at }: LabelerFacts): string {
+  return at === null ? '' : `, counted since ${minuteOf(at)}`;
+}
+
+/** Formats the count of a value, which is not published if another count would follow from it. */
+function valueCount(events: LabelerValue['events']): string {
+  if (events === fewerThanFive) return 'fewer than 5 events';
+  return events === null ? 'number not published' : `${countText(events)} ${events === 1 ? 'event' : 'events'}`;
+}
+
+/** Formats a count of a day; a dash is a count that is not known. */
+function optionalCount(events: number | null): string {
+  return events === null ? '-' : countText(events);
+}
+
+/** Formats a timestamp to the minute. */
+function minuteOf(timestamp: string): string {
+  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`;
+}

@@ -1,0 +1,66 @@
+import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
+import { httpSchemes } from '../../input/url.ts';
+import { OperatorError } from '../../ops/errors.ts';
+import { integer, text, toggle } from '../../ops/setting.ts';
+import { resolveSettings } from '../../ops/settings.ts';
+import type { Command } from '../command.ts';
+import { operatorUrl } from '../operator-url.ts';
+import type { LabelerFailure } from './labeler-document.ts';
+
+const settings = {
+  facts: text('facts', 'URL', 'http://127.0.0.1:8400', 'base URL of a facts service'),
+  json: toggle('json', 'print the document as the service sent it'),
+  timeoutSeconds: integer('timeout-seconds', 'N', 30, { min: 1, max: 600 }, 'timeout of one response'),
+};
+
+/** Exit codes of `almanac labeler`. A command line error is 1, as for all commands. */
+export const labelerExitCodes = {
+  shown: 0,
+  refused: 2,
+  unreachable: 3,
+  unknown: 4,
+} as const satisfies Record<LabelerFailure['kind'] | 'shown', number>;
+
+/** Width of a terminal that does not report its own, in characters. */
+const defaultWidth = 80;
+
+/** `almanac labeler DID`: shows what a facts service knows of one labeler. */
+export const labelerCommand: Command = {
+  summary: 'shows one labeler: its state, activity by day, gaps and values, as its page does',
+  operands: 'DID',
+  settings,
+  exitCodes: [
+    { code: labelerExitCodes.shown, meaning: 'the document is shown' },
+    { code: 1, meaning: 'an error in the command line' },
+    {
+      code: labelerExitCodes.refused,
+      meaning: 'the service has no usable current reading, or the address is not that of a facts service',
+    },
+    { code: labelerExitCodes.unreachable, meaning: 'no response in time; try later' },
+    { code: labelerExitCodes.unknown, meaning: 'the service does not know the labeler' },
+  ],
+  async run(context) {
+    const { values, positionals } = resolveSettings(settings, context);
+    const [named] = positionals;
+    if (named === undefined || positionals.length > 1) throw new OperatorError('labeler requires exactly one DID');
+    if (!isDid(named)) throw new OperatorError(`labeler requires a DID: ${didInWords}`);
+    const url = operatorUrl('facts', values.facts, { schemes: httpSchemes, admits: ['fragment'] });
+    // Loaded on demand: other commands do not need the schemas.
+    const [{ fetchLabeler }, { labelerLines }] = await Promise.all([
+      import('./labeler-document.ts'),
+      import('./labeler-text.ts'),
+    ]);
+    const found = await fetchLabeler(canonicalDid(named), {
+      base: url.origin + url.pathname.replace(/\/+$/, ''),
+      fetch: globalThis.fetch,
+      timeoutMs: values.timeoutSeconds * 1000,
+    });
+    if (found.kind !== 'document') {
+      process.stderr.write(`almanac: ${found.why}\n`);
+      return labelerExitCodes[found.kind];
+    }
+    if (values.json) context.print(JSON.stringify(found.document, null, 2));
+    else for (const line of labelerLines(found.document, process.stdout.columns ?? defaultWidth)) context.print(line);
+    return labelerExitCodes.shown;
+  },
+};

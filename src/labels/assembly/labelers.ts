@@ -89,15 +89,6 @@ export async function createLabelers(
     { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
     { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
   );
-  return {
-    roster,
-    runner,
-    denials,
-    metadata,
-    services,
-    operations,
-    reachability: new Reachability(log),
-    add,
-    stored,
-  };
+  const parts = { roster, runner, denials, metadata, services, operations };
+  return { ...parts, reachability: new Reachability(log), add, stored };
 }

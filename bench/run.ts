@@ -15,7 +15,7 @@ const benches = [
   'weather-hosts',
   'store',
   'labels',
-  'labelers-artifact',
+  'labelers/artifact',
   'account',
   'labelers',
   'observatory',

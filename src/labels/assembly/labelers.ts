@@ -24,8 +24,13 @@ export interface Labelers {
   readonly reachability: Reachability;
   /** Adds a labeler that the seeds file, a relay or a stream names, unless its DID is denied. */
   readonly add: Roster['add'];
-  /** Sets the function that is called when a new revision of a labeler's definitions was stored. */
-  readonly onDefinitions: (stored: (did: string) => void) => void;
+  readonly stored: DefinitionsStored;
+}
+
+/** Notification that a new revision of a labeler's definitions was stored; its receiver is created later. */
+class DefinitionsStored {
+  /** Receiver of the DIDs. */
+  notify: (did: string) => void = () => undefined;
 }
 
 /** Creates the parts; reading begins when the roster is loaded. Calls `fail` if a reader fails because of the store. */
@@ -55,14 +60,14 @@ export async function createLabelers(
     labelers: () => roster.labelers,
     changed: (labeler) => follow(labeler),
   });
-  let definitionsStored: (did: string) => void = () => undefined;
+  const stored = new DefinitionsStored();
   const metadata = new LabelerMetadata({
     ...{ http, identities, store, clock, wait, log, shareOf: shares.shareOf, resolveTxt },
     labeler: (did) => {
       const labeler = roster.labeler(did);
       return labeler?.denied ? undefined : labeler;
     },
-    definitionsStored: (did) => definitionsStored(did),
+    definitionsStored: (did) => stored.notify(did),
     sourceFailed: (part) => telemetry.sourceFailed(part),
     timeoutMs: settings.timings.requestMs,
   });
@@ -70,9 +75,6 @@ export async function createLabelers(
     runner.follow(labeler);
     if (labeler.denied) metadata.forget(labeler.did);
     else metadata.resolved(labeler);
-  };
-  const onDefinitions: Labelers['onDefinitions'] = (stored) => {
-    definitionsStored = stored;
   };
   const add: Roster['add'] = (did, origin, provenance) => {
     if (roster.labeler(did) || !denials.deniesDid(did)) roster.add(did, origin, provenance);
@@ -87,15 +89,6 @@ export async function createLabelers(
     { ...base, resolve: outbound.resolveOwn, http: outbound.directory },
     { add, labeler: (did) => roster.labeler(did), documentChanged: (did) => roster.documentChanged(did) },
   );
-  return {
-    roster,
-    runner,
-    denials,
-    metadata,
-    services,
-    operations,
-    reachability: new Reachability(log),
-    add,
-    onDefinitions,
-  };
+  const parts = { roster, runner, denials, metadata, services, operations };
+  return { ...parts, reachability: new Reachability(log), add, stored };
 }

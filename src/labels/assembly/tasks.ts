@@ -48,7 +48,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
     denied: () => denials.count(),
     deniedSince: (labeler) => denials.since(labeler),
   });
-  labelers.onDefinitions((did) => publisher.definitionsChanged(did));
+  labelers.stored.notify = (did) => publisher.definitionsChanged(did);
   return {
     publish: () => publisher.publish(),
     async keep() {

@@ -1,5 +1,5 @@
 /**
- * Measures writing the labelers artifact once a minute: `node bench/labelers-artifact.ts [--labelers 700] [--rows 4]`.
+ * Measures writing the labelers artifact once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
  * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
  * the processor time of the first and of later publications, and the longest turn of the event loop.
@@ -8,16 +8,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { rosterRow } from '../harness/store/roster-row.ts';
-import { DefinitionCache } from '../src/labels/publish/labelers/definition-cache.ts';
-import { listLabelers, makeLabelers } from '../src/labels/publish/labelers/labelers-artifact.ts';
-import { writeLabelersFiles } from '../src/labels/publish/labelers/write-labelers.ts';
-import { WindowReader } from '../src/labels/publish/window/window-reader.ts';
-import { labelerFromRow } from '../src/labels/roster/known-labeler.ts';
-import type { NewObservation } from '../src/store/port.ts';
-import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
-import { day, hour, micros, minute, second } from '../src/store/time.ts';
-import { accountDid, randomOf } from './store-traffic.ts';
+import { rosterRow } from '../../harness/store/roster-row.ts';
+import { DefinitionCache } from '../../src/labels/publish/labelers/definition-cache.ts';
+import { listLabelers, makeLabelers } from '../../src/labels/publish/labelers/labelers-artifact.ts';
+import { writeLabelersFiles } from '../../src/labels/publish/labelers/write-labelers.ts';
+import { WindowReader } from '../../src/labels/publish/window/window-reader.ts';
+import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
+import type { NewObservation } from '../../src/store/port.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { day, hour, micros, minute, second } from '../../src/store/time.ts';
+import { accountDid, randomOf } from '../store-traffic.ts';
 
 const { values } = parseArgs({
   options: {

@@ -57,9 +57,7 @@ export async function enrolWithGaps(
   }
 }
 
-/**
- * Appends 500 labels per second until `stop` is aborted; resolves with the duration of each commit, in milliseconds.
- */
+/** Appends 500 labels per second until `stop` aborts. Resolves with the duration of each commit, in milliseconds. */
 export async function appendSteadily(writer: StoreWriter, now: () => number, signal: AbortSignal): Promise<number[]> {
   const plan = planDay(dayOf(now()) + 1, 100_000);
   const took: number[] = [];
@@ -74,7 +72,7 @@ export async function appendSteadily(writer: StoreWriter, now: () => number, sig
   return took;
 }
 
-/** Sends a number of sequential requests; resolves with the duration of each, in milliseconds. */
+/** Sends a number of sequential requests. Resolves with the duration of each request, in milliseconds. */
 export async function askAll(count: number, url: (n: number) => string): Promise<number[]> {
   const took: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -87,7 +85,7 @@ export async function askAll(count: number, url: (n: number) => string): Promise
   return took;
 }
 
-/** Reads all pages of an export; resolves with the number of rows and the durations. */
+/** Reads all pages of an export. Resolves with the number of rows and the durations. */
 export async function followExport(url: string, did: string) {
   const created = (await (await fetch(`${url}/exports?did=${did}&days=7`)).json()) as ExportCreated;
   const began = performance.now();
@@ -105,7 +103,7 @@ export async function followExport(url: string, did: string) {
 }
 
 /**
- * Runs concurrent clients that request ordinary accounts one after another; a refused client waits for the time in the
+ * Runs concurrent clients that request ordinary accounts in sequence. A refused client waits for the time in the
  * response.
  */
 export async function crowd(url: string, clients: number, seconds: number) {

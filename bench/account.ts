@@ -108,7 +108,7 @@ async function start(): Promise<Measured> {
       '1',
     ],
   ]);
-  // The first request is not measured, which excludes the start-up cost of the client.
+  // Do not measure the first request, to exclude the start-up cost of the client.
   await askAll(1, () => `${program.url}/`);
   return program;
 }
@@ -131,13 +131,13 @@ async function measureFirst(): Promise<void> {
         await program.stop();
       }
     }
-    report(`page, ${kind}, first of a start, cold cache`, times(took));
+    report(`page, ${kind}, first after a start, cold cache`, times(took));
   }
 }
 
 /**
- * Measures the export of the hot account from the store alone: chunks, rows and digest, without another process or a
- * socket.
+ * Measures the export of the hot account from the store alone, with chunks, rows and digest but without another process
+ * or a socket.
  */
 async function measureStore(): Promise<void> {
   const reader = openSqliteReader(store);
@@ -194,7 +194,7 @@ async function measureCrowd(url: string): Promise<void> {
   const appended = appendSteadily(writer, now, ended.signal);
   const { admitted, refused, others } = await crowd(url, Number(values.clients), Number(values.seconds));
   ended.abort();
-  report(`${values.clients} clients at once: admitted`, `${admitted.length}, ${times(admitted)}`);
+  report(`${values.clients} concurrent clients: admitted`, `${admitted.length}, ${times(admitted)}`);
   report('  refused because the store is busy, with Retry-After', String(refused));
   report('  anything else', others.length === 0 ? 'nothing' : JSON.stringify(others.slice(0, 5)));
   report('commits of 50 labels, ten a second, meanwhile', times(await appended));

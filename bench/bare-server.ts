@@ -1,5 +1,5 @@
 /**
- * Baseline server: node:http returns a constant buffer, or a constant 304, with the headers of a fact and no other
+ * Baseline server. node:http returns a constant buffer, or a constant 304, with the headers of a fact and no other
  * work.
  */
 import { readFileSync } from 'node:fs';

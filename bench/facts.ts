@@ -1,7 +1,7 @@
 /**
- * Measures the label overview, 200 and 304, and compares it with nginx, which serves the same bytes as a static file,
- * and with a bare node:http server, which serves them from memory. The server uses one core, wrk the other; rounds are
- * interleaved.
+ * Measures 200 and 304 responses of the label overview. Compares them with nginx, which serves the same bytes as a
+ * static file, and with a bare node:http server, which serves them from memory. The server uses one core and wrk the
+ * other. Rounds are interleaved.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -66,8 +66,8 @@ async function benchFacts(rounds: number, seconds: number): Promise<void> {
 }
 
 /**
- * Returns the current validator. It changes every minute with the age bucket, when a real client requests again: the
- * validator is fetched once, and `*` is not used.
+ * Returns the current validator, which changes every minute with the age bucket. The validator is fetched once, because
+ * `*` would match every response and a real client requests again after a minute.
  */
 async function validatorOf(measured: Measured): Promise<string> {
   const etag = (await fetch(measured.url + path)).headers.get('etag');

@@ -23,7 +23,7 @@ import { acceptedAt, pause, rowKey, startLabels } from './labels-program.ts';
 import { row } from './stats.ts';
 import { plainTable } from './store-day.ts';
 
-/** Index of the core of the program; this process and the simulated network use the other. */
+/** Index of the core of the program. This process and the simulated network use the other core. */
 const core = 0;
 const burstSources = 20;
 const batchRows = 500;
@@ -95,7 +95,7 @@ async function accepted(metric: (name: string) => Promise<number>, count: number
 function rowsOf(labeler: { serve(n: number): unknown }, edge: number): NewObservation[] {
   return Array.from({ length: edge }, (_, i) => {
     const label = readLabel(labeler.serve(i + 1) as Readonly<Record<string, unknown>>);
-    if (typeof label === 'string') throw new Error(`a label of the bench is ${label}`);
+    if (typeof label === 'string') throw new Error(`the signature of a label of the bench is ${label}`);
     return { label, signature: 'unverified' };
   });
 }
@@ -117,7 +117,7 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
   const sim = createSim({ seed: 5, labelers: sources, labelRate: 20, rate: 1, historyHours: 0 });
   const program = await startLabels(core, sim, await sim.start());
   try {
-    // The delay excludes labels that arrived while the streams were being opened.
+    // Exclude labels that arrived while the streams were being opened.
     await pause(3_000);
     const from = Date.now() * 1000;
     await pause(seconds * 1000);
@@ -141,7 +141,7 @@ async function measureSources(sources: number, seconds: number): Promise<void> {
     late.sort((a, b) => a - b);
     const commitMs = (commits / count) * 1000;
     report(`labels of ${sources} sources in ${seconds} s`, emitted.length, '');
-    report('served and not found again', missing, '0');
+    report('served and not stored', missing, '0');
     report('from emission to the commit that stores it, p50 ms', late[Math.floor(late.length * 0.5)] ?? Number.NaN, '');
     report(
       'from emission to the commit that stores it, p99 ms',

@@ -4,10 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { ended, type Measured, residentMiB } from './processes.ts';
 
-/**
- * Starts nginx with its defaults: one worker, default file handling, the same bytes as a static file with a fact's
- * headers.
- */
+/** Starts nginx with its defaults. One worker serves the same bytes as a static file, with the headers of a fact. */
 export async function startNginx(core: number, folder: string, body: Buffer): Promise<Measured> {
   const port = await freePort();
   const root = join(folder, 'nginx');
@@ -64,6 +61,6 @@ async function untilAnswers(url: string): Promise<void> {
       () => false,
     );
     if (answered) return;
-    if (performance.now() > deadline) throw new Error('nginx did not answer within 5 s');
+    if (performance.now() > deadline) throw new Error('nginx did not respond within 5 s');
   }
 }

@@ -89,12 +89,8 @@ async function measureAtRates(): Promise<void> {
       if (residentMb > most.resident) most = { resident: residentMb, proportional: proportionalMb };
     }
     const { cpuSeconds, pids } = processTree(pid);
-    report(
-      `memory of ${pids.length} processes, at most, in ${seconds} s`,
-      `${most.resident.toFixed(0)} MB`,
-      'under 800',
-    );
-    report('  of it, shared pages counted once', `${most.proportional.toFixed(0)} MB`);
+    report(`maximum memory of ${pids.length} processes in ${seconds} s`, `${most.resident.toFixed(0)} MB`, 'under 800');
+    report('  with shared pages counted once', `${most.proportional.toFixed(0)} MB`);
     report('processor time', `${(((cpuSeconds - before) / seconds) * 100).toFixed(1)} % of a core`);
     await measurePage(up.url);
   } finally {
@@ -129,7 +125,7 @@ async function measurePage(url: string): Promise<void> {
     }
     report('page, everything that it loads, compressed', `${(bytes / 1000).toFixed(1)} kB`, 'under 150');
     const times = readyMs.toSorted((a, b) => a - b).map((ms) => ms.toFixed(0));
-    report('page, ready after (5 times, a new browser context each)', `${times.join(', ')} ms`, 'under 1,000');
+    report('page, ready after (5 times, each in a new browser context)', `${times.join(', ')} ms`, 'under 1,000');
   } finally {
     await browser.close();
   }

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Resource use of a process and its descendants. */
 export interface ProcessTree {
   readonly pids: readonly number[];
-  /** Resident memory of all processes, in MB: shared pages count once for each process. */
+  /** Resident memory of all processes in MB. Shared pages count once for each process. */
   readonly residentMb: number;
-  /** Proportional memory of all processes, in MB: shared pages count once in total. */
+  /** Proportional memory of all processes in MB. Shared pages count once in total. */
   readonly proportionalMb: number;
   /** Processor time of all processes since their start, in seconds. */
   readonly cpuSeconds: number;
@@ -30,7 +30,7 @@ export function processTree(root: number): ProcessTree {
 
 function statOf(pid: number): { pid: number; parent: number; cpu: number }[] {
   const text = read(`/proc/${pid}/stat`);
-  // The process name is in brackets and may contain any character.
+  // Parse the fields after the process name, which is in brackets and may contain any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (fields.length < 14) return [];
   return [{ pid, parent: Number(fields[1]), cpu: (Number(fields[11]) + Number(fields[12])) / ticks }];

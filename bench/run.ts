@@ -7,7 +7,18 @@ import { join } from 'node:path';
 import { packageRoot } from '../src/main/command.ts';
 
 /** All benches in running order. */
-const benches = ['facts', 'classifier', 'frames', 'weather', 'store', 'labels', 'account', 'observatory'];
+const benches = [
+  'facts',
+  'classifier',
+  'frames',
+  'weather',
+  'store',
+  'labels',
+  'labelers-artifact',
+  'account',
+  'labelers',
+  'observatory',
+];
 
 const words = process.argv.slice(2);
 const options = words.filter((word) => word.startsWith('--'));

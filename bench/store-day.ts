@@ -40,7 +40,7 @@ export async function measureDay(folder: string, options: DayOptions, report: Re
   const opened = performance.now();
   await store.close();
   const again = openSqliteWriter({ folder: storeFolder, at: dayStart(day) });
-  report('opening after a day, its identities read again, s', (performance.now() - opened) / 1000);
+  report('opening after a day, including its identities, s', (performance.now() - opened) / 1000);
   report('open day, bytes a row', statSync(open).size / rows);
 
   if (options.plain) await measurePlain(join(folder, 'plain.sqlite'), plan, batchRows, report);
@@ -76,14 +76,14 @@ function reportQuarters(name: string, { quarters, whole, p99 }: Timing, report: 
 /** Function that appends rows that were accepted at an instant. */
 export type Append = (observations: NewObservation[], at: number) => Promise<void>;
 
-/** Appends a plan's rows in batches; returns the duration of the appending alone. */
+/** Appends a plan's rows in batches. Returns the duration of the appends alone. */
 export async function timed(plan: DayPlan, batchRows: number, append: Append): Promise<Timing> {
   const [timing] = await timedInTurn(plan, batchRows, [append]);
   if (!timing) throw new Error('the measurement of one way to append has no timing');
   return timing;
 }
 
-/** Appends a plan's rows in several ways, alternating batch by batch; returns a timing for each. */
+/** Appends a plan's rows in several ways, alternating batch by batch. Returns a timing for each way. */
 export async function timedInTurn(plan: DayPlan, batchRows: number, ways: readonly Append[]): Promise<Timing[]> {
   const rows = plan.accounts.length;
   const batches: number[][] = ways.map(() => []);
@@ -114,8 +114,8 @@ function timingOf(batches: readonly number[], rows: number): Timing {
 }
 
 /**
- * Creates a naive implementation for comparison: one table with a unique hash and an index by account and time. It is
- * as durable as the store.
+ * Creates a naive implementation for comparison. It has one table with a unique hash and an index by account and time,
+ * and is as durable as the store.
  */
 export function plainTable(path: string): {
   append: (observations: NewObservation[], at: number) => void;
@@ -140,10 +140,10 @@ export function plainTable(path: string): {
   return { append, close: () => db.close() };
 }
 
-/** Measures the sealing of the day while 500 labels per second are appended three days later. */
+/** Measures how long it takes to seal the day while 500 labels per second are appended three days later. */
 async function sealBeside(store: StoreWriter, plan: DayPlan, report: Report): Promise<void> {
   const later = planDay(plan.day + 3, 60_000);
-  // The appended rows are after the duplicate horizon, so that the day may be sealed.
+  // Append rows after the duplicate horizon, so that the day may be sealed.
   const start = micros(dayStart(later.day) + hour);
   const batchRows = 50;
   await store.append({ at: start, observations: [labelOf(later, 0)], refusals: [], positions: [] });

@@ -1,8 +1,9 @@
 /**
  * Writes sealed days with the network's distribution directly into a store's directory, clustered as after sealing: a
- * 30-day store of 42 M rows in minutes. For measurements and for tests of scale; never for a live store.
+ * 30-day store of 42 M rows in minutes. The generator is for measurements and tests of scale, and never for a live
+ * store.
  *
- *   node bench/store-generator.ts FOLDER [--days 31] [--rows 1400000] [--last 2026-11-20]
+ * node bench/store-generator.ts FOLDER [--days 31] [--rows 1400000] [--last 2026-11-20]
  */
 import { chmodSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -32,7 +33,7 @@ export interface GeneratorOptions {
   readonly progress?: (day: string, seconds: number) => void;
 }
 
-/** Creates a store of sealed days; deletes the previous content of the directory. */
+/** Creates a store of sealed days. Deletes the previous content of the directory. */
 export async function generateStore({ folder, days, rows, last, progress }: GeneratorOptions): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   const first = last - days + 1;

@@ -41,7 +41,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** Returns the DID of an account or labeler: DIDs ascend with the number, as bytes. */
+/** Returns the DID of an account or labeler. The bytes of DIDs ascend with the number. */
 export function accountDid(n: number): string {
   const bytes = Buffer.alloc(15);
   bytes.writeUIntBE(n * 16_777_216 + ((n * 40_503) & 0xffff), 0, 6);
@@ -50,7 +50,7 @@ export function accountDid(n: number): string {
   return `did:plc:${encodeBase32(bytes)}`;
 }
 
-/** Returns the number of the k-th densest account, k from 1. */
+/** Returns the number of the k-th densest account, with `k` from 1. */
 export function denseAccount(k: number): number {
   return (k * 7_919) % accounts;
 }
@@ -142,7 +142,7 @@ function labelersByDraw(): Uint8Array {
     draws.fill(labeler, at, at + Math.round(share * 1_000));
     at += Math.round(share * 1_000);
   });
-  // The remaining labelers have few rows: together the last thousandth.
+  // Give the remaining labelers the last thousandth of the rows.
   const others = labelerCount - shares.length;
   for (let i = 0; at < draws.length; i++, at++) draws[at] = shares.length + (i % others);
   return draws;
@@ -163,6 +163,6 @@ function cidTail(random: () => number): string {
   while (text.length < 51) {
     for (let value = random(), i = 0; i < 6; i++, value >>>= 5) text += alphabet.charAt(value & 31);
   }
-  // The last character of a signature has two bits that must be zero.
+  // Clear the unused bits of the last character, which must be zero.
   return `${text.slice(0, 51)}a`;
 }

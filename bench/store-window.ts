@@ -89,7 +89,7 @@ async function measureOverview(folder: string, report: Report): Promise<void> {
   report('overview counts, first time, ms', performance.now() - started);
   const times: number[] = [];
   for (let n = 0; n < 50; n++) {
-    // The end differs by some microseconds in each round, so that the edges are never whole minutes.
+    // Change the end by some microseconds in each round, so that the edges are never whole minutes.
     const now = micros(end - n * 7_777_777);
     const asked = performance.now();
     await reader.countsByLabeler({ start: micros(Math.max(window.start, now - 30 * day + 12_345)), end: now });
@@ -135,13 +135,13 @@ async function measureFullAndEmpty(folder: string, report: Report): Promise<void
   const full = openSqliteWriter({ folder, at: dayStart(first) });
   for (const day of [first, first + 1]) {
     const { whole } = await timed(planDay(day, rowsOfDay), 500, appendTo(full));
-    report(`append to a full window, ${day - first} open days before it, rows a second`, whole);
+    report(`append to a full window after ${day - first} open days, rows a second`, whole);
   }
   const plan = planDay(first + 2, rowsOfDay);
   const fresh = openSqliteWriter({ folder: empty, at: dayStart(plan.day) });
   const [inFull, inEmpty] = await timedInTurn(plan, 500, [appendTo(full), appendTo(fresh)]);
   report('append to a full window, its last two days open, rows a second', inFull?.whole ?? 0);
-  report('append to an empty store in turn with it, rows a second', inEmpty?.whole ?? 0);
+  report('append to an empty store, alternating with the full window, rows a second', inEmpty?.whole ?? 0);
   await Promise.all([full.close(), fresh.close()]);
   rmSync(empty, { recursive: true, force: true });
 }
@@ -164,7 +164,7 @@ function reportTimes(name: string, times: number[], report: Report): void {
   report(`${name}, longest ms`, times.at(-1) ?? 0);
 }
 
-/** Clears the system's page cache; returns false without permission. */
+/** Clears the system's page cache. Returns false without permission. */
 export function dropPageCache(): boolean {
   try {
     spawnSync('sync');

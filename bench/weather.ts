@@ -21,7 +21,7 @@ import { keptDays, openWindowStore } from '../src/weather/window/window-store.ts
 import { median } from './stats.ts';
 
 const rounds = 3;
-/** Mean events per second: at least 1.2 million per hour, at any hour of the day. */
+/** Mean events per second, which gives at least 1.2 million per hour at any hour of the day. */
 const rate = 480;
 const program = fileURLToPath(new URL('../bin/almanac.mjs', import.meta.url));
 
@@ -47,7 +47,7 @@ function logged(child: ChildProcess, text: string): Promise<void> {
       seen += data.toString();
       if (seen.includes(text)) resolve();
     });
-    child.once('exit', () => reject(new Error(`ended before it said "${text}": ${seen}`)));
+    child.once('exit', () => reject(new Error(`the process ended before it logged "${text}": ${seen}`)));
   });
 }
 
@@ -87,7 +87,7 @@ async function ours(jetstream: string): Promise<Backlog> {
   }
 }
 
-/** The platform's WebSocket without a parameter that the simulated host does not support. */
+/** The platform's WebSocket, with a URL without the parameter that the simulated host does not support. */
 class WithoutHello extends WebSocket {
   constructor(address: string | URL, protocols?: string | string[]) {
     const url = new URL(address);
@@ -135,7 +135,7 @@ async function summaryMs(): Promise<number[]> {
         delta.counts.fill(300 + (i % 89));
         return delta;
       });
-      // Each half hour has a short gap, so that there are many spans.
+      // Leave a short gap in each half hour, so that there are many spans.
       const observed = Array.from({ length: 48 }, (_, i) => ({
         from: from + i * 1_800_000_000,
         to: from + (i + 1) * 1_800_000_000 - 1_000_000,

@@ -1,7 +1,7 @@
 /**
  * Bundles src/ and sim/ into dist/ and the script of the pages into assets/built/, and collects the assets of
- * third-party packages. A bundle starts in a third of the time and uses 20 MB less than separate modules: the schema
- * library alone has 700 of them.
+ * third-party packages. A bundle starts in a third of the time and uses 20 MB less than separate modules, because the
+ * schema library alone has 700 modules.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ await build({
     'reading-process': 'src/account/reading/reading-process.ts',
   },
   platform: 'node',
-  // better-sqlite3 is a native module: it loads its binary from its own directory.
+  // Exclude better-sqlite3, a native module that loads its binary from its own directory.
   external: ['better-sqlite3'],
   output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
   logLevel: 'warn',
@@ -37,7 +37,7 @@ await build({
   logLevel: 'warn',
 });
 
-// Client for other programs, in Node and in browsers: one file and its types, without dependencies.
+// Client for other programs in Node and in browsers, as one file with its types and without dependencies.
 await build({
   cwd: root,
   input: 'src/client/index.ts',
@@ -58,7 +58,7 @@ mkdirSync(vendor, { recursive: true });
 for (const file of ['swagger-ui-bundle.js', 'swagger-ui.css', 'LICENSE', 'NOTICE']) {
   const copy = join(vendor, file);
   cpSync(join(root, 'node_modules', 'swagger-ui-dist', file), copy);
-  // Large files are compressed once by the build, so that the server does not compress them during requests.
+  // Compress large files in the build, so that the server does not compress them during requests.
   const bytes = readFileSync(copy);
   writeFileSync(`${copy}.gz`, gzipSync(bytes, { level: 9 }));
   writeFileSync(`${copy}.br`, brotliCompressSync(bytes));

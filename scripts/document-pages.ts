@@ -21,7 +21,8 @@ export const policyPage: DocumentPage = {
 export const forLabelersPage: DocumentPage = {
   file: 'for-labelers.md',
   title: 'Almanac: for operators of labelers',
-  description: 'Which requests a labeler receives from this service, what is kept of it, and how to ask for a change.',
+  description:
+    'Which requests a labeler receives from this service, which data the service keeps, and how to ask for a change.',
 };
 
 /** Renders a document as an HTML page. Throws on Markdown that it cannot render. */
@@ -49,7 +50,7 @@ ${blocks(file, markdown)}
 `;
 }
 
-/** Renders the subset of Markdown that these documents use; throws on any other Markdown. */
+/** Renders the subset of Markdown that these documents use. Throws on any other Markdown. */
 function blocks(file: string, markdown: string): string {
   return markdown
     .trim()
@@ -87,7 +88,7 @@ function table(lines: readonly string[]): string {
   return `<table>\n<thead>${cells(head, 'th')}</thead>\n<tbody>\n${body}\n</tbody>\n</table>`;
 }
 
-/** Renders code and bold text; throws on links. Joins the lines of a paragraph. */
+/** Renders code and bold text, and joins the lines of a paragraph. Throws on links. */
 function inline(text: string): string {
   const escaped = text
     .replaceAll(/\s*\n\s*/g, ' ')

@@ -12,9 +12,11 @@ import { parseArgs } from 'node:util';
 import type { Part } from '../harness/fuzz/child.ts';
 import { type InputName, inputLimits } from '../src/input/limits.ts';
 
-/** Heap of each process, in MiB: an eighth of the memory limit of the label instrument's unit. */
+/** Heap of each process in MiB, which is an eighth of the memory limit of the label instrument's unit. */
 const heapMib = 128;
-/** Number of inputs per process: sufficient to detect a leak, and the maximum that an interrupted run loses. */
+/**
+ * Number of inputs per process. The number suffices to detect a leak, and is the maximum that an interrupted run loses.
+ */
 const inputsPerProcess = 20_000;
 /** Maximum heap growth of a process after its inputs, in bytes. */
 const maxKept = 16 * 1024 * 1024;

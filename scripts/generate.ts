@@ -1,5 +1,5 @@
 /**
- * Writes the files that are generated from the source; with --check, only compares existing files with their generated
+ * Writes the files that are generated from the source. With --check, only compares existing files with their generated
  * content.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { clientTypes } from './client-types.ts';
 import { documentPage, forLabelersPage, policyPage } from './document-pages.ts';
 import { inputLimitsDocument } from './input-limits-doc.ts';
-import { pythonTypes } from './packages/python-types.ts';
+import { pythonTypes, pythonVersion } from './packages/python-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 
 const document = openApiDocument(packageVersion());
@@ -21,6 +21,7 @@ const files = {
   'assets/labelers-openapi.json': `${JSON.stringify(labelersOpenApiDocument(packageVersion()), null, 2)}\n`,
   'src/client/schemas.ts': await clientTypes(document),
   'clients/python/almanac_client/schemas.py': pythonTypes(document),
+  'clients/python/almanac_client/version.py': pythonVersion(packageVersion()),
   'assets/policy.html': documentPage(policyPage),
   'assets/for-labelers.html': documentPage(forLabelersPage),
   'docs/settings.md': settingsDocument(),

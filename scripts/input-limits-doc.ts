@@ -38,7 +38,7 @@ Every entry point for foreign bytes, with its limits. The limits apply to the by
 counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. Input that
 exceeds a limit is refused like malformed input, and counts only against its author.`;
 
-const tail = `A compressed answer or frame may expand to 1 MiB, and beyond that to 64 times its length.
+const tail = `A compressed response or frame may expand to 1 MiB, and beyond that to 64 times its length.
 
 The label instrument bounds the total memory of decoded input that is not yet stored, over all labelers
 (\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read meanwhile, and its pages are

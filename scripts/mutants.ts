@@ -105,7 +105,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const endsAt = performance.now() + Number(values.minutes) * 60_000;
 try {
-  // All mutants are applied before the first run, so that a mutant that no longer applies fails immediately.
+  // Apply all mutants before the first run, so that a mutant that no longer applies fails immediately.
   for (const { file, apply } of all) apply(workspace.read(file));
   for (const run of wanted) {
     if (performance.now() > endsAt) break;

@@ -12,7 +12,7 @@ for (let seed = one ?? 1; seed <= (one ?? seeds); seed += 1) {
   const { accepted, refused, gaps, sources, problems } = await proveTruth({ seed, labelers });
   const refusedRows = Object.values(refused).reduce((sum, count) => sum + count, 0);
   console.log(
-    `seed ${seed}: ${labelers} labelers, ${sources.enrolled} enrolled, ${accepted} accepted, ${refusedRows} refused, ${gaps} gaps, ${problems.length === 0 ? 'as they are' : 'WRONG'}`,
+    `seed ${seed}: ${labelers} labelers, ${sources.enrolled} enrolled, ${accepted} accepted, ${refusedRows} refused, ${gaps} gaps, ${problems.length === 0 ? 'correct' : 'WRONG'}`,
   );
   for (const problem of problems) console.log(`  ${problem}`);
   if (problems.length > 0) process.exitCode = 1;

@@ -1,6 +1,6 @@
 /**
- * Prepares a checkout: installs if a package of the lock file is missing, builds if a source changed since the last
- * build, reports which, and repeats neither. Runs on any Node of the machine.
+ * Prepares a checkout: installs if a package of the lock file is missing, and builds if a source changed since the last
+ * build. Reports each step. Runs on any Node of the machine.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -42,7 +42,7 @@ function stamp(name, value) {
 
 function run(command, args) {
   const path = `${join(root, 'node_modules', '.bin')}${delimiter}${process.env.PATH ?? ''}`;
-  // The steps print to stderr, because stdout belongs to the command that follows.
+  // Print the steps to stderr, because stdout belongs to the command that follows.
   const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2], env: { ...process.env, PATH: path } });
   if (done.status !== 0) {
     process.stderr.write(`almanac: ${command} ${args.join(' ')} failed\n`);

@@ -1,13 +1,14 @@
 /**
  * Runs a siege of the account surface and prints the results of honest readers:
  *
- *   node scripts/siege-account.ts [--way direct|forwarded|nginx|caddy] [--hostile 1000] [--honest 20] [--seconds 60]
- *     [--hot-rows 200000] [--json]
+ * node scripts/siege-account.ts [--way direct|forwarded|nginx|caddy] [--hostile 1000] [--honest 20] [--seconds 60]
+ * [--hot-rows 200000] [--json]
  *
  * The built program serves a new store with a hot account and one of very large labels. `nginx` and `caddy` put the
- * configuration of `deploy/` in front of it. The figures state the processor time of the hostile clients and of the service, in
- * processors, and the delays of the clients' event loop, which honest times include. Exits with 1 if an honest request was not answered as documented, if p99
- * is a second or more, or if the service used 500 MB or more.
+ * configuration of `deploy/` in front of it. The figures include the processor time of the hostile clients and of the
+ * service, in processors. They also include the delays of the clients' event loop, which affect the times of honest
+ * clients. Exits with 1 if an honest request did not get the documented response, if p99 is a second or more, or if the
+ * service used 500 MB or more.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,7 +54,7 @@ const children: ChildProcess[] = [];
 try {
   process.exitCode = await run();
 } finally {
-  // SIGTERM is used, because killing the master process of nginx would leave its worker running.
+  // Use SIGTERM, because the worker of nginx would keep running after its master process was killed.
   for (const child of children) child.kill('SIGTERM');
   rmSync(folder, { recursive: true, force: true });
 }
@@ -120,7 +121,7 @@ async function run(): Promise<number> {
   return documented && answers.length > 0 && figures.p99Ms < maxP99Ms && peakMb < maxMb ? 0 : 1;
 }
 
-/** Prints the numbers of responses by path and status, and the metrics of the service that explain them. */
+/** Prints the numbers of responses by path and status, and the related metrics of the service. */
 async function printDetails(answers: readonly HonestAnswer[], metricsPort: number): Promise<void> {
   for (const [what, some] of Map.groupBy(answers, ({ path, status }) => `${path} ${status}`)) {
     const ms = some.map((one) => one.ms);

@@ -1,6 +1,6 @@
 /**
  * `npm run siege -- --minutes 10 --hostile 500 --honest 200`: runs the label instrument, within the limits of its unit,
- * with hostile labelers. Prints the result; exits with 1 on any problem.
+ * with hostile labelers. Prints the result. Exits with 1 if there is any problem.
  */
 import { parseArgs } from 'node:util';
 import type { Lag } from '../harness/siege/honest.ts';
@@ -49,7 +49,7 @@ const report = await runSiege({
   floodMegabytesPerSecond: Number(values.flood),
   diskBudgetMegabytes: Number(values.disk),
   csv: values.csv ?? null,
-  // The page is not read: the runtime removes types but does not support JSX.
+  // Do not read the page, because the runtime removes types but does not support JSX.
   readPage: null,
   onProgress: (what) => {
     if (!values.json) console.log(`${((performance.now() - began) / 1000).toFixed(0).padStart(5)} s  ${what}`);
@@ -73,7 +73,7 @@ function print(): void {
     ['lag in the attack', lag(rows.streamed)],
     ['lag, polled', lag(rows.polled)],
     ['lag after', lag(rows.after)],
-    ['undeserved states', String(report.undeserved.length)],
+    ['wrong states', String(report.undeserved.length)],
     ['crashes', String(report.crashes.length)],
     ['stops', report.stops.map(({ tookMs, code }) => `${code} in ${tookMs} ms`).join(', ')],
     ['memory', `${report.maxRssMegabytes.toFixed(0)} MB at most, trend ${report.rssSlope?.toFixed(0) ?? '?'} MB/h`],

@@ -1,4 +1,4 @@
-/** The simulated network's clock: milliseconds since 1970, fractions allowed. Must never run backwards. */
+/** The simulated network's clock: milliseconds since 1970, fractions allowed. The clock must never run backwards. */
 export type Clock = () => number;
 
 /** A clock that a test advances. */

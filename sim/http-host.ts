@@ -39,7 +39,7 @@ export class HttpHost {
   /** Starts listening on the earlier port, or on a free one; resolves with the origin. */
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
-    // After `stop`, no caller would close a new listener.
+    // Reject after `stop`, because no caller would close the new listener.
     if (this.#stopped) throw new Error('the host was stopped before it listened');
     const server = createServer((request, response) => {
       response.sendDate = false;
@@ -69,7 +69,7 @@ export class HttpHost {
     });
   }
 
-  /** Ends every connection and stops listening: the port refuses connections, and stays reserved. */
+  /** Ends every connection and stops listening. The port then refuses connections and stays reserved. */
   async shut(): Promise<void> {
     if (await this.#close()) this.#kept.set(this.#port, await keepPort(this.#host, this.#port));
   }

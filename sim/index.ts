@@ -10,7 +10,7 @@ import { Truth } from './truth.ts';
 
 /** Options of a simulated network. Every option has a working default. */
 export interface SimOptions {
-  /** Seed; the same seed gives the same bytes. Default 1. */
+  /** Seed of the traffic. The same seed gives the same bytes. Default 1. */
   readonly seed?: number;
   /** Address to listen on. Default 127.0.0.1. */
   readonly host?: string;
@@ -23,8 +23,8 @@ export interface SimOptions {
   /** A file of recorded frames, one per line, served verbatim in file order instead of generated ones. */
   readonly replay?: string;
   /**
-   * `live` (default): recorded frames happen one by one, at `rate`, from the start on. `history`: all recorded frames
-   * have happened at the start.
+   * `live` (default): recorded events occur one by one, at `rate`, from the start on. `history`: all recorded events
+   * have occurred before the start.
    */
   readonly replayAs?: 'live' | 'history';
   /** The simulated clock. Default Date.now. */
@@ -33,23 +33,27 @@ export interface SimOptions {
   readonly endpointFactor?: number;
   /** True if frames contain `cursor`, a sequence number, and cursors below 1e15 are sequence numbers. Default false. */
   readonly seqCursors?: boolean;
-  /** Dictionary for zstd compression; without it, `compress=true` is refused. */
+  /** Dictionary for zstd compression. Without a dictionary, `compress=true` is refused. */
   readonly zstdDictionary?: Buffer;
   /**
-   * True if the host serves the method in addition to the legacy wire, like hosts of the second version. Default true.
+   * True if the host serves the method in addition to the legacy protocol, like hosts of the second version. Default
+   * true.
    */
   readonly hasMethod?: boolean;
   /** Share of the creates and updates older than four hours that a replay omits. Default 0. */
   readonly compactedShare?: number;
-  /** True for keys of frames in any order. Default false. */
+  /** True if the keys of frames are in a random order. Default false. */
   readonly variedKeys?: boolean;
-  /** Number of labelers. Default 0: no directory, no relay, no labeler. */
+  /** Number of labelers. Default 0, in which case there is neither a directory nor a relay. */
   readonly labelers?: number;
-  /** Labels per second of all labelers. Default 20. */
+  /** Number of labels per second of all labelers together. Default 20. */
   readonly labelRate?: number;
-  /** `plain`, the default: all labelers work. `troubled`: with the faults of the live network. */
+  /**
+   * Condition of the labelers. `plain` (default): all labelers work. `troubled`: the labelers have the faults of the
+   * live network.
+   */
   readonly population?: Population;
-  /** Loopback address of each labeler, by its rank. Default `host`. */
+  /** Returns the loopback address of a labeler by its rank. Default `host`. */
   readonly labelerHost?: (index: number) => string;
   /** Number of relays that list the labelers. Default 2. */
   readonly relays?: number;
@@ -163,7 +167,10 @@ function labelersOf(options: SimOptions, generated: GeneratedSource | null, nowU
   });
 }
 
-/** Returns a function that replaces the next events by frames, after those that it replaced earlier. */
+/**
+ * Returns a function that replaces the next events by frames. The replacement begins after the events that earlier
+ * calls replaced.
+ */
 function announcer(source: GeneratedSource, nowUs: () => number): NonNullable<LabelerNetworkOptions['announce']> {
   let free = 0;
   return (frames) => {

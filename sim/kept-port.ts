@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
-/** A reserved port: until its release, no program listens on it or can get it. */
+/** A reserved port. Until its release, no program can listen on the port. */
 export interface KeptPort {
   release(): Promise<void>;
 }
 
 /**
- * Reserves a port after its listener closed: a socket that is connected to itself occupies the port. On failure the
- * port stays free.
+ * Reserves a port after its listener has closed, by a socket that is connected to itself. The port stays free if the
+ * reservation fails.
  */
 export async function keepPort(host: string, port: number): Promise<KeptPort> {
   const socket = connect({ host, port, localAddress: host, localPort: port });
@@ -21,7 +21,7 @@ export async function keepPort(host: string, port: number): Promise<KeptPort> {
   socket.unref();
   return {
     async release() {
-      // Reset without a close handshake, which would occupy the port for longer.
+      // Reset the socket, because a close handshake would occupy the port for longer.
       socket.resetAndDestroy();
       await closed;
     },

@@ -1,8 +1,6 @@
-/**
- * Deterministic random numbers: every value is a function of its key, so that each time can be regenerated separately.
- */
+/** Deterministic random numbers. Every value is a function of its key, so that any time can be generated separately. */
 
-/** Returns a hash of up to four integers, in 32 bits; integers above 32 bits are included with all their bits. */
+/** Returns a 32-bit hash of up to four integers. All bits of integers above 32 bits are included. */
 export function hash(a: number, b = 0, c = 0, d = 0): number {
   let state = 0x9e3779b9;
   for (const part of [a, b, c, d]) {

@@ -7,7 +7,7 @@ const ranges = fc.array(
   { maxLength: 30 },
 );
 
-it('a range set contains the numbers of all its ranges, each once, sorted and merged if they touch', () => {
+it('a range set contains the numbers of all its ranges once, sorted and merged if they touch', () => {
   fc.assert(
     fc.property(ranges, (added) => {
       const set = new RangeSet();

@@ -8,11 +8,11 @@ export interface Range {
 export class RangeSet {
   #ranges: Range[] = [];
 
-  /** Adds a range; an empty one has no effect. */
+  /** Adds a range. An empty range has no effect. */
   add({ from, to }: Range): void {
     if (to <= from) return;
     const last = this.#ranges.at(-1);
-    // In most cases, the range continues the last one.
+    // Extend the last range, which the new range continues in most cases.
     if (last && last.from <= from && from <= last.to) {
       this.#ranges[this.#ranges.length - 1] = { from: last.from, to: Math.max(last.to, to) };
       return;
@@ -36,7 +36,7 @@ export class RangeSet {
     return this.#ranges;
   }
 
-  /** Returns the first range that ends after `number`: it contains the number or follows it. */
+  /** Returns the first range that ends after `number`. This range contains the number or follows it. */
   at(number: number): Range | null {
     let low = 0;
     let high = this.#ranges.length;

@@ -5,7 +5,7 @@ import { passes } from './jetstream/subscription.ts';
 import { type Range, RangeSet } from './ranges.ts';
 
 const minuteUs = 60_000_000;
-/** Maximum number of connections that are recorded separately; deliveries of older ones are merged. */
+/** Maximum number of connections that are recorded separately. The deliveries of older connections are merged. */
 const deliveryLimit = 5_000;
 
 /** Exact counts of a part of the stream. */
@@ -39,7 +39,8 @@ export interface DeliveredRun {
 }
 
 /**
- * Events delivered on one connection: everything that the kernel accepted for it. Grows while the connection is open.
+ * Events delivered on one connection, which are all events that the kernel accepted for it. The record grows while the
+ * connection is open.
  */
 export class Delivery {
   readonly connection: number;
@@ -87,11 +88,14 @@ function gather(groups: Map<string, FilteredRanges>, { filter, ranges }: Filtere
 }
 
 /**
- * Record of all events and deliveries. Only the delivered ranges are stored; counts are recomputed from the
- * generator's table of meanings for the requested interval.
+ * Record of all events and deliveries. The record stores only the delivered ranges, and computes the counts of a
+ * requested interval from the generator's table of meanings.
  */
 export class Truth {
-  /** Deliveries by connection, oldest first; those of the oldest connections are merged if there are very many. */
+  /**
+   * Deliveries by connection, oldest first. The deliveries of the oldest connections are merged if there are very many
+   * connections.
+   */
   readonly deliveries: Delivery[] = [];
   /** Events that exist and were withheld from every consumer. */
   readonly hidden = new RangeSet();
@@ -124,7 +128,10 @@ export class Truth {
     return this.#byMinute(fromUs, toUs, (from, to) => this.countsBetween(from, to));
   }
 
-  /** Returns counts of the events that at least one connection received (of one wire, if given), each once. */
+  /**
+   * Returns the counts of the events that at least one connection received, each counted once. Includes only
+   * connections of one protocol if `wire` is given.
+   */
   deliveredBetween(fromUs: number, toUs: number, wire?: Wire): Counts {
     const groups = this.#groups(wire);
     const everything = this.#union(wire);
@@ -186,7 +193,7 @@ export class Truth {
     return union;
   }
 
-  /** Returns the ranges delivered over one wire, or over both wires. */
+  /** Returns the ranges that were delivered over one protocol, or over both. */
   #groups(wire?: Wire): FilteredRanges[] {
     const groups = new Map<string, FilteredRanges>();
     for (const given of [...this.#older.values(), ...this.deliveries]) gather(groups, given);
@@ -216,7 +223,7 @@ export class Truth {
           const time = timeUs[seq - first] ?? 0;
           const index = species[seq - first] ?? 0;
           const meaning = this.#source.species[index];
-          // A frame without a time is counted at its position in the file or in the grid, because it belongs to no
+          // Count a frame without a time at its position in the file or in the grid, because such a frame belongs to no
           // window.
           const inside = meaning?.outcome === 'event' || time > 0 ? time >= fromUs && time < toUs : true;
           if (meaning && inside && counted(seq, meaning)) bySpecies[index] = (bySpecies[index] ?? 0) + 1;

@@ -4,7 +4,7 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { rosterRow } from '../store/roster-row.ts';
 
-/** Creates a store with a history that ends now, for the pages of accounts, by the store's own writer. */
+/** Creates a store with a history that ends now, for tests of account pages. The store's own writer writes the rows. */
 
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
 
@@ -23,7 +23,7 @@ export const labelers = {
   web: 'did:web:labels.example.com',
 };
 
-/** Harmful texts if they are not escaped, and long or unusual texts. */
+/** Texts that are harmful if they are not escaped, and long or unusual texts. */
 export const hostileTexts = [
   '<script>document.title = "taken"</script><img src=x onerror="document.title=\'taken\'">',
   '"><style>body{display:none}</style><a href="javascript:alert(1)">',
@@ -40,7 +40,7 @@ export interface HistoryOptions {
   readonly now: number;
   /** Age of the epoch, in microseconds. */
   readonly age: number;
-  /** Number of rows of the hot account; 0 for none. */
+  /** Number of rows of the hot account, or 0 for a history without one. */
   readonly hotRows?: number;
 }
 
@@ -69,7 +69,7 @@ export async function writeHistory({ folder, now, age, hotRows = 0 }: HistoryOpt
     store.recordGap({ source, start: micros(now - start), end: micros(now - end), reason });
   if (age > 12 * day) {
     await gap(null, 10 * day, 10 * day - 5 * hour, 'ingest_paused');
-    // The gap is longer than two days, so that it covers at least one whole UTC day.
+    // Make the gap longer than two days, so that it covers at least one whole UTC day.
     await gap(null, 6 * day, 4 * day - 4 * hour, 'ingest_paused');
     await gap(labelers.careful, 8 * day, 6 * day, 'source_unavailable');
   }
@@ -163,8 +163,8 @@ function hostileEvents(now: number): Event[] {
 }
 
 /**
- * Returns the events of the hot account: spread over 29 days in bursts; one in forty is about the account itself, and
- * one in forty is a removal.
+ * Returns the events of the hot account, in bursts over 29 days. One in forty is about the account itself, and one in
+ * forty is a removal.
  */
 function hotEvents(now: number, rows: number): Event[] {
   const account = accounts.busy;

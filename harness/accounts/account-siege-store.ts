@@ -11,7 +11,7 @@ export const siegeTargets: SiegeTargets = {
   large: 'did:plc:largelargelargelargelarg',
 };
 
-/** Number of characters in the largest labels: nearly the maximum of the store. */
+/** Number of characters in the largest labels, which is nearly the maximum of the store. */
 const largeCharacters = 15_000;
 
 /** Writes a store with accounts of each kind into a folder. */

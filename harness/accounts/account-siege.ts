@@ -8,7 +8,10 @@ import { childrenOf } from './account.ts';
 
 /** Hostile and honest clients of the account surface: their connections, their requests and the results. */
 
-/** Runtime flags in the unit of `deploy/systemd`: a siege tests the service with its production configuration. */
+/**
+ * Runtime flags in the unit of `deploy/systemd`. A siege, which is a load test with hostile clients, uses the
+ * production configuration.
+ */
 export const unitEnvironment: Readonly<Record<string, string>> = {
   NODE_OPTIONS:
     /^Environment=NODE_OPTIONS=(.+)$/m.exec(
@@ -20,7 +23,7 @@ export const unitEnvironment: Readonly<Record<string, string>> = {
 export type Way =
   /** Direct connections, each client from its own loopback address. */
   | { readonly kind: 'direct'; readonly port: number }
-  /** Connections of the siege as a trusted proxy, which therefore chooses any client address. */
+  /** Connections on which the siege acts as a trusted proxy, so that it can choose any client address. */
   | { readonly kind: 'forwarded'; readonly port: number }
   /** Connections through nginx or Caddy, each client from its own loopback address. */
   | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
@@ -35,7 +38,7 @@ export interface SiegeTargets {
   readonly large: string;
 }
 
-/** A client; its number determines its address. */
+/** A client. The number of the client determines its address. */
 interface Client {
   readonly localAddress: string | undefined;
   readonly fields: string;
@@ -52,8 +55,8 @@ interface Attack {
   open(client?: Client): Promise<Socket>;
   get(path: string, more?: string): string;
   /**
-   * Returns a client in a /64 network that was not used before, within one site, or undefined if the way does not
-   * permit that.
+   * Returns a client in an unused /64 network of one site. Returns undefined if the clients of this kind of connection
+   * have no such addresses.
    */
   stranger(): Client | undefined;
 }
@@ -228,7 +231,7 @@ export const hostileKinds = {
 
 /** Result of an honest client's request. */
 export interface HonestAnswer {
-  /** HTTP status; 0 without a complete response. */
+  /** HTTP status, or 0 without a complete response. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
@@ -304,7 +307,7 @@ export async function besiege({ way, targets, hostile, honest, pid, stop }: Sieg
   return { answers, peakMb };
 }
 
-/** Returns the value below which a share of the numbers lies. */
+/** Returns a quantile of the numbers. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -328,7 +331,7 @@ function opened(way: Way, { localAddress }: Client): Promise<Socket> {
     const socket = tls
       ? connectTls({ ...at, servername: way.host, ca: certificate().cert, checkServerIdentity: () => undefined })
       : connect(at);
-    // An error of a hostile connection only ends that connection.
+    // Ignore errors, because an error of a hostile connection only ends that connection.
     socket.on('error', (error) => reject(error));
     socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
     socket.once('close', () => reject(new Error('closed')));
@@ -336,7 +339,7 @@ function opened(way: Way, { localAddress }: Client): Promise<Socket> {
 }
 
 /**
- * Sends a request like an honest client, on a separate connection; resolves with null if the siege ended before the
+ * Sends a request on a separate connection, like an honest client. Resolves with null if the siege ended before the
  * response.
  */
 async function ask(way: Way, client: Client, path: string, stop: AbortSignal): Promise<HonestAnswer | null> {

@@ -10,7 +10,7 @@ import type { Observation, StoredGap } from '../../src/store/port.ts';
 import { targetOf } from '../../src/store/subject.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 
-/** Views of an account for tests of their rendering; only the store is simulated. */
+/** Views of an account for tests of their rendering. Only the store is simulated. */
 
 /** Time of the views: 2026-11-20 12:00:00 UTC. */
 export const now = micros(1_795_176_000_000_000);
@@ -127,7 +127,9 @@ export function bodyOf(view: AccountView): string {
   );
 }
 
-/** Returns the text of a body whose attributes contain no angle bracket, one line per element. */
+/**
+ * Returns the text of a body, with one line per element. The attributes of the body must not contain an angle bracket.
+ */
 export function linesOf(html: string): string[] {
   return html
     .replace(/<[^>]+>/g, '\n')

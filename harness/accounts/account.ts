@@ -30,7 +30,7 @@ export function writerInTest(folder: string, at: number = Date.now() * 1000): Sq
   return store;
 }
 
-/** Returns the n-th label of a mixture on an account: every kind of target, both actions, two labelers. */
+/** Returns the n-th label on an account. The labels have every kind of target, both actions and two labelers. */
 export function labelNo(n: number, subject = account): ReceivedLabel {
   const uris = [
     subject,
@@ -41,7 +41,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
     src: labelers[n % 2] ?? labelers[0],
     uri: uris[n % 3] ?? subject,
     val: n % 5 === 0 ? 'spam' : `value-${n}`,
-    // Each label has a different time: otherwise equal labels of the same time are one.
+    // Give each label a different time, because equal labels of the same time are duplicates.
     cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
     ...(n % 4 === 0 ? { neg: true } : {}),
     ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),
@@ -95,7 +95,7 @@ export interface Answer<T> {
   readonly body: T;
 }
 
-/** Sends a request; resolves with the response and its parsed JSON body. */
+/** Sends a request. Resolves with the response and its parsed JSON body. */
 export async function ask<T = AccountErrorBody>(
   url: string,
   query: Readonly<Record<string, string>> | string,
@@ -106,21 +106,21 @@ export async function ask<T = AccountErrorBody>(
   return { status: response.status, headers: response.headers, text, body: JSON.parse(text) as T };
 }
 
-/** Creates an export; fails the test if it is refused. */
+/** Creates an export. Fails the test if the export is refused. */
 export async function create(url: string, query: Readonly<Record<string, string>> = {}): Promise<ExportCreated> {
   const { status, text, body } = await ask<ExportCreated>(`${url}/exports`, { did: account, ...query });
   if (status !== 200) throw new Error(`the export was not created: ${status} ${text}`);
   return body;
 }
 
-/** Requests one page; fails the test if it is refused. */
+/** Requests one page. Fails the test if the page is refused. */
 export async function page(url: string, cursor: string): Promise<ExportPage> {
   const { status, text, body } = await ask<ExportPage>(`${url}/exports`, { cursor });
   if (status !== 200) throw new Error(`the page was refused: ${status} ${text}`);
   return body;
 }
 
-/** Reads all pages of an export; resolves with the pages, the rows and the final digest. */
+/** Reads all pages of an export. Resolves with the pages, the rows and the final digest. */
 export async function follow(url: string, { cursor }: Pick<ExportCreated, 'cursor'>) {
   const rows: AccountRow[] = [];
   const pages: ExportPage[] = [];

@@ -13,7 +13,7 @@ import { accounts, hostileTexts } from './account-history.ts';
 
 /** Stores of accounts that the label instrument observed from simulated labelers, over weeks of a simulated clock. */
 export interface ObservedAccounts {
-  /** Directories of two stores: of an instrument that began 33 days ago, and of a new one. */
+  /** Directories of two stores: one of an instrument that began 33 days ago, and one of a new instrument. */
   readonly old: string;
   readonly young: string;
   /** Labels of the ordinary account within the window, oldest first. */
@@ -27,7 +27,7 @@ const dayMs = 86_400_000;
 const burst = 15_000;
 
 const post = `at://${accounts.plain}/app.bsky.feed.post/3lb5xpd2ank2v`;
-/** Labels of the ordinary account: age in days, labeler, and fields. */
+/** Labels of the ordinary account, with their age in days, labeler and fields. */
 const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFields])[] = [
   [33, 0, { uri: accounts.plain, val: 'long-ago' }],
   [12, 0, { uri: accounts.plain, val: 'spam' }],
@@ -42,7 +42,7 @@ const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFie
 /** Label that is emitted at the end, when both instruments observe. */
 const last: LabelFields = { uri: accounts.plain, val: 'spam' };
 
-/** Emits and observes all labels; `hotRows` is the number of labels about one account. */
+/** Emits and observes all labels. `hotRows` is the number of labels about one account. */
 export async function observeAccounts(hotRows: number): Promise<ObservedAccounts> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-observed-'));
   let ago = 33 * dayMs;
@@ -82,7 +82,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
     ago = daysAgo * dayMs;
     await observe('old');
     const labels = said.filter(([days]) => days === daysAgo);
-    // The labels are emitted one after the other: labels that are stored together have no defined order between
+    // Emit the labels one after the other, because labels that are stored together have no defined order between
     // labelers.
     for (const [, labeler, label] of labels) await say(running, labeler === 0 ? first : second, [label]);
     if (daysAgo !== 0) continue;
@@ -123,7 +123,9 @@ async function say(
     await until(`${labels.length} labels`, async () => (await rowsSince(store, did, start)) === labels.length, 60_000);
 }
 
-/** Returns the number of a labeler's rows since an earlier end of the store; older rows are not counted again. */
+/**
+ * Returns the number of a labeler's rows since an earlier end of the store, so that older rows are not counted again.
+ */
 async function rowsSince(store: LabelStation['store'], did: string, start: Micros): Promise<number> {
   const { end } = await store.frontier();
   if (end <= start) return 0;
@@ -135,7 +137,7 @@ function definition(text: string, nth: number): object {
   return { identifier: `v${nth}`, locales: [{ lang: 'en', name: text, description: text }] };
 }
 
-/** Returns a label with a harmful value, and one with a harmful definition. */
+/** Returns a label with a harmful value and a label with a harmful definition. */
 function hostileLabels(text: string, nth: number): LabelFields[] {
   return [
     { uri: accounts.hostile, val: [...text].slice(0, 20).join('') },
@@ -144,8 +146,8 @@ function hostileLabels(text: string, nth: number): LabelFields[] {
 }
 
 /**
- * Returns the nth label of the hot account: one in forty is about the account itself, and one in forty about a record
- * that is not a post; some are removals. All labels differ.
+ * Returns the nth label of the hot account. One label in forty is about the account itself, and one in forty about a
+ * record that is not a post. Some labels are removals. All labels differ.
  */
 function hotLabel(nth: number, nowMs: number): LabelFields {
   const rkey = nth.toString(36);

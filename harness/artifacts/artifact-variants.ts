@@ -11,13 +11,13 @@ const number = fc.oneof(
   fc.double({ min: 0, max: 1, noNaN: true }),
 );
 
-/** Names of numeric fields that are not measurements or that have bounds; variants keep their values. */
+/** Names of numeric fields that are not measurements or that have bounds. Variants keep the values of these fields. */
 const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_bucket_start', 'last_bucket_end']);
 
 function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {
   if (typeof value === 'number' && !fixed.has(key)) {
     const other = numbers[next.at++ % numbers.length] ?? 0;
-    // JSON does not distinguish 5.0 from 5: the name of a number determines whether it is a count.
+    // Decide by the name of a number whether it is a count, because JSON does not distinguish 5.0 from 5.
     return /seconds$|ratio$|rate_per_s$|threshold$/.test(key) && key !== 'bucket_seconds'
       ? other
       : Math.min(Number.MAX_SAFE_INTEGER, Math.floor(other));

@@ -1,8 +1,8 @@
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 
 /**
- * Returns the pointers at which a value does not match a pattern; empty if it matches. Objects may have further
- * properties.
+ * Returns the pointers at which a value does not match a pattern. The list is empty if the value matches. Objects may
+ * have further properties.
  */
 export function mismatches(pattern: unknown, value: unknown, pointer = ''): string[] {
   if (typeof pattern === 'string' && pattern.startsWith('~')) {
@@ -49,7 +49,7 @@ export function resolveTimes(text: string, now: number): string {
   );
 }
 
-/** Merges changes deeply into an object; `"~remove"` removes a property; lists are replaced. */
+/** Merges changes deeply into an object. The value `"~remove"` removes a property. Lists are replaced. */
 export function merged(base: unknown, changes: unknown): unknown {
   if (!isPlain(base) || !isPlain(changes)) return changes;
   const result: Record<string, unknown> = { ...base };

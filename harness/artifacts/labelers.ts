@@ -1,9 +1,12 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type {
   DefinitionsHeader,
   LabelerDefinitionsLine,
   LabelerLine,
   LabelersHeader,
 } from '../../src/artifact/labelers.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
 import { fewerThanFive, labelerProblems, labelerStates } from '../../src/contract/labeler-vocabulary.ts';
 import { formatTimestamp } from '../../src/contract/timestamp.ts';
 import { gapReasons } from '../../src/contract/vocabulary.ts';
@@ -123,7 +126,7 @@ function lineFrom({ did, index, random, days, end, longest }: LineContext): Labe
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const state = longest || random() < 0.75 ? 'established' : pick(labelerStates);
   const isRead = state === 'established';
-  const gapCount = longest ? 15 : random() < 0.4 ? Math.floor(random() * 4) : 0;
+  const gapCount = longest ? 14 : random() < 0.4 ? Math.floor(random() * 4) : 0;
   const starts = Array.from({ length: gapCount }, () => end - Math.floor(random() * 29 * dayMs) - dayMs).sort(
     (a, b) => a - b,
   );
@@ -219,4 +222,16 @@ function definitionsFrom({ did, values }: LabelerLine, at: string, longest: bool
     })),
     values_omitted: 0,
   };
+}
+
+/** Writes the three artifacts of a fixture, in the order of the instrument: labelers, definitions, overview. */
+export function putLabelers(folder: { readonly path: string }, fixture: LabelerFixture): void {
+  const { labelers, definitions } = labelerFiles(fixture);
+  const put = (name: string, text: string): void => {
+    writeFileSync(join(folder.path, `${name}.new`), text);
+    renameSync(join(folder.path, `${name}.new`), join(folder.path, name));
+  };
+  put(artifactNames.labelers, labelers);
+  put(artifactNames.labelerDefinitions, definitions);
+  put(artifactNames.labels, JSON.stringify(fixture.overview));
 }

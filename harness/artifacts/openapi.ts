@@ -2,9 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 
-/**
- * Validation of responses against an OpenAPI file in the asset directory, as a generated client would read that file.
- */
+/** Validates responses against an OpenAPI file in the asset directory, like a generated client that reads that file. */
 
 interface Operation {
   parameters?: { $ref: string }[];
@@ -62,7 +60,7 @@ function describedBy(file: string) {
   return {
     document,
 
-    /** Returns the differences between a response body and the document; empty if they match. */
+    /** Returns the differences between a response body and the document. The list is empty if they match. */
     faults(method: string, path: string, status: number, body: unknown): string[] {
       const response = described(method, path, status);
       if (!response) return [`${method} ${path} does not describe ${status}`];
@@ -81,8 +79,8 @@ function describedBy(file: string) {
     },
 
     /**
-     * Returns the content types that the document allows for a response; empty if the document does not describe the
-     * status.
+     * Returns the content types that the document allows for a response. The list is empty if the document does not
+     * describe the status.
      */
     contentTypes(method: string, path: string, status: number): string[] {
       return Object.keys(described(method, path, status)?.content ?? {});

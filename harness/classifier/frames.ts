@@ -20,7 +20,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** Formats a string as JSON; `styles` determines the notation of each code unit, in turn. */
+/** Formats a string as JSON. `styles` determines the notation of each code unit in turn. */
 function spell(value: string, styles: readonly number[]): string {
   const units = value.split('').map((unit, at) => {
     const style = styles[at % styles.length] ?? 0;

@@ -1,4 +1,4 @@
-/** Expected metrics of the 152 events in `production_v1.jsonl`; every other metric is 0. */
+/** Expected metrics of the 152 events in `production_v1.jsonl`. Every other metric is 0. */
 export const productionCounts: Readonly<Record<string, number>> = {
   'post.create': 17,
   'post.create.reply': 8,

@@ -7,7 +7,7 @@ import {
   trackedStatuses,
 } from '../../src/weather/classify/metric-names.ts';
 
-/** Meaning of one frame: the metrics that the frame counts. */
+/** Meaning of one frame, which is the list of metrics that the frame increments. */
 export interface Meaning {
   readonly outcome: FrameFacts['outcome'];
   readonly timeUs: number;
@@ -16,7 +16,7 @@ export interface Meaning {
   readonly metrics: readonly string[];
 }
 
-/** A number with its notation: JSON treats `1.0` and `1` as one value, but only `1` is an integer literal. */
+/** A number with its notation, because JSON treats `1.0` and `1` as one value but only `1` is an integer literal. */
 class Spelled {
   readonly source: string;
   constructor(source: string) {
@@ -148,8 +148,8 @@ function inOrder(metrics: readonly string[]): string[] {
 }
 
 /**
- * Creates a classifier that returns metric names. All calls share it, so that state left over from one frame would
- * affect the next.
+ * Creates a classifier that returns metric names. All calls share one classifier, so that state that remains from one
+ * frame would affect the next.
  */
 export function createReader(classify = createClassifier()): (frame: Uint8Array) => Meaning {
   return (frame) => {

@@ -14,7 +14,7 @@ import type {
 } from '../../src/store/port.ts';
 import { dayOf, dayStart, hour, type Interval, micros } from '../../src/store/time.ts';
 
-/** A simple model of the store with arrays, filters and sorts, for small numbers of rows. */
+/** A simple model of the store for small numbers of rows, which uses arrays, filters and sorts. */
 export class StoreModel {
   readonly rows: Observation[] = [];
   /** Stamps of the live rows. */

@@ -7,7 +7,7 @@ import { labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
-/** All implementations of the store's port; the suites in this directory run for each of them. */
+/** All implementations of the store's port. The suites run for each of them. */
 export const kinds: readonly StoreKind[] = [sqliteKind];
 
 /** A store of a kind, new for each test. */

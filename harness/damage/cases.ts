@@ -19,7 +19,7 @@ interface Target {
   damaged(kind: DamageKind, random: () => number): Promise<Judged & { readonly how: string }>;
 }
 
-/** A sequence of cases that damages every kind of file in turn; the seed and the number determine a case. */
+/** A sequence of cases that damages every kind of file in turn. The seed and the number determine a case. */
 export class DamageCases {
   readonly #targets: readonly Target[];
   readonly #seed: number;
@@ -57,7 +57,8 @@ export class DamageCases {
 }
 
 /**
- * Returns true if the file has content: logs only after a loss of power, other files only after the store was closed.
+ * Returns true if the case can damage the file. Logs have content only after a loss of power, and other files are
+ * complete only after the store was closed.
  */
 function isFilled(file: string, closes: boolean): boolean {
   return closes ? file.endsWith('.sqlite') : file.endsWith('-wal') || file.endsWith('.lock');
@@ -68,7 +69,7 @@ function nameOf(file: string): string {
 }
 
 /**
- * Kinds of damage that cannot always be detected, by file: these files have no checksums of their content, and SQLite
+ * Kinds of damage that cannot always be detected, by file. These files have no checksums of their content, and SQLite
  * and JSON only validate their structure. `docs/testing.md` has the figures.
  */
 const limits: Readonly<Record<string, readonly DamageKind[]>> = {

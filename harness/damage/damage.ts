@@ -4,7 +4,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 export const damageKinds = ['truncation', 'torn sectors', 'lost sectors', 'bit flips'] as const;
 export type DamageKind = (typeof damageKinds)[number];
 
-/** Function that returns numbers from 0 to 1, determined by a seed. */
+/** Function that returns numbers from 0 to 1. A seed determines the numbers. */
 export type Random = () => number;
 
 /** Creates the generator mulberry32. */
@@ -24,8 +24,8 @@ export function below(random: Random, bound: number): number {
 }
 
 /**
- * Damages a file and returns a description of the damage. `earlier` is the content before the last changes: a torn
- * write leaves sectors of it, or zeros if it was shorter.
+ * Damages a file and returns a description of the damage. `earlier` is the content before the last changes. A torn
+ * write leaves sectors of that content, or zeros beyond its end.
  */
 export function damage(path: string, kind: DamageKind, random: Random, earlier: Buffer): string {
   const bytes = readFileSync(path);

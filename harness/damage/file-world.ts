@@ -28,18 +28,18 @@ const compared = (found: unknown, expected: unknown): Judged =>
     ? { verdict: 'unchanged', why: '' }
     : { verdict: 'silent', why: `another content: ${JSON.stringify(found)?.slice(0, 200) ?? ''}` };
 
-/** Judges of every file outside the observation store; `truth` is the undamaged directory. */
+/** Judges of every file outside the observation store. `truth` is the undamaged directory. */
 const judges: Readonly<Record<string, (folder: string, truth: string) => Judged | Promise<Judged>>> = {
   [labels]: (folder, truth) => judgeArtifact(join(folder, labels), join(truth, labels)),
   [weather]: (folder, truth) => judgeArtifact(join(folder, weather), join(truth, weather)),
-  // A damaged hold must remain a hold, whatever its reason.
+  // A damaged hold must remain a hold, even if its reason is lost.
   'labels-hold.json': async (folder) => compared((await readHold(folder)) !== null, true),
   'labels-denied.json': async (folder, truth) => {
     const [found, expected] = [await readDenyFile(folder), await readDenyFile(truth)];
     if (found.kind !== 'list' || expected.kind !== 'list') return refused(found.kind);
     return compared(formatDenyList(found.list), formatDenyList(expected.list));
   },
-  // A different secret would make every cursor invalid.
+  // A changed secret would make every cursor invalid.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
   [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
   // Readers of an export compare the file with the digest in its manifest.
@@ -52,7 +52,7 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
 function judgeArtifact(path: string, truth: string): Judged {
   const [found, expected, earlier] = [path, truth, truth.replace(/truth(?=\/[^/]*$)/, 'earlier')].map(readingOf);
   if (found?.kind !== 'readable' || expected?.kind !== 'readable') return refused(found?.kind ?? 'missing');
-  // An artifact contains its generation time, so an earlier artifact is not a wrong fact.
+  // Accept the earlier artifact: it contains its generation time, so it is not a wrong fact.
   if (earlier?.kind === 'readable' && isDeepStrictEqual(found.artifact, earlier.artifact)) {
     return { verdict: 'gap', why: 'the artifact before' };
   }
@@ -69,7 +69,7 @@ function operators(work: () => Judged): Judged {
     return work();
   } catch (error) {
     if (error instanceof OperatorError) return refused(error.message);
-    return { verdict: 'silent', why: `an error for no operator: ${String(error)}` };
+    return { verdict: 'silent', why: `an error that is not for operators: ${String(error)}` };
   }
 }
 
@@ -123,7 +123,7 @@ async function make(folder: string, turn: number): Promise<void> {
   store.close();
 }
 
-/** A directory of files outside the observation store, which are damaged repeatedly from the same state. */
+/** A directory of files outside the observation store. Each case damages a file of the same initial state. */
 export class FileWorld {
   readonly files = Object.keys(judges);
   readonly #folder: string;

@@ -10,8 +10,8 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { rowsOf } from '../faults/store-state.ts';
 
 /**
- * Effects of a damaged file: no effect; a refusal of all or some queries; an earlier state with a gap for the missing
- * commits; a wrong result that `verify` detects; or a wrong result that is not detected.
+ * Effects of a damaged file, from harmless to harmful: none, a refusal of all or some queries, an earlier state with a
+ * gap for the missing commits, a wrong result that `verify` detects, and an undetected wrong result.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -48,7 +48,7 @@ const questions: Readonly<Record<string, (store: StoreReader) => Promise<unknown
   note: (store) => store.note('test'),
 };
 
-/** Returns a row as it is published: without the labeler's signature, but with its verdict. */
+/** Returns a row as it is published, without the labeler's signature but with the verdict on it. */
 function published(row: Observation): string {
   return JSON.stringify(rowOf(row));
 }
@@ -141,7 +141,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   const refusals = await asked(() => reader.refusals(interval));
   for (const { source, reason, count } of truth.refusals) {
     const found = refusals?.find((one) => one.source === source && one.reason === reason)?.count ?? 0;
-    // A gap covers lost commits, whose counts are missing.
+    // Accept missing counts of lost commits if a gap covers the commits.
     if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} of ${count} refusals`);
   }
   for (const gap of gaps === null ? [] : truth.gaps) {

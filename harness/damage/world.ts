@@ -42,7 +42,7 @@ const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
 
 /**
  * Creates a store in `folder`/live, and a copy after each change in `folder`/0, /1 and so on. With `closes`, the store
- * is closed before each copy, so that no log remains; otherwise the copies have the state after a loss of power.
+ * is closed before each copy, so that no log remains. Without it, the copies have the state after a loss of power.
  * Returns the number of copies.
  */
 export async function makeStores(folder: string, closes: boolean): Promise<number> {

@@ -40,9 +40,8 @@ interface Metrics {
 }
 
 /**
- * Creates the checks for a network whose labelers work and keep all labels: every emitted label can be read, and a
- * label that is not counted must be within a gap. `epochUs` is the start of the instrument's epoch, `fromUs` the start
- * of the day.
+ * Creates the checks for a network in which every emitted label can be read, so that a label that is not counted must
+ * be within a gap. `epochUs` is the start of the instrument's epoch, `fromUs` the start of the day.
  */
 export function dayTruth(
   sim: Sim,
@@ -70,7 +69,7 @@ export function dayTruth(
       const found = counts.events_window;
       if (found > most) return [`${found} label events were counted, but only ${most} exist`];
       return bound > fromUs && found < before + owed
-        ? [`${found} label events were counted, and ${before + owed} are in no gap`]
+        ? [`${found} label events were counted, but ${before + owed} are in no gap`]
         : [];
     },
     weather(body) {
@@ -96,7 +95,7 @@ export function dayTruth(
       const generatedUs = Date.parse(String(body.generated_at)) * 1000;
       if (generatedUs < goneSinceUs + conditionsReachUs) return [];
       const silent = conditions.state === 'station_offline' || conditions.state === 'unavailable';
-      return silent ? [] : [`nothing was observed, and it is called ${conditions.state}`];
+      return silent ? [] : [`nothing was observed, but the condition is ${conditions.state}`];
     },
     labelsSoFar() {
       collectEmitted();

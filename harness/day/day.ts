@@ -29,7 +29,7 @@ export interface DayOptions {
 
 /** Result of a simulated day. */
 export interface DayReport {
-  /** All differences from the network's record; empty if there are none. */
+  /** All differences from the network's record. */
   readonly wrong: readonly string[];
   /** Number of responses by `PATH STATUS`. */
   readonly answers: Readonly<Record<string, number>>;
@@ -37,19 +37,22 @@ export interface DayReport {
   readonly restarts: readonly string[];
   /** Injected faults that took effect. */
   readonly faults: readonly string[];
-  /** Number of counted label events at the end of the day, and of existing ones. */
+  /** Number of label events that were counted at the end of the day, and number of existing ones. */
   readonly labels: { readonly counted: number; readonly exist: number };
-  /** Number of whole minutes that the store lists as observed, and of those whose counts differ from the record. */
+  /**
+   * Number of whole minutes that the store lists as observed, and number of those with counts that differ from the
+   * record.
+   */
   readonly minutes: { readonly watched: number; readonly wrong: number };
 }
 
-/** Simulates a day of the whole observatory at speed, with a fault in most of its hours. */
+/** Simulates a day of the whole observatory on fast clocks, with a fault in most of its hours. */
 export async function simulateDay({ seed, factor, say = () => undefined }: DayOptions): Promise<DayReport> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-day-'));
   const disk = smallDisk(join(folder, 'data'));
   const clock = simulationClock(join(folder, 'clock.json'));
   const startMs = clock.now();
-  // The labelers keep all labels: a label that is not counted was missed and must be within a gap.
+  // Let labelers keep all labels, so that a label that is not counted was missed and must be within a gap.
   const sim = createSim({
     seed,
     rate: 3,
@@ -141,7 +144,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       ? []
       : ([
           [8, 'the disk is full', disk.fill],
-          [10, 'the disk has room', disk.free],
+          [10, 'the disk has space', disk.free],
         ] as const)),
     [12, 'upstream is gone', () => upstream(false)],
     [16, 'upstream is back', () => upstream(true)],
@@ -167,7 +170,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       faults.push(what);
     }
     await liveTo(24);
-    // Labelers stop emitting, so that pending labels can arrive.
+    // Stop the labelers' emissions, so that pending labels can arrive.
     for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
     clock.run(1);
     await until('all labels are counted', async () => {
@@ -217,7 +220,7 @@ async function countLabels(url: string): Promise<number> {
 }
 
 /**
- * Mounts a small disk if this user has permission; otherwise returns a directory on the existing disk, which is never
+ * Mounts a small disk if this user has permission. Returns a directory on the existing disk if not, which is never
  * filled.
  */
 function smallDisk(path: string) {
@@ -235,7 +238,7 @@ function smallDisk(path: string) {
       try {
         for (;;) writeFileSync(filler, chunk, { flag: 'a' });
       } catch {
-        // The write fails when the disk is full, as intended.
+        // Ignore the error: the write fails when the disk is full, as intended.
       }
     },
     free: (): void => rmSync(filler),

@@ -21,7 +21,7 @@ import type { CallClass } from './shim.ts';
 const isOperators = (error: unknown): boolean =>
   error instanceof OperatorError || (systemCode(error) ?? '').startsWith('E');
 
-/** Classes of calls that change a file, every failure of which must be reported. */
+/** Classes of calls that change a file. Every failure of such a call must be reported. */
 const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
 const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));
@@ -49,7 +49,7 @@ const hold: Operation = {
   state: held,
   isDocumented: isOperators,
   reports: changes,
-  // The artifact may still lack the hold: the instrument copies it from the file into the next artifact.
+  // The artifact may still lack the hold, because the instrument copies the hold from the file into the next artifact.
   between: (state) => (isHeld(state) ? null : 'the artifact is held and no hold is set'),
 };
 
@@ -183,7 +183,7 @@ const quiet = {
   end: () => undefined,
 };
 
-/** Operation that replaces an older file by an export; a CSV file has a separate manifest. */
+/** Operation that replaces an older file by an export. A CSV file has a separate manifest. */
 const exportCsv: Operation = {
   name: 'export',
   prepare: async (folder) => {
@@ -201,7 +201,7 @@ const exportCsv: Operation = {
   },
   isDocumented: (error) => error instanceof ExportFailure,
   reports: changes,
-  // The manifest is written first, and identifies its rows by a digest.
+  // Accept a new manifest with old rows: the manifest is written first, and identifies its rows by a digest.
   between: (state) => {
     const { files, texts } = state as { files: readonly string[]; texts: readonly string[] };
     const rowsText = texts[files.indexOf('rows.csv')];

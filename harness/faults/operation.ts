@@ -1,16 +1,16 @@
 import type { CallClass } from './shim.ts';
 
-/** An operation on files that is run once for each of its system calls, with that call failing. */
+/** An operation on files. It runs once for each of its system calls, and that call fails. */
 export interface Operation {
   readonly name: string;
   /** Creates the initial directory of each run. */
   prepare(directory: string): Promise<void>;
   /**
-   * Runs the operation, or the rest of it if an earlier run ended before its end. Calls `onStep` after each completed
-   * part; an error from `onStep` ends the run. Calls `onReport` for errors that are reported and retried.
+   * Runs the operation, or the remaining part if an earlier run was interrupted. Calls `onStep` after each completed
+   * part. An error from `onStep` ends the run. Calls `onReport` for errors that are reported and retried.
    */
   run(directory: string, onStep: () => void, onReport: (error: unknown) => void): Promise<void>;
-  /** Returns the directory's content as a reader receives it; throws if it cannot be read. */
+  /** Returns the directory's content as a reader receives it. Throws if the content cannot be read. */
   state(directory: string): Promise<unknown>;
   /** Returns true if the operation documents this kind of error. */
   isDocumented(error: unknown): boolean;

@@ -24,7 +24,7 @@ export class FaultRun {
   readonly #template: string;
   readonly #place: string;
   readonly #control: Injection;
-  /** States after no step, after the first, and so on; the last one is the state after a complete run. */
+  /** States before the first step and after each step. The last one is the state after a complete run. */
   readonly #states: unknown[] = [];
 
   constructor(operation: Operation, template: string, place: string, control: Injection) {
@@ -60,7 +60,10 @@ export class FaultRun {
     return this.#control.disarm().calls;
   }
 
-  /** Runs the operation with its nth call failing, checks the remaining state, then runs it again to its end. */
+  /**
+   * Runs the operation with a failure of its nth call, checks the remaining state, and then runs the operation again to
+   * its end.
+   */
   async fail(nth: number, failure: Failure, onwards: boolean): Promise<Outcome | null> {
     this.#reset();
     let steps = 0;
@@ -107,11 +110,11 @@ export class FaultRun {
     if (allowed.some((at) => isDeepStrictEqual(state, this.#states[at]))) return null;
     const isMixed = this.#operation.between?.(state, this.#states[0], this.#states[last]);
     if (error !== null && isMixed === null) return null;
-    const what = error === null ? 'success was reported, and the new state does not hold' : 'neither old nor new';
+    const what = error === null ? 'success was reported, but the new state does not exist' : 'neither old nor new';
     return `${what}: ${isMixed ?? (state instanceof Error ? describe(state) : difference(state, this.#states[steps]))}`;
   }
 
-  /** Runs the operation again after a failure; returns the reason if that is not possible, null otherwise. */
+  /** Runs the operation again after a failure. Returns the reason if that is not possible, or null if it is. */
   async #repeat(): Promise<string | null> {
     try {
       await this.#run(() => undefined);
@@ -123,7 +126,7 @@ export class FaultRun {
     }
   }
 
-  /** Runs the operation; converts a synchronous throw to a rejection. */
+  /** Runs the operation and converts a synchronous throw to a rejection. */
   async #run(onStep: () => void, onReport: (error: unknown) => void = () => undefined): Promise<void> {
     await this.#operation.run(this.#place, onStep, onReport);
   }

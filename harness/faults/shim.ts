@@ -48,7 +48,7 @@ export function compileShim(directory: string): Readonly<Record<string, string>>
   const source = join(import.meta.dirname, 'shim.c');
   execFileSync('cc', ['-shared', '-fPIC', '-O1', '-Wall', '-Wextra', '-Werror', '-o', library, source, '-ldl']);
   writeFileSync(control, Buffer.alloc(controlBytes));
-  // Without io_uring: the shim cannot intercept calls that libuv submits to it.
+  // Disable io_uring, because the shim cannot intercept calls that libuv submits to io_uring.
   return { LD_PRELOAD: library, ALMANAC_FAULTS: control, UV_USE_IO_URING: '0' };
 }
 
@@ -69,7 +69,7 @@ export interface Met {
 
 /** Control of failures below a directory between `arm` and `disarm`. */
 export interface Injection {
-  /** Selects the nth call to fail; 0 selects none. With `onwards`, the failure is permanent. */
+  /** Selects the nth call to fail, or no call if `nth` is 0. With `onwards`, the failure is permanent. */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void;
   disarm(): Met;
 }
@@ -83,7 +83,9 @@ export class FaultControl implements Injection {
     this.#file = openSync(path, 'r+');
   }
 
-  /** Makes the nth call below the directory fail; with `onwards`, also every later call of the failure's classes. */
+  /**
+   * Makes the nth call below the directory fail. With `onwards`, every later call of the failure's classes fails, too.
+   */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void {
     this.#directory = directory;
     const control = Buffer.alloc(seenAt);

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { join } from 'node:path';
 import type { Failure, Injection, Met } from './shim.ts';
 
-/** Size of the file system, in bytes: more than any operation of the tests requires. */
+/** Size of the file system in bytes, which exceeds the requirement of every operation of the tests. */
 const diskBytes = 32 * 1024 * 1024;
 /** Unit of allocation of tmpfs, in bytes. */
 const blockBytes = 4096;
@@ -19,7 +19,10 @@ export class SmallDisk {
     this.path = path;
   }
 
-  /** Mounts a small file system at a new directory; returns null, with a message, if the system does not permit it. */
+  /**
+   * Mounts a small file system at a new directory. Prints a message and returns null if the system does not permit the
+   * mount.
+   */
   static mount(path: string): SmallDisk | null {
     mkdirSync(path, { recursive: true });
     try {
@@ -68,7 +71,7 @@ export class SmallDisk {
   }
 }
 
-/** Record without calls: the file system does not report which calls failed. */
+/** Record without calls, because the file system does not report which calls failed. */
 const met: Met = { calls: [], injected: 1, where: '' };
 
 function freeBytes(path: string): number {

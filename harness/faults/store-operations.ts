@@ -55,7 +55,7 @@ async function fill(folder: string, days: readonly number[], rows = 12): Promise
 const commitAt = [0, hour, day, day + hour] as const;
 const gap = { source: mod, reason: 'ingest_paused', start: noon, end: micros(noon + hour) } as const;
 
-/** Operation that commits batches over midnight, and the instrument's other data; the first batch creates the store. */
+/** Operation that commits batches over midnight and the instrument's other data. The first batch creates the store. */
 const commit: Operation = {
   name: 'commit',
   prepare: (folder) => Promise.resolve(void mkdirSync(folder, { recursive: true })),
@@ -65,7 +65,7 @@ const commit: Operation = {
       const [position] = await writer.positions();
       const done = position === undefined ? 0 : Number(position.value) + 1;
       for (const [n, at] of commitAt.entries()) {
-        // A retryable failure is retried, as in the instrument.
+        // Retry after a retryable failure, as the instrument does.
         if (n >= done) await againOnce(() => writer.append(batch(n, noon + at)), onReport);
         onStep();
       }
@@ -208,7 +208,7 @@ const purge: Operation = {
   between: (state, first, last) => {
     const [rows, before, after] = [state, first, last].map((of) => texts((of as StoreState).rows));
     if ([...(after ?? [])].some((row) => !rows?.has(row))) return 'a row of another labeler is gone';
-    return [...(rows ?? [])].every((row) => before?.has(row)) ? null : 'a row was invented';
+    return [...(rows ?? [])].every((row) => before?.has(row)) ? null : 'a row exists that was never stored';
   },
 };
 
@@ -240,7 +240,7 @@ const restore: Operation = {
   run: async (folder) => {
     const at = micros(noon + 2 * day);
     await restoreStore({ from: join(folder, 'backup'), folder: join(folder, 'store'), at }).catch((error: unknown) => {
-      // If the store already exists, the previous run completed.
+      // Return if the store already exists, because the previous run has completed.
       if (!(error instanceof StoreError && error.code === 'occupied')) throw error;
     });
   },
@@ -250,7 +250,10 @@ const restore: Operation = {
   between: refusedUntilRepeated,
 };
 
-/** Returns the state of a store; 'nothing' for a directory without one, because opening would create a store. */
+/**
+ * Returns the state of a store. Returns 'nothing' for a directory without a store, because the state can only be read
+ * by opening the store, which would create one.
+ */
 async function stateIfAny(folder: string): Promise<unknown> {
   const isNothing = readdirSync(folder).every((name) => name.startsWith('writer.lock'));
   return isNothing ? 'nothing' : storeState(folder, noon);
@@ -281,10 +284,10 @@ const repair: Operation = {
   reports: [],
 };
 
-/** Results of reads by question, so that a result with missing rows is a different state. */
+/** Results of reads by query, so that a result with missing rows is a different state. */
 const answers = new Map<string, unknown>();
 
-/** Operation that reads everything while a call fails: each result must be complete or an error. */
+/** Operation that runs every query while a call fails. Each result must be complete or an error. */
 const read: Operation = {
   name: 'read',
   prepare: async (folder) => {

@@ -8,7 +8,7 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
 import { noon, subjects } from '../conformance/labels.ts';
 
-/** Results of all queries; equal for stores with equal content. */
+/** Results of all queries. Stores with equal content have equal results. */
 export interface Answers {
   readonly rows: readonly Observation[];
   /** Problems that verify reports. */

@@ -1,7 +1,7 @@
 /**
- * Runs one part of a run in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the
- * number of each input before reading it, so that an input that ends the process can be identified, and its findings
- * at the end.
+ * Runs one part of a run in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the number
+ * of each input before it reads the input, so that an input that ends the process can be identified. Reports its
+ * findings at the end.
  */
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -16,11 +16,14 @@ export interface Part {
   /** Highest cost per byte among inputs of the minimum length. */
   readonly worstPerByte: Cost & { readonly input: string };
   readonly failures: readonly { readonly input: string; readonly why: string }[];
-  /** Size of the heap after a garbage collection, in bytes: before the inputs and after them. */
+  /** Size of the heap in bytes before the inputs and after them, each after a garbage collection. */
   readonly kept: readonly [number, number];
 }
 
-/** Minimum length of an input for the cost per byte, in bytes: the cost of shorter ones depends mainly on the clock. */
+/**
+ * Minimum length in bytes of an input for the cost per byte. The measured cost of a shorter input depends mainly on the
+ * precision of the clock.
+ */
 const minBytesForRate = 1_024;
 const warmUp = 200;
 
@@ -45,14 +48,14 @@ function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
 
 async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
   writeSync(3, `${label}\n`);
-  // Memory that is freed at the end of an event loop turn is not a leak.
+  // Wait for the end of the turn, because memory that is freed then is not a leak.
   await nextTurn();
   try {
     const cost = { ...(await minCost(name, input)), input: label };
     const why = excess(name, cost);
     if (why !== null) failures.push({ input: label, why });
     if (!isWorst(cost) && !isWorstPerByte(cost)) return;
-    // A single measurement can be wrong by some milliseconds.
+    // Measure again, because a single measurement can be wrong by some milliseconds.
     const average = { ...(await averageCost(name, input)), input: label };
     if (isWorst(average)) worst = average;
     if (isWorstPerByte(average)) worstPerByte = average;

@@ -3,13 +3,13 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InputName } from '../../src/input/limits.ts';
 import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
 
-/** A constructed input as its parts, because megabytes are not stored in the repository. */
+/** Description of a constructed input by its parts, so that the repository contains no megabytes. */
 interface Recipe {
   readonly entry: string;
   readonly name: string;
-  /** Index of a generated input with one of the highest costs. */
+  /** Number of a generated input with one of the highest costs. */
   readonly index?: number;
-  /** Texts or bytes in hexadecimal, each with a number of repetitions. */
+  /** Parts of the input as text or as hexadecimal bytes, each with a number of repetitions. */
   readonly parts?: readonly (readonly [text: string, times: number])[];
   readonly hex?: boolean;
   readonly gzip?: boolean;

@@ -12,7 +12,7 @@ const hole = '"%"';
 const label = (extra: string) =>
   `{"ver":1,"src":"${did}","uri":"at://did:plc:bbbbbbbbbbbbbbbbbbbbbbbb/app.bsky.feed.post/3k","val":"spam","cts":"2026-07-10T12:00:00Z"${extra}}`;
 
-/** Ordinary documents of each entry point, with a placeholder in every kind of place. */
+/** Ordinary documents of each entry point, with placeholders in every kind of place. */
 export const templates = {
   labelPage: [
     `{"cursor":"12","labels":[${label('')},${label(`,"note":${hole}`)}]}`,
@@ -106,7 +106,7 @@ export function frameInput(dice: Dice): FuzzInput {
   const hostile = () => hostileCbor(dice, sizeOf(dice, max));
   const ordinary = JSON.parse(label('')) as object;
   const fields = (): Uint8Array => {
-    // The marker is an integer whose encoding occurs nowhere else in the label.
+    // Marker of the place: an integer with an encoding that occurs nowhere else in the label.
     const bytes = encode({ ...ordinary, [dice.pick(['note', 'sig', 'val', 'uri', 'cts', 'neg', 'x'])]: 48_879 });
     const at = Buffer.from(bytes).indexOf(Buffer.from([0x19, 0xbe, 0xef]));
     return Buffer.concat([bytes.subarray(0, at), hostile(), bytes.subarray(at + 3)]);

@@ -4,8 +4,12 @@ import { type Dice, dice } from '../../sim/random.ts';
 import { createCursors } from '../../src/account/cursor/cursor.ts';
 import { searchOf } from '../../src/account/query/parameters.ts';
 import { parseAccountQuery } from '../../src/account/query/query.ts';
+import { parseDay } from '../../src/archive/days/day.ts';
+import { parseIndex } from '../../src/archive/days/index-file.ts';
+import { formatResponse, parseLine } from '../../src/archive/days/line.ts';
+import { parseLines } from '../../src/archive/days/lines.ts';
 import { decodeArtifact } from '../../src/artifact/decode.ts';
-import { labelerDecoder } from '../../src/artifact/labeler-set.ts';
+import { labelerDecoder } from '../../src/artifact/labelers/labeler-set.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { parsePlainRequest } from '../../src/http/plain-request.ts';
 import { pathOf } from '../../src/http/target.ts';
@@ -41,7 +45,7 @@ export interface FuzzInput {
   readonly coding: string;
 }
 
-/** One entry point of foreign bytes: a generator of its inputs, and the program's function that reads them. */
+/** One entry point for foreign bytes, with a generator of inputs and the function of the program that reads them. */
 export interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;
@@ -51,7 +55,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const never = new AbortController().signal;
 const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
 
-/** Processes each row like the instrument, except storing it. */
+/** Processes each row like the instrument, without storing the row. */
 function takeRows(rows: readonly unknown[]): void {
   for (const row of rows) {
     fingerprint(row);
@@ -209,7 +213,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   relayList: {
     make: (from) => bodyInput(from, 'relayList'),
-    // Only one page is read: further pages would differ only in their cursor.
+    // Read only one page, because further pages would differ only in their cursor.
     async run(input) {
       let pages = 0;
       const client = clientOf(input);
@@ -325,11 +329,35 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
       cursors.open(Buffer.from(bytes).toString('latin1'));
     },
   },
+  archivedFact: {
+    make: (from) => jsonInput(from, 'artifact'),
+    run({ bytes }) {
+      if (bytes.length > inputLimits.archivedFact.bytes) return;
+      const line = formatResponse('/', 0, { status: 200, body: bytes, etag: null, lastModified: null });
+      if (line !== null && parseLine(line.slice(0, -1), '/') === null) throw new Error('an archived line is damaged');
+    },
+  },
+  archiveFile: {
+    make: (from) => ({ bytes: mutated(from, archivedLines(sizeOf(from, 24))), coding: '' }),
+    run({ bytes }) {
+      if (bytes.length > inputLimits.archiveFile.bytes) return;
+      parseLines(Buffer.from(bytes).toString('utf8'), 'instruments', '1970-01-01');
+      parseIndex(bytes);
+      parseDay(bytes);
+    },
+  },
 };
 
+function archivedLines(count: number): Buffer {
+  const body = Buffer.from('{"facts":{"coverage":{"gaps":[],"warmup":null}}}');
+  const served = { status: 200, body, etag: null, lastModified: null };
+  const lines = Array.from({ length: count }, (_, hour) => formatResponse('/v1/instruments', hour * 3_600_000, served));
+  return Buffer.from(lines.join(''));
+}
+
 /**
- * Returns the input of an entry point with a number. The result is deterministic, so that a run can continue after an
- * earlier one.
+ * Returns the input with the given number of an entry point. The result is deterministic, so that a run can continue
+ * after an earlier one.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

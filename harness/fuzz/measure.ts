@@ -12,14 +12,17 @@ export interface Cost {
 }
 
 /**
- * Constant part of the heap that an input may use while it is read, in bytes; another part is proportional to the
- * input's length. Elements are limited, so that even an input that expands during decoding stays within this limit.
+ * Constant part of the heap that an input may use while it is read, in bytes. Another part is proportional to the
+ * length of the input. Limits on elements keep even an input that expands during decoding within this budget.
  */
 const heapFixed = 64 * 1024 * 1024;
 const heapPerByte = 16;
-/** Maximum number of attempts: other load, garbage collection and compilation also take processor time. */
+/**
+ * Maximum number of attempts. Other load, garbage collection and compilation also take processor time and may spoil
+ * one.
+ */
 const tries = 4;
-/** Factor of the time budgets for a shared machine: the budgets of the table assume an idle one. */
+/** Factor of the time budgets for a shared machine, because the budgets of the table assume an idle one. */
 const slack = 2;
 
 /** Runs an input through its entry point and returns the cost. */
@@ -31,7 +34,7 @@ export async function measure(name: InputName, input: FuzzInput): Promise<Cost> 
   return { bytes: input.bytes.length, microseconds: user + system, heap: Math.max(0, memoryUsed() - heap) };
 }
 
-/** Repeats the measurement while a cost exceeds its budget; returns the minimum. */
+/** Repeats the measurement while a cost exceeds its budget. Returns the minimum of each cost. */
 export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> {
   let least = await measure(name, input);
   for (let i = 1; i < tries && excess(name, least) !== null; i += 1) {
@@ -43,7 +46,7 @@ export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> 
   return least;
 }
 
-/** Minimum measured time, in microseconds: some systems count processor time in steps of milliseconds. */
+/** Minimum measured time in microseconds, because some systems count processor time in steps of milliseconds. */
 const enoughMicroseconds = 40_000;
 const maxRepeats = 2_000;
 

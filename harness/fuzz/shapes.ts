@@ -1,8 +1,8 @@
 import type { Dice } from '../../sim/random.ts';
 
 /**
- * Returns the size of a generated part: usually small, so that many inputs can be tested; sometimes the entry point's
- * maximum.
+ * Returns the size of a generated part. The size is usually small, so that many inputs can be tested, and sometimes the
+ * entry point's maximum.
  */
 export function sizeOf(dice: Dice, max: number): number {
   const kind = dice.below(1_000);
@@ -10,7 +10,10 @@ export function sizeOf(dice: Dice, max: number): number {
   return 1 + dice.below(Math.min(bound, max));
 }
 
-/** The pieces of JSON that hostile documents repeat: one byte each if possible, for the maximum number of objects. */
+/**
+ * The pieces of JSON that hostile documents repeat. Each is one byte long if possible, so that a document contains the
+ * maximum number of objects.
+ */
 const pieces = [
   '[]',
   '{}',
@@ -27,7 +30,9 @@ const pieces = [
   '1e400',
 ];
 
-/** Maximum size of objects with different fields, in bytes: larger ones would fill the heap during generation. */
+/**
+ * Maximum size in bytes of objects with different fields. Larger objects would fill the heap while they are generated.
+ */
 const maxFieldBytes = 1_000_000;
 
 function fields(count: number, name: (i: number) => string): string {
@@ -58,7 +63,7 @@ export function hostileJson(dice: Dice, size: number): string {
     case 8:
       return `{"$bytes":"${'QUJD'.repeat(size / 4)}${dice.pick(['', '=', '==', '!'])}"}`;
     case 9:
-      // Integer-like keys are stored separately by engines.
+      // Use keys that look like integers, because engines store them separately.
       return `{${fields(Math.min(size, maxFieldBytes) / 12, (i) => String(i * 1_023))}}`;
     default:
       return `[${`{"__proto__":[${'0,'.repeat(3)}0],"constructor":{}},`.repeat(size / 40)}0]`;
@@ -87,7 +92,7 @@ export function hostileCbor(dice: Dice, size: number): Uint8Array {
       return sized(0xa0, entries, bytes);
     }
     case 7: {
-      // Small integers as keys are array indexes for engines.
+      // Use small integers as keys, because engines treat them as array indexes.
       const key = String(dice.below(1_100));
       const map = Buffer.concat([Buffer.from([0xa1, 0x60 | key.length]), Buffer.from(key), Buffer.from([0])]);
       const count = Math.ceil(size / map.length);

@@ -15,7 +15,7 @@ import { until } from '../process/until.ts';
 /** Result of killing an instrument repeatedly. */
 export interface LabelKillReport {
   readonly kills: number;
-  /** Number of stored rows, and of those emitted since the epoch. */
+  /** Number of stored rows, and number of rows that were emitted since the epoch. */
   readonly stored: number;
   readonly emitted: number;
   /** Number of rows counted as refused. */
@@ -35,15 +35,15 @@ interface Missed {
 }
 
 /**
- * Maximum time that a process runs after it has started to observe, in milliseconds; on a slow machine, also the
+ * Maximum time in milliseconds that a process runs after it has started to observe. On a slow machine, this is also the
  * increment of that time.
  */
 const maxRun = 700;
 
 /**
  * Runs the real command against labelers that emit continuously, kills it at random times during its start and its run,
- * and lets the last process complete. No labeler replaces rows: every emitted label can be read later, so all of them
- * must be stored in the end.
+ * and lets the last process complete. No labeler replaces rows, so every emitted label can be read later and must be
+ * stored in the end.
  */
 export async function killLabels({ kills, seed }: { kills: number; seed: number }): Promise<LabelKillReport> {
   const sim = createSim({
@@ -51,7 +51,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     shapeLabeler: ({ index }) => ({
       software: 'skyware',
       rate: 10,
-      // Refused rows must be counted once, even if they are read repeatedly.
+      // Emit rows that are refused, because each must be counted once even if it is read repeatedly.
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
       // One labeler can be read only by pages.
       ailment: index === 5 ? 'no_stream' : 'none',
@@ -77,11 +77,11 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       const labels = spawnLabels(args);
       const atStart = kill > 0 && chance.chance(0.25);
       if (!atStart) await labels.observing;
-      // On a slow machine, runs become longer until half of them store rows.
+      // Lengthen the runs on a slow machine until half of them store rows.
       longest = moved * 2 < kill ? longest + maxRun : maxRun;
       await wait(chance.below(longest));
       labels.process.kill('SIGKILL');
-      // The interval begins at the kill, because the time until the last commit is covered.
+      // Begin the interval at the kill, because the time until the last commit is covered.
       killedAt = Date.now() * 1000;
       await labels.ended;
       const found = await look(sim, store);
@@ -128,7 +128,7 @@ async function look(sim: Sim, folder: string) {
       const position = readPosition(value);
       // An entry without a position stores which refused rows were counted.
       if (position === null) continue;
-      // Live labels are read before earlier missing ones: a number becomes a position only when all labels before it
+      // Live labels are read before earlier missing ones, so a number becomes a position only when all labels before it
       // are stored.
       const through = Math.max(position.seq ?? 0, position.cursor ?? 0);
       // The seq numbers of this labeler are the labels' own numbers.
@@ -161,14 +161,17 @@ async function look(sim: Sim, folder: string) {
   }
 }
 
-/** Returns the expected refusals by the store's reasons; the number of duplicates depends on how labels were read. */
+/**
+ * Returns the expected refusals by the store's reasons. Omits duplicates, because their number depends on how labels
+ * were read.
+ */
 function refusedOf({ refused: { foreign, duplicate: _, ...others } }: Expected): Record<string, number> {
   return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
 }
 
 /**
- * Returns the intervals without a running instrument that no gap of the instrument covers, and the gaps of sources,
- * none of which lost a label.
+ * Returns the intervals without a running instrument that no gap of the instrument covers. Also returns the gaps of
+ * sources, because no source lost a label.
  */
 async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
   const store = openSqliteReader(folder);

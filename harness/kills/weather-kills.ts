@@ -28,8 +28,8 @@ export interface KillReport {
 }
 
 /**
- * Parameters of repeated kills of the weather instrument: their number, the seed of their times, and the host's events
- * per second.
+ * Parameters of repeated kills of the weather instrument: the number of kills, the seed of their times, and the host's
+ * events per second.
  */
 export interface KillPlan {
   readonly kills: number;

@@ -2,22 +2,25 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** Creates the n-th frame of a flooding labeler; `n` counts the frames of all its connections from 1. */
+/** Creates the n-th frame of a flooding labeler. `n` counts the frames of all connections from 1. */
 export type Flood = (n: number, did: string) => Uint8Array;
 
-/** A labeler with a did:web that sends frames as fast as its consumer accepts them, and answers no polls. */
+/**
+ * A labeler with a did:web that sends frames at the speed at which its consumer accepts them, and does not respond to
+ * polls.
+ */
 export interface Flooder {
   readonly did: string;
   /** Number of connections to the stream that were opened. */
   readonly connections: number;
   /** Number of frames that the kernel accepted. */
   readonly sent: number;
-  /** Ends the flood; connections stay open. */
+  /** Ends the flood, but keeps the connections open. */
   calm(): void;
   stop(): Promise<void>;
 }
 
-/** Number of frames that are passed to the socket at once. */
+/** Number of frames that are passed to the socket in one write. */
 const batch = 64;
 
 /** Starts a flooding labeler on loopback. */

@@ -64,9 +64,9 @@ export interface LabelReader {
   misses(interval: Interval): boolean;
   /** Accepts rows as if this transport had delivered them. */
   take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
-  /** Runs one connection of the reader; resolves with its result. */
+  /** Runs one connection of the reader. Resolves with the result of the connection. */
   session(): ReturnType<typeof streamSession>;
-  /** Starts the reader, which reads until `close`. */
+  /** Starts the reader, which reads until `close` is called. */
   read(): void;
   close(): Promise<void>;
 }
@@ -78,9 +78,9 @@ export interface LabelScript {
     limit: number,
     asked: { readonly signal: AbortSignal },
   ) => JsonAnswer | Promise<JsonAnswer>;
-  /** Called for each connection; without this function, the stream closes immediately. */
+  /** Called for each connection. Without this function, the stream closes immediately. */
   readonly connected?: (stream: ScriptedStream) => void;
-  /** True if the labeler answers the handshake of a stream with 501. */
+  /** True if the labeler responds to the handshake of a stream with 501. */
   readonly streamless?: boolean;
   /** Memory that a decoded page is assumed to occupy, in bytes. */
   readonly pageCost?: number;

@@ -9,13 +9,13 @@ import { type LabelStation, removeStation } from './label-station.ts';
 export interface LabelStage {
   sim: Sim | null;
   station: LabelStation | null;
-  /** Time that was skipped on the clocks of the stage, in microseconds. */
+  /** Total time that the clocks of the stage have skipped, in microseconds. */
   passed: number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
 }
 
-/** Returns the time to skip so that midnight is not within the next minutes, in microseconds. */
+/** Returns the time in microseconds that the clocks must skip so that midnight is not within the next minutes. */
 export function awayFromMidnight(): number {
   const left = day - ((Date.now() * 1000) % day);
   return left < 10 * minute ? left : 0;
@@ -26,7 +26,7 @@ export function allGiven({ labelers }: Sim): boolean {
   return labelers.list.every(({ database, edge, served }) => [...database.read(1, edge)].every((n) => served.has(n)));
 }
 
-/** Returns true if a labeler has replaced a row, which can then no longer be read. */
+/** Returns true if a labeler has replaced a row, so that the row can no longer be read. */
 export function isReplaced({ profile, log, edge }: Labeler, n: number): boolean {
   return profile.software === 'ozone' && log.replaced(n, edge);
 }

@@ -36,14 +36,14 @@ export interface LabelStation {
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
   readonly hostFull: ReadonlyMap<Transport, number>;
-  /** Reads the last artifact of this instrument; waits for the first, and rejects if the instrument fails. */
+  /** Reads the last artifact of this instrument. Waits for the first artifact. Rejects if the instrument fails. */
   overview(): Promise<RecentOverview>;
   /** Waits for an artifact that is newer than this call. */
   published(): Promise<RecentOverview>;
   stop(): Promise<void>;
 }
 
-/** Starts the instrument; with the `folder` of an earlier one it uses the same store. */
+/** Starts the instrument. With the `folder` of an earlier instrument, it uses the same store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
   {
@@ -58,7 +58,8 @@ export async function startStation(
   const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Transport, number>();
-  // The start may return before the first artifact is written, and an artifact of an earlier instrument may exist.
+  // Ignore earlier artifacts: the start may return before the first artifact is written, and an artifact of an earlier
+  // instrument may exist.
   const first = Promise.withResolvers<void>();
   const telemetry: Telemetry = {
     ...noTelemetry,

@@ -13,16 +13,16 @@ export interface Ended {
 /** A running process of `almanac labels`. */
 export interface LabelsProcess {
   readonly process: ChildProcess;
-  /** Resolves once the process announces that it observes; rejects if it exits before. */
+  /** Resolves once the process announces that it observes. Rejects if the process exits first. */
   readonly observing: Promise<void>;
   readonly ended: Promise<Ended>;
 }
 
-/** Starts `almanac labels` with arguments, and with environment variables in addition to `PATH`. */
+/** Starts `almanac labels` with arguments and with environment variables. `PATH` is always set. */
 export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
   const { child, line, ended, stdout, stderr } = startProgram(['labels', ...args], { env });
   const observing = line(/^almanac labels observing$/).then(() => undefined);
-  // Many tests wait only for the exit of the process.
+  // Handle the rejection, because many tests wait only for the exit of the process.
   observing.catch(() => undefined);
   return {
     process: child,

@@ -36,7 +36,7 @@ export type OwnPorts = Partial<
     Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 
-/** Creates ports that store in memory; the epoch began `days` days ago. */
+/** Creates ports that store in memory. The epoch began `days` days ago. */
 export function scriptedPorts(
   over: Pick<LabelQuery, 'http' | 'openStream'> & OwnPorts,
   { days = 10, priority = 'seeded' }: { readonly days?: number; readonly priority?: PriorityClass } = {},

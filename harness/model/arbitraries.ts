@@ -25,7 +25,7 @@ export interface Step {
 }
 
 /**
- * An instant near a limit: a number of seconds after a timestamp of the artifact, with an offset of a few
+ * An instant near a limit, which is a number of seconds after a timestamp of the artifact, with an offset of a few
  * milliseconds.
  */
 export interface Clock {
@@ -34,7 +34,10 @@ export interface Clock {
   readonly ms: number;
 }
 
-/** Content of `If-None-Match`: with the path's last ETag, or with its current one according to an earlier response. */
+/**
+ * Content of `If-None-Match`. It contains the last ETag of the path, or the current one according to an earlier
+ * response.
+ */
 export type Validator =
   | 'none'
   | 'same'

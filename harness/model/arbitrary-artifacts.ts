@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { fixture } from '../artifacts/fixtures.ts';
 import type { Json, JsonObject } from './values.ts';
 
-/** Generators of artifacts of the four schemas as their producers may write them, with values at their limits. */
+/** Generators of artifacts of the four schemas, as their producers may write them. Values are often at their limits. */
 
 const base = Date.UTC(2026, 10, 20, 12) * 1000;
 const microsPerSecond = 1_000_000;
@@ -59,7 +59,7 @@ const sources = fc
       ],
     },
   )
-  // Most generated artifacts have no source of unknown coverage.
+  // Generate no source of unknown coverage in most artifacts.
   .chain((made) => fc.constantFrom(made, { ...made, ...noneUnknown }, { ...made, ...noneUnknown }));
 const noneUnknown = {
   ...{ unstarted: 0, probing: 0, refused: 0, cursor_order_unverified: 0 },
@@ -169,7 +169,7 @@ const legacy = fc
       ],
     },
   )
-  // The legacy observatory has further fields, none of which may be published.
+  // Add further fields of the legacy observatory, which must not be published.
   .map((made) => ({ ...legacyRest, ...made }));
 const legacyRest = { schema_version: 23, api_version: 'v0', last_ingest: stamp(-60_000_000), test_dev_count: 21 };
 

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from './values.ts';
 
-/** Generators of damaged artifacts: changed values, which keep most artifacts readable, and changed bytes. */
+/**
+ * Generators of damaged artifacts: some have changed values, which keep most artifacts readable, and some have changed
+ * bytes.
+ */
 
 type Path = readonly (string | number)[];
 
@@ -51,7 +54,7 @@ function textOf(artifact: JsonObject, damage: string): string {
 
 function pathsOf(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
-  // Only the first elements of a long list are changed: otherwise most changes would affect one of many gaps.
+  // Change only the first elements of a long list, because most changes would otherwise affect one of many gaps.
   const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return [path, ...entries.slice(0, 40).flatMap(([key, member]) => pathsOf(member, [...path, key]))];
 }

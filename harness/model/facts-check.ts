@@ -59,7 +59,7 @@ export function factsChecker() {
       const reply = this.program.answer(request, now);
       const kind = expected.kind === 'error' ? `${expected.kind} ${expected.code}` : expected.kind;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      // The server removes the body of a HEAD response; the rest must equal the GET response.
+      // Ignore the body of a HEAD response, because the server removes it. The rest must equal the GET response.
       const whole = request.method === 'HEAD' ? this.program.answer({ ...request, method: 'GET' }, now) : reply;
       same([reply.status, reply.headers], [whole.status, whole.headers]);
       this.#compare(expected, whole, request, now);
@@ -76,7 +76,7 @@ export function factsChecker() {
       const target = `${step.absolute ? 'http://facts.example.com' : ''}${prefix}${step.path}${step.query}`;
       const plain = { method: 'GET', target: basePath + step.path, ifNoneMatch: undefined, acceptEncoding: undefined };
       const expected = expectedOf(this.world, plain, now, () => null);
-      // The expected validator is that of the program's response without a condition at the same instant.
+      // Take the expected validator from the program's response without a condition at the same instant.
       const own = expected.kind === 'fact' ? this.#validatorOf(plain, expected, now) : null;
       const ifNoneMatch = headerOf(step.validator, own ?? 'W/"unknown"');
       return { method: step.method, target, ifNoneMatch, acceptEncoding: step.acceptEncoding };
@@ -93,7 +93,7 @@ export function factsChecker() {
 
     #compare(expected: Expected, reply: Reply, request: Request, now: number): void {
       const headers = headersOf(reply);
-      // The server adds these headers to documents; the application does not.
+      // Ignore these headers, because the server and not the application adds them to documents.
       if (expected.kind === 'asset') {
         asset(reply, headers);
         return;
@@ -155,7 +155,7 @@ export function factsChecker() {
       validators.note(this.#key(expected.path, expected.bucket), headers.etag);
       same(headers['cache-control'], 'public, max-age=60');
       same(headers.vary, 'Accept-Encoding');
-      // `Last-Modified` is never later than the build time, whatever the writer's clock.
+      // `Last-Modified` must not be later than the build time, whatever the writer's clock was.
       const whole = (ms: number): number => Math.floor(ms / 1000) * 1000;
       includes(
         asked.map((at) => whole(Math.min(this.modifiedAt, at))),
@@ -176,7 +176,7 @@ export function factsChecker() {
       this.#validated(expected, headers, asked);
       const builtAt = Date.parse(String(body.retrieved_at));
       includes(asked, builtAt);
-      holds(builtAt <= now, `${builtAt} is no later than ${now}`);
+      holds(builtAt <= now, `${builtAt} is not later than ${now}`);
       const coding = headers['content-encoding'] ?? 'identity';
       includes(codingsFor(request.acceptEncoding), coding);
       same(asInstants(body), asInstants(whole(expected.bodyAt(builtAt), caveats)));
@@ -275,7 +275,7 @@ function headerOf(kind: Validator, etag: string): string | undefined {
   return headers[kind];
 }
 
-/** Validators of all cases: one per path, artifact and bucket, and all different. */
+/** Validators of all cases. Each path, artifact and bucket has one validator, and all validators differ. */
 class Validators {
   readonly #byKey = new Map<string, string>();
   readonly #byTag = new Map<string, string>();

@@ -3,7 +3,10 @@ import { etagMatches } from './if-none-match.ts';
 import type { Instrument, Reading } from './reading.ts';
 import { clockInstant, floorDivide, instant, type JsonObject, seconds } from './values.ts';
 
-/** A model of the facts API, derived from the contract: computes the required response from a request and its time. */
+/**
+ * A model of the facts API that is derived from the contract. The model computes the required response from a request
+ * and its time.
+ */
 
 export interface Bounds {
   readonly maxAgeSeconds: number;
@@ -73,8 +76,8 @@ export function expectedOf(
 }
 
 /**
- * Returns the path below the base path, or null for a path outside of it. Ignores the query; accepts absolute-form
- * targets.
+ * Returns the path below the base path, or null for a path outside of it. Ignores the query, and accepts targets in
+ * absolute form.
  */
 function pathOf(target: string, basePath: string): string | null {
   const origin = target.replace(/^https?:\/\/[^/?]*/, '');
@@ -135,7 +138,7 @@ function envelopeOf(world: World, reading: Reading, path: string, now: number): 
 }
 
 /**
- * Returns true if a fact contains a DID outside the list of labelers, or any AT-URI: the last check before
+ * Returns true if a fact contains a DID outside the list of labelers, or any AT-URI. This is the last check before
  * publication.
  */
 function namesSubject({ body, caveats }: Envelope): boolean {
@@ -145,7 +148,7 @@ function namesSubject({ body, caveats }: Envelope): boolean {
   return /did:[a-z]+:[A-Za-z0-9._:%-]/.test(texts) || texts.includes('at://');
 }
 
-/** Returns the Freshness object of a label reading: the first state that applies. */
+/** Returns the Freshness object of a label reading, with the first state that applies. */
 export function labelFreshness(reading: Reading, bounds: Bounds, now: number): JsonObject {
   const label = reading.label ?? { hold: false, warming: false, observedThrough: undefined };
   const at = clockInstant(now);
@@ -190,7 +193,7 @@ function indexOf(world: World, now: number): JsonObject {
       const generated_at = instant(reading.generatedAt) === null ? null : String(reading.generatedAt);
       return { instrument, state: 'PRESENT', generated_at, endpoints };
     }
-    // A time beyond the tolerance in the future is unusable, for the label instrument only.
+    // Treat a time beyond the tolerance in the future as unusable, but only for the label instrument.
     const generated_at = usable(reading.generatedAt, clockInstant(now)) === null ? null : String(reading.generatedAt);
     const freshness_state = labelFreshness(reading, world.bounds, now).state ?? '';
     return { instrument, state: 'PRESENT', generated_at, endpoints, freshness_state };

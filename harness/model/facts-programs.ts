@@ -20,7 +20,7 @@ export interface FactsProgram {
 
 const assets = join(import.meta.dirname, '../../assets');
 
-/** Creates three programs with different bounds and base paths; the validators of all programs must agree. */
+/** Creates three programs with different bounds and base paths. The validators of all programs must agree. */
 export function factsPrograms(): readonly FactsProgram[] {
   return [
     program({ maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 }, ''),

@@ -27,7 +27,7 @@ const censusValues = {
   classification_confidence: levels,
   auditability: levels,
 };
-/** Placeholder for the service's fixed attribution of a reading whose `calm` was removed. */
+/** Placeholder for the service's fixed attribution of a reading without its `calm` signal. */
 export const fixedAttribution = '@fixed';
 
 export function legacyReading(artifact: JsonObject): Reading {
@@ -74,13 +74,13 @@ function rules(value: Json | undefined): Record<string, number> {
   return Object.fromEntries(Object.entries(object(value)).map(([rule, alerts]) => [rule, count(alerts)]));
 }
 
-/** Returns the counts by published rule; an unpublished rule is included in the sum. */
+/** Returns the counts by published rule. The sum includes unpublished rules. */
 function published(byRule: Record<string, number> | undefined): JsonObject | undefined {
   if (!byRule) return undefined;
   return Object.fromEntries(Object.entries(byRule).filter(([rule]) => /^[a-z][a-z0-9_]{0,63}$/.test(rule)));
 }
 
-/** Counts labelers by value; labelers with unknown values are counted as `unknown`. */
+/** Counts labelers by value. Labelers with an unknown value are counted as `unknown`. */
 function tally(value: Json | undefined, words: readonly string[]): JsonObject {
   const found: Record<string, number> = {};
   for (const [key, labelers] of Object.entries(object(value))) {

@@ -7,7 +7,7 @@ export interface Reading {
   readonly provenance: JsonObject;
   readonly facts: Readonly<Record<string, JsonObject>>;
   readonly caveats: readonly string[];
-  /** Origin of the artifact; any origin except `live` is the first caveat. */
+  /** Origin of the artifact. Any origin except `live` is stated in the first caveat. */
   readonly origin: string;
   readonly label: LabelReading | null;
   readonly freshness: JsonObject | null;

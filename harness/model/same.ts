@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Assertion of equality for millions of comparisons: builds its message only on failure. */
+/** Asserts equality in millions of comparisons, because it builds a message only on failure. */
 
 export function same(got: unknown, wanted: unknown): void {
   if (!Object.is(got, wanted) && !isDeepStrictEqual(got, wanted)) assert.deepStrictEqual(got, wanted);
@@ -12,5 +12,5 @@ export function includes<T>(listed: readonly T[], wanted: T): void {
 }
 
 export function holds(condition: boolean, claim: string): void {
-  if (!condition) assert.fail(`it does not hold that ${claim}`);
+  if (!condition) assert.fail(`false claim: ${claim}`);
 }

@@ -1,11 +1,11 @@
-/** Values of artifacts by the documented rules: an instant, a count, a rate, or nothing that may be published. */
+/** Values of artifacts by the documented rules: an instant, a count, a rate, or a value that must not be published. */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Error for an artifact that must not be published. The instance is shared, because creating stacks would take most of
- * the time.
+ * Error for an artifact that must not be published. All cases share one instance, because the capture of stacks would
+ * take most of the time.
  */
 export const malformed = new Error('malformed');
 
@@ -86,7 +86,7 @@ export function wordOrUnknown(known: readonly string[]): (value: Json | undefine
   return (value) => (known.includes(text(value)) ? text(value) : 'unknown');
 }
 
-/** Returns a required timestamp; throws `malformed` if it is unusable. */
+/** Returns a required timestamp. Throws `malformed` if the timestamp is unusable. */
 export function time(value: Json | undefined): string {
   return instant(value) === null ? refuse() : String(value);
 }
@@ -100,7 +100,7 @@ export function nullOr<T>(item: (value: Json | undefined) => T): (value: Json | 
   return (value) => (value === null ? null : item(value));
 }
 
-/** Returns the named fields of an object, each by its rule; a rule may omit a field with `undefined`. */
+/** Returns the named fields of an object, each converted by its rule. A rule may return `undefined` to omit a field. */
 export function fields<T>(from: JsonObject, rules: Record<string, (value: Json | undefined) => T>): Record<string, T> {
   const made = Object.entries(rules).map(([key, rule]) => [key, rule(from[key])] as const);
   return Object.fromEntries(made.filter(([, value]) => value !== undefined));
@@ -120,7 +120,7 @@ export function uuid(value: Json | undefined): string {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(found) ? found : refuse();
 }
 
-/** Returns any finite number, including a negative age; throws `malformed` for other values. */
+/** Returns any finite number, including a negative age. Throws `malformed` for other values. */
 export function number(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : refuse();
 }
@@ -131,7 +131,7 @@ export function inOrder(start: unknown, end: unknown): void {
   if (start !== null && end !== null && isInverted) refuse();
 }
 
-/** Returns a sum of counts, which must be a count itself. */
+/** Returns the sum of counts. The sum must be a count itself. */
 export function sum(values: readonly number[]): number {
   return count(values.reduce((total, value) => total + value, 0));
 }

@@ -118,7 +118,9 @@ function weather(schema: 'weather' | 'weatherwatch', artifact: JsonObject, parts
   };
 }
 
-/** Returns the endpoint without credentials or query; an object without an endpoint if the text is not a URL. */
+/**
+ * Returns the endpoint without credentials or query. Returns an object without an endpoint if the text is not a URL.
+ */
 function publicEndpoint(endpoint: Json): JsonObject {
   const parts = /^(wss?:\/\/|https?:\/\/)(?:[^/@]*@)?([^/@?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?$/.exec(text(endpoint));
   return parts ? { source_endpoint: `${parts[1]}${parts[2]}${parts[3]}` } : {};
@@ -142,7 +144,7 @@ function conditions(value: Json | undefined): JsonObject {
   });
 }
 
-/** Returns the known entries, without unknown names; a collection that was never observed may be null. */
+/** Returns the entries with known names. A collection that was never observed may be null. */
 function entries(value: Json | undefined): JsonObject {
   const known = Object.entries(object(value)).filter(([name]) => collections.includes(name));
   const entry = (item: Json | undefined): JsonObject =>
@@ -167,7 +169,10 @@ function totalsOf(totals: JsonObject, window: JsonObject): JsonObject {
   return unobserved ? { ...totals, total: null, mean_rate_per_s: null } : totals;
 }
 
-/** Returns the freshness with null for absent times; the legacy observatory may omit every field except the state. */
+/**
+ * Returns the freshness with null for absent times, because the legacy observatory may omit every field except the
+ * state.
+ */
 function freshness(from: JsonObject, maxAge: string): JsonObject {
   const mayLack = maxAge === 'current_threshold_seconds';
   const lenient = <T>(item: (value: Json | undefined) => T) => {

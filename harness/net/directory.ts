@@ -1,10 +1,12 @@
 import { createServer } from 'node:http';
 import { listenForTest } from './listen.ts';
 
-/** A directory's response for a path: a document, or a status with any body. */
+/** A directory's response for a path, which is a document or a status with any body. */
 export type Entry = { readonly document: unknown } | { readonly status: number; readonly body?: string };
 
-/** A server of DID documents: a PLC directory by `/<did>`, a did:web host by `/.well-known/did.json`. */
+/**
+ * A server of DID documents. It serves `/<did>` like a PLC directory, and `/.well-known/did.json` like a did:web host.
+ */
 export interface Directory {
   /** URL without a trailing slash. */
   readonly url: string;

@@ -25,7 +25,7 @@ export interface DnsServer {
 
 const types = { A: 1, TXT: 16, AAAA: 28 } as const;
 
-/** Returns the variables that make a process query only this server. */
+/** Returns the environment variables that make a process query only this server. */
 export function dnsEnvironment({ address }: DnsServer): Readonly<Record<string, string>> {
   const preload = new URL('./dns-preload.ts', import.meta.url).href;
   return { TEST_DNS_SERVER: address, NODE_OPTIONS: `--import ${preload}` };
@@ -73,7 +73,7 @@ function reply(question: Buffer, code: number, records: readonly DnsRecord[]): B
   return Buffer.concat([header, ...records.map(encode)]);
 }
 
-/** Encodes one record; the record's name is a pointer to the name in the query. */
+/** Encodes one record. The name of the record is a pointer to the name in the query. */
 function encode({ type, ttl, value }: DnsRecord): Buffer {
   const data = dataOf(type, value);
   const head = Buffer.alloc(12);
@@ -90,7 +90,7 @@ function dataOf(type: DnsRecord['type'], value: string): Buffer {
     case 'A':
       return Buffer.from(value.split('.').map(Number));
     case 'AAAA':
-      // The address is in full notation: eight groups of hexadecimal digits.
+      // Accept an address in full notation only, with eight groups of hexadecimal digits.
       return Buffer.from(value.split(':').flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]));
     case 'TXT':
       return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);

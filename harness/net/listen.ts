@@ -3,10 +3,10 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** Host that stands for all addresses of this machine, of both address families if the machine has both. */
+/** Host that denotes all addresses of this machine, in both address families if the machine has both. */
 export const everyAddress = '';
 
-/** Starts a server on a free loopback port until the test ends; records every connection. */
+/** Starts a server on a free loopback port until the test ends. Records every connection. */
 export async function listenForTest(server: Server, host = '127.0.0.1'): Promise<{ port: number; seen: Socket[] }> {
   const seen: Socket[] = [];
   server.on('connection', (socket: Socket) => {

@@ -27,7 +27,7 @@ export interface Nginx {
     path: string,
     options?: { host?: string; method?: string; headers?: Record<string, string> },
   ): Promise<ProxyAnswer>;
-  /** Sets the clock to a total number of seconds since the start; the clock does not advance otherwise. */
+  /** Sets the clock to a total number of seconds since the start. The clock advances only by this function. */
   ahead(seconds: number): void;
   /** Returns the lines of a log that nginx has written so far. */
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
@@ -45,7 +45,7 @@ interface NginxPorts {
   readonly facts: number;
   readonly account: number;
   /**
-   * Port of a server that reports the client and site of a request in the limits; by default there is no such server.
+   * Port of a server that reports the client and site of a request in the limits. By default there is no such server.
    */
   readonly clients?: number;
 }

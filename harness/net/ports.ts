@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 
 /**
- * Minimum port: these ports are below the ephemeral ones of Linux, so that no connection and no other test's server
- * gets one.
+ * Minimum port. These ports are below the ephemeral ports of Linux, so that no connection and no server of another test
+ * gets one of them.
  */
 const lowest = 10_000;
 const highest = 32_000;
 const given = new Set<number>();
 
-/** Returns a port without a listener, for use as a number only. */
+/** Returns a port without a listener, for tests that only need a port number. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));

@@ -15,7 +15,7 @@ export interface ProxyRun {
   readonly tls: boolean;
 }
 
-/** Ports of the proxy, of the account surface, and two without a listener. */
+/** Ports of the proxy and of the account surface, and two ports without a listener. */
 export interface ProxyPorts {
   readonly listen: number;
   readonly unused: readonly [number, number];

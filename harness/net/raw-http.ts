@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 /** Data received on a connection until the server ended it, or until a given number of responses. */
 export interface RawAnswer {
   readonly status: number;
-  /** Headers by name in lower case; the values of repeated headers are joined. */
+  /** Headers by name in lower case. The values of repeated headers are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   /** The response without dates and connection headers. */
@@ -12,7 +12,7 @@ export interface RawAnswer {
 }
 
 /**
- * Splits a stream of responses; `methods` determines which responses have no body. Throws on a truncated or duplicated
+ * Splits a stream of responses. `methods` determines which responses have no body. Throws on a truncated or duplicated
  * response.
  */
 export function answersIn(stream: string, methods: readonly string[] = []): RawAnswer[] {
@@ -27,7 +27,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
       const name = field.slice(0, field.indexOf(':')).toLowerCase();
       headers[name] = field.slice(field.indexOf(':') + 1).trim();
     }
-    // A response to invalid input has a body, whatever the method, because the method was not parsed.
+    // Expect a body in a response to invalid input, whatever the method, because the method was not parsed.
     const bodiless = methods[answers.length] === 'HEAD' && !/^\{"error":\{"status":4/.test(rest.slice(headEnd + 4));
     const length = bodiless || status < 200 ? 0 : Number(headers['content-length'] ?? 0);
     const body = rest.slice(headEnd + 4, headEnd + 4 + length);
@@ -39,7 +39,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
   return answers;
 }
 
-/** Opens a connection. Errors caused by the peer are not errors of the test: they are visible in the received data. */
+/** Opens a connection. Ignores errors that the peer causes, because the received data shows them. */
 export async function opened(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');
@@ -47,7 +47,10 @@ export async function opened(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Sends pieces, each in its own packet, then ends; resolves with all received data. Rejects on a reset. */
+/**
+ * Sends pieces, each in its own packet, and then ends the connection. Resolves with all received data. Rejects on a
+ * reset.
+ */
 export async function exchange(port: number, pieces: readonly (string | Buffer)[], half = true): Promise<string> {
   const socket = await opened(port);
   const said: Buffer[] = [];

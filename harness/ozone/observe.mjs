@@ -50,7 +50,7 @@ await seeds.createAccount('alice', { email: 'alice@test.com', handle: 'alice.tes
 const account = seeds.dids.alice;
 const emitted = [];
 
-/** Emits one event; resolves once Ozone shows the resulting label. */
+/** Emits one event. Resolves once Ozone shows the resulting label. */
 async function emit(event) {
   const subject = { $type: 'com.atproto.admin.defs#repoRef', did: account };
   await ozone
@@ -100,7 +100,7 @@ await bothHave();
 assert.notEqual(emitted.at(-1).exp, null);
 assert.deepEqual(await stored(byStream), emitted);
 assert.deepEqual(await stored(byPoll), emitted);
-passed('labels that are applied, negated, applied again and with an expiry are verified, by stream and by poll');
+passed('labels that are applied, negated, applied again or expire are verified, by stream and by poll');
 for (const station of [byStream, byPoll]) assert.deepEqual(await gaps(station), []);
 passed('rows that Ozone replaced cause no gap');
 
@@ -142,8 +142,8 @@ for (const station of [byStream, byPoll]) assert.deepEqual(await stored(station)
 assert.deepEqual(await gaps(byPoll), ['theirs cursor_reset', 'theirs cursor_reset']);
 passed('an emptied database is detected by a poll that found the next label first');
 
-// The directory has a new key for labels, and Ozone continues to sign with the earlier one: every label was signed
-// before the change.
+// Enter a new key in the directory while Ozone continues to sign with the earlier one, as if every label had been
+// signed before the change.
 const before = await startStation(streamed);
 await until('an instrument with the first key is established', () => established(before));
 await emit({ createLabelVals: ['signed-before'] });
@@ -157,7 +157,7 @@ await directory.updateData(did, rotationKey, (data) => ({
 }));
 await before.stop();
 await (async () => {
-  // The rows remain; the restarted instrument has only the new key and the directory's log.
+  // Restart the instrument. Its rows remain, but it has only the new key and the directory's log.
   const after = await startStation(streamed, { folder: before.folder });
   await until('an instrument after the rotation is established', () => established(after));
   await emit({ createLabelVals: ['signed-by-the-earlier-key'] });
@@ -174,7 +174,7 @@ await (async () => {
 })();
 passed('a rotated key: a label of the earlier key, within five minutes of its period, is verified_earlier_key');
 
-// The document contains another endpoint; the earlier endpoint is closed.
+// Enter another endpoint in the document, and close the earlier endpoint.
 const { port: ozonePort } = new URL(ozone.url);
 const sockets = new Set();
 const relayed = createTcpServer((client) => {

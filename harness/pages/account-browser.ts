@@ -10,7 +10,7 @@ export interface Opened {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Opens a URL in a new page; scripts are disabled by default. */
+/** Opens a URL in a new page. Scripts are disabled by default. */
 export async function openPage(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Opened> {
   const page = await browser.newPage({ javaScriptEnabled: false, ...options });
   const asked: string[] = [];
@@ -22,14 +22,20 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   return { page, asked, complaints, status: response?.status(), headers: response?.headers() ?? {} };
 }
 
-/** Clicks a link or button and waits until the next page is complete; a click alone waits only for its first bytes. */
+/**
+ * Clicks a link or button and waits until the next page is complete, because a click alone waits only for its first
+ * bytes.
+ */
 export async function toNext(page: Page, way: Locator): Promise<void> {
   const whole = page.waitForEvent('load');
   await way.click();
   await whole;
 }
 
-/** Returns axe's violations on a page with all details opened, and by how many pixels it is wider than the window. */
+/**
+ * Opens all details of a page. Returns axe's violations, and the number of pixels by which the page is wider than the
+ * window.
+ */
 export async function inspect(page: Page): Promise<{ readonly found: readonly string[]; readonly tooWide: number }> {
   await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
   const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');

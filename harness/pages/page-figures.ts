@@ -1,16 +1,16 @@
 import { visible } from '../../src/web/foreign.tsx';
 import { elementsWith, textsOf } from './html.ts';
 
-/** The documents that a page was rendered from, by the name that its figures use. */
+/** The documents from which a page was rendered, by the names that the figures of the page use. */
 export type Documents = Readonly<Record<string, unknown>>;
 
-/** Names of periods in the facts (`events_24h`, `labelers_active_7d`): the only digits outside figures. */
+/** Names of periods in the facts, such as `events_24h`. No other digits may be outside figures. */
 const spanNames = /\b(?:24 hours|7 days)\b/g;
 
 /**
  * Returns the parts of a page that its documents do not contain: digits outside a figure, a figure with another number
- * than the one it references, or a quoted text that is not from the instrument. Parses the visible numbers by its own
- * rules.
+ * than its reference, or a quoted text that is not from the instrument. The visible numbers are parsed independently of
+ * the program.
  */
 export function untrueOn(html: string, documents: Documents): string[] {
   const faults: string[] = [];
@@ -71,7 +71,7 @@ function isInstant(text: string, stated: string): boolean {
 }
 
 const seconds: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, min: 60, s: 1 };
-/** Maximum truncation of a duration's text: less than one of the next smaller unit, in seconds. */
+/** Maximum truncation of a duration's text in seconds, which is less than one of the next smaller unit. */
 const nextFiner: Readonly<Record<string, number>> = { d: 3_600, h: 60, min: 1, s: 1 };
 
 function isNumber(text: string, stated: number): boolean {

@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** Setting of a simulated clock; instants in milliseconds since 1970. */
+/** Setting of a simulated clock. Instants are in milliseconds since 1970. */
 export interface ClockSetting {
   /** Real instant at which the simulated time was `simulated`. */
   readonly real: number;
@@ -22,13 +22,13 @@ export interface SimulationClock {
   now(): number;
   /** Sets the speed relative to the real clock from now on. */
   run(factor: number): void;
-  /** Sets the offset of the processes' wall clock from the true time; 0 corrects it. */
+  /** Sets the offset of the processes' wall clock from the true time. The offset 0 corrects the clock. */
   step(milliseconds: number): void;
-  /** Variables that make a process use this clock. */
+  /** Environment variables that make a process use this clock. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Creates a clock that starts at the present time and does not advance, controlled through a file. */
+/** Creates a clock that starts at the current time and does not advance. A file controls the clock. */
 export function simulationClock(path: string): SimulationClock {
   let setting: ClockSetting = { real: Date.now(), simulated: Date.now(), factor: 0, stepMs: 0 };
   const set = (changes: Partial<ClockSetting>): void => {

@@ -33,7 +33,7 @@ export function parseCsv(text: string): string[][] {
 }
 
 /**
- * Converts a record to a row: an empty cell of an optional field means that the field is absent; one apostrophe is
+ * Converts a record to a row. An empty cell of an optional field means that the field is absent. One apostrophe is
  * removed at each possible beginning of a cell.
  */
 export function rowOfCells(cells: readonly string[]): Record<string, string> {

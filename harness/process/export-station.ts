@@ -35,8 +35,8 @@ function labelNumber(n: number): ReceivedLabel {
 }
 
 /**
- * Creates a store with a number of labels of the last days; resolves with its URL and the expected rows of the
- * account.
+ * Creates a store with a number of labels from the last days. Resolves with the URL of the store and the expected rows
+ * of the account.
  */
 export async function filledStore(labels: number): Promise<{ url: string; rows: AccountRow[]; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-export-store-'));
@@ -133,11 +133,11 @@ export interface Passing {
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** The response to the client; the proxy does not send a response that has already ended. */
+  /** The response to the client. The proxy does not send a response that has already ended. */
   readonly response: ServerResponse;
 }
 
-/** Starts a proxy in front of the service that changes responses like networks and attackers do. */
+/** Starts a proxy in front of the service. The proxy changes responses as networks and attackers do. */
 export async function startProxy(upstream: string, change: (passing: Passing) => void | Promise<void>) {
   const state = { upstream, asked: 0 };
   const server = createServer((request, response) => {

@@ -42,7 +42,7 @@ export const factsOf: Record<ArtifactFixture, readonly string[]> = {
   weatherwatch: [paths.weatherConditions, paths.weatherMetrics],
 };
 
-/** Time of tests for each fixture: half a minute after the fixture's time, in milliseconds. */
+/** Time of tests for each fixture in milliseconds, which is half a minute after the fixture's time. */
 export const fixtureNow: Record<ArtifactFixture, number> = {
   recent: Date.parse('2026-11-20T12:00:30Z'),
   legacy: Date.parse('2026-09-11T14:03:52Z'),

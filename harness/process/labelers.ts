@@ -1,5 +1,5 @@
-import { type DecodedLabelers, labelerDecoder } from '../../src/artifact/labeler-set.ts';
-import type { LabelersReading, PreparedLabelers } from '../../src/artifact/labelers-source.ts';
+import { type DecodedLabelers, labelerDecoder } from '../../src/artifact/labelers/labeler-set.ts';
+import type { LabelersReading, PreparedLabelers } from '../../src/artifact/labelers/labelers-source.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { createFactsApp, factsCommonHeaders } from '../../src/facts/app.ts';
 import { type Catalogue, prepareCatalogue } from '../../src/facts/labelers/catalogue.ts';

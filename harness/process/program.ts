@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 const ownBin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
 /**
- * Maximum time from a start to an announced line, and from SIGTERM to the exit, in milliseconds: sufficient for a busy
- * machine.
+ * Maximum time in milliseconds from a start to an announced line, and from SIGTERM to the exit. The time suffices on a
+ * busy machine.
  */
 const patienceMs = 120_000;
 
@@ -18,15 +18,17 @@ export interface Program {
   readonly stderr: readonly string[];
   /** Returns the parsed log lines of `stderr`. */
   log(): Record<string, unknown>[];
-  /** Resolves with the first line of stdout that matches; rejects with stderr if the program ends before or is too slow. */
+  /**
+   * Resolves with the first line of stdout that matches. Rejects with stderr if the program exits first or is too slow.
+   */
   line(pattern: RegExp): Promise<string>;
   /** Resolves with the announced address, like `line`. */
   listening(): Promise<Address>;
-  /** Resolves with the exit code, or the signal's name, once the program has exited and its output was read. */
+  /** Resolves with the exit code or the signal's name, once the program has exited and its output was read. */
   ended(): Promise<number | string>;
   /** Sends SIGTERM and resolves like `ended`. Kills a program that does not end, and rejects. */
   stop(): Promise<number | string>;
-  /** Sends SIGKILL if the program is running; resolves once it has exited. */
+  /** Sends SIGKILL if the program is running. Resolves once the program has exited. */
   kill(): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ export interface Server extends Program, Address {}
 export interface ProgramOptions {
   /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Path of the runtime; default the pinned one, which runs this process. */
+  /** Path of the runtime. The default is the pinned runtime, which runs this process. */
   readonly runtime?: string;
   /** Path of the entry point; default that of this repository. */
   readonly bin?: string;
@@ -62,7 +64,7 @@ export function startProgram(
   const stderr: string[] = [];
   const out = createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
-  // The exit event is not sufficient: output may arrive after it.
+  // Wait for the end of the output, because output may arrive after the exit event.
   const ended = new Promise<number | string>((resolve, reject) => {
     child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });

@@ -1,7 +1,7 @@
 /**
- * Module for `node --import`: the clocks of the process follow a control file. The wall clock runs faster and may be
- * stepped; the monotonic clock runs at the same speed without steps. Sockets are unchanged. Timers are unchanged unless
- * `SCALED_TIMERS` is set: then a delay takes as long by these clocks as the program requests, at the present speed.
+ * Module for `node --import` that makes the clocks of the process follow a control file. The wall clock runs faster and
+ * may be stepped; the monotonic clock runs at the same speed without steps. Sockets are unchanged. Timers are unchanged
+ * unless `SCALED_TIMERS` is set: a delay then takes as long by these clocks as the program requests, at the present speed.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Default time after which a condition counts as not met, in milliseconds: sufficient for a busy machine. */
+/** Default time in milliseconds after which a condition counts as not met. The time suffices on a busy machine. */
 const patienceMs = 60_000;
 
 /**
- * Resolves when a condition holds, which is checked every 10 ms. Rejects with `what` if it does not hold within
+ * Checks a condition every 10 ms, and resolves when it is true. Rejects with `what` if the condition is not true within
  * `withinMs`.
  */
 export async function until(

@@ -15,9 +15,9 @@ export interface Life {
 }
 
 /**
- * Shares of a population of labelers over 30 days. They approximate two observations: an observatory's polls of 135
- * labelers failed 6 times of 405; and of labelers with activity, 17 % no longer responded, both seven months and two
- * years after the first labelers.
+ * Shares of a population of labelers over 30 days. They approximate two observations. Of an observatory's 405 polls of
+ * 135 labelers, 6 failed. Of the labelers with activity, 17 % no longer responded, both seven months and two years
+ * after the first labelers.
  */
 const shares = {
   /** Share of labelers that are unreachable for a quarter of the time. */
@@ -30,7 +30,7 @@ const shares = {
   absent: 0.005,
 } as const;
 
-/** Mean time between two outages, and mean duration of one, in microseconds. */
+/** Mean time between two outages and mean duration of an outage, in microseconds. */
 interface Pattern {
   readonly up: number;
   readonly down: number;
@@ -61,7 +61,7 @@ export function drawLives(count: number, dice: Dice): Life[] {
   return dice.shuffled([...known, ...rest]);
 }
 
-/** Returns the outages of a pattern; `long` replaces those that it touches. */
+/** Returns the outages of a pattern. `long` replaces the outages that it touches. */
 function draw({ up, down }: Pattern, end: number, dice: Dice, long: Outage | null = null): Outage[] {
   const outages: Outage[] = [];
   for (let from = exponential(up, dice); from < end; from += exponential(up, dice)) {

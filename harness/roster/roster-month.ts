@@ -13,7 +13,7 @@ import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives } from './labeler-life.ts';
 import { SimulatedLabeler } from './simulated-labeler.ts';
 
-/** An overview, with the real state of the network at its instant. */
+/** An overview, with the true state of the network at its instant. */
 export interface Publication {
   readonly at: Micros;
   readonly overview: Omit<RecentOverview, 'hold'>;
@@ -34,8 +34,8 @@ const start = micros(1_780_000_000_000_000);
 const days = 30;
 
 /**
- * Simulates labelers that are unreliable, stop and return for 30 days, after 31 days without a gap, and creates an
- * overview every three hours. The result depends only on the seed.
+ * Simulates 30 days of labelers that are unreliable, stop and return, after 31 days without a gap. Creates an overview
+ * every three hours. The result depends only on the seed.
  */
 export async function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Promise<Month> {
   const chance = dice(seed);

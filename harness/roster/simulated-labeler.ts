@@ -14,7 +14,7 @@ import { fraction, type Life } from './labeler-life.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Creates the event that everything from `reached` on was read by `now`. */
+/** Creates the event of a source that was read from `reached` on to its end at `now`. */
 function caughtUp(reached: Micros, now: Micros): ReadingEvent {
   return { kind: 'caught_up', now, reached, before: { since: reached, target: reached } };
 }
@@ -34,7 +34,7 @@ export class SimulatedLabeler {
   readonly #backoff;
   /** Index of the next or current outage. */
   #outage = 0;
-  /** Time of the next attempt; `never` while the labeler is being read. */
+  /** Time of the next attempt, or `never` while the labeler is being read. */
   #attemptAt = never;
 
   /** Creates a labeler that was read without a gap from `epoch` to `start`. */
@@ -55,7 +55,7 @@ export class SimulatedLabeler {
     this.#backoff = createBackoff({ firstMs, capMs, random });
   }
 
-  /** Advances to a time; a labeler that is being read emits a label at that time. */
+  /** Advances to a time. A labeler that is being read emits a label at that time. */
   advance(until: number): void {
     for (;;) {
       const breaksAt = this.#attemptAt === never ? this.#outageAfter(this.#lastLive).from : never;

@@ -5,9 +5,11 @@ import { scanAccount } from '../../src/store/scan.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
 import type { Downtime } from './instrument.ts';
 
-/** Interval of the indexes of labelers without a stream, which are polled: their labels are accepted later. */
+/**
+ * Interval of the indexes of labelers without a stream. These labelers are polled, so their labels are accepted later.
+ */
 const polledEvery = 20;
-/** Time after a start in which streams are opened one after another, in milliseconds. */
+/** Time after a start within which streams are opened in sequence, in milliseconds. */
 const settlingMs = 5_000;
 
 /** Creates a regular network with the reference rates, each labeler on its own loopback address. */
@@ -16,7 +18,7 @@ export function honestNetwork(seed: number, labelers: number, labelRate: number)
     ...{ seed, labelers, labelRate, relays: 1, rate: 1, historyHours: 0 },
     labelerHost: (index) => `127.20.${Math.floor(index / 250)}.${(index % 250) + 1}`,
     shapeLabeler: ({ index }) => ({
-      // Seven of ten labelers are seeded; the others are discovered.
+      // Seed seven of ten labelers. The others must be discovered.
       seeded: index % 10 < 7,
       ailment: index % polledEvery === polledEvery - 5 ? 'no_stream' : 'none',
     }),
@@ -31,18 +33,18 @@ export interface Lag {
   readonly max: number;
 }
 
-/** Comparison of the honest labels with the stored rows. */
+/** Result of comparing the honest labels with the stored rows. */
 export interface HonestRows {
-  /** Number of labels that could be stored, and of those that were. */
+  /** Number of labels that could be stored, and number of those that were stored. */
   readonly emitted: number;
   readonly stored: number;
   /**
-   * Number of labels that were not stored though their labelers still serve them, and of those that were replaced
-   * since.
+   * Number of labels that were not stored although their labelers still serve them, and number of labels that were not
+   * stored because they were replaced.
    */
   readonly lost: number;
   readonly replaced: number;
-  /** Number of rows that were stored twice, or that no labeler sent. */
+  /** Number of rows that were stored twice or that no labeler sent. */
   readonly surplus: number;
   /** Delays of labels emitted during the attack while the instrument ran, by transport. */
   readonly streamed: Lag;
@@ -66,13 +68,16 @@ interface Due {
   readonly labeler: string;
   readonly emittedUs: number;
   /**
-   * True if an account-replacing labeler no longer serves the label: an instrument that was stopped at its emission
-   * cannot read it.
+   * True if an account-replacing labeler no longer serves the label. An instrument that was stopped when the label was
+   * emitted cannot read it.
    */
   readonly replaced: boolean;
 }
 
-/** Returns labels that an instrument can have stored by now, by their identity, emitted within an interval. */
+/**
+ * Returns, by their identity, the labels that were emitted within an interval and that an instrument can have stored by
+ * now.
+ */
 function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: number): Map<string, Due> {
   const due = new Map<string, Due>();
   for (const one of labelers.truth.emitted(fromUs, toUs)) {

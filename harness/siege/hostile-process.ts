@@ -15,7 +15,7 @@ export type HostileCommand =
       /** Names of the kinds of hostile labelers. */
       readonly kinds: readonly string[];
       readonly names: boolean;
-      /** Port of individual addresses; labelers on shared addresses use the following ports. */
+      /** Port of individual addresses. Labelers on shared addresses use the following ports. */
       readonly port: number;
       readonly lateShare: number;
       readonly floodBytesPerSecond: number;

@@ -5,20 +5,20 @@ import { type Enclosure, enclose } from './unit-limits.ts';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** Values of the unit, in milliseconds: the timeout of a stop, and the delay before a restart. */
+/** Timeout of a stop and delay before a restart, in milliseconds, as in the unit. */
 const stopTimeoutMs = 15_000;
 const restartMs = 2_000;
-/** Maximum number of crashes; after one more, the instrument is not restarted. */
+/** Maximum number of crashes after which the instrument is restarted. */
 const maxCrashes = 10;
 /** Maximum number of output lines that are kept of a run. */
 const maxLines = 1_000;
-/** Maximum duration of a start, in milliseconds; a longer one counts as stuck. */
+/** Maximum duration of a start, in milliseconds. A longer start counts as stuck. */
 const startTimeoutMs = 120_000;
 
 /** An interval of the wall clock, in milliseconds. */
 export interface Downtime {
   readonly fromMs: number;
-  /** Time at which the instrument observed again. */
+  /** Time at which the instrument started to observe again. */
   readonly toMs: number;
 }
 
@@ -38,8 +38,8 @@ export interface Stop {
 }
 
 /**
- * Runs the label instrument as its unit does: under the unit's limits, stopped by SIGTERM and killed after a timeout,
- * restarted after a crash.
+ * Runs the label instrument as its unit does, under the limits of the unit. SIGTERM stops the instrument, SIGKILL
+ * follows after a timeout, and a crash causes a restart.
  */
 export class Instrument {
   readonly crashes: Crash[] = [];
@@ -57,7 +57,10 @@ export class Instrument {
   #recovering: Promise<void> = Promise.resolve();
   #lines: string[] = [];
 
-  /** `args` of `almanac`; `resolvConf`: file used as /etc/resolv.conf, null for the machine's. */
+  /**
+   * `args` are the arguments of `almanac`. `resolvConf` is a file that replaces /etc/resolv.conf, or null for the
+   * machine's file.
+   */
   constructor(args: readonly string[], resolvConf: string | null) {
     this.#args = args;
     this.#resolvConf = resolvConf;

@@ -3,8 +3,8 @@ import { readOverview } from './judge-state.ts';
 import { comesToHold } from './watch.ts';
 
 /**
- * Maximum time until page and facts agree, in milliseconds: representations change once per minute, so two concurrent
- * requests may return different ones.
+ * Maximum time in milliseconds until the page and the facts agree. Representations change once per minute, so two
+ * concurrent requests may return different ones.
  */
 const patienceMs = 10_000;
 

@@ -12,8 +12,8 @@ import type { Downtime } from './instrument.ts';
 /** Maximum time after a start until a seeded source is established again, in milliseconds. */
 const graceMs = 60_000;
 /**
- * Maximum time after a start until a discovered source is established, in milliseconds; it shares turns and processor
- * time with every hostile source.
+ * Maximum time in milliseconds after a start until a discovered source is established. Such a source shares turns and
+ * processor time with every hostile source.
  */
 const newGraceMs = 120_000;
 
@@ -70,7 +70,7 @@ export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<
   );
 }
 
-/** Returns gaps of honest sources without a cause; the instrument's downtime is a cause. */
+/** Returns the gaps of honest sources that have no cause. Downtime of the instrument is a cause. */
 export async function undeservedGaps(
   store: StoreReader,
   { labelers }: Sim,
@@ -79,7 +79,7 @@ export async function undeservedGaps(
   const { startedAt } = await store.epoch();
   const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
   const known = new Map(labelers.list.map((labeler) => [labeler.did, labeler]));
-  // A heartbeat is written every ten seconds: the gap begins at the last heartbeat before the end.
+  // Allow a gap to begin at the last heartbeat before the end. Heartbeats are written every ten seconds.
   const isDown = ({ start, end }: StoredGap): boolean =>
     downtimes.some(({ fromMs, toMs }) => start / 1000 >= fromMs - 15_000 && end / 1000 <= toMs + 5_000);
   const isUndeserved = (gap: StoredGap): boolean => {

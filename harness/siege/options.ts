@@ -14,7 +14,7 @@ export interface SiegeOptions {
   readonly restarts: number;
   /** Maximum time from the end of the attack to the recovery, in seconds. */
   readonly recoverySeconds: number;
-  /** Names of the kinds of hostile labelers; default all. */
+  /** Names of the kinds of hostile labelers. Default: all kinds. */
   readonly kinds?: readonly string[];
   /** Labels per second of all honest labelers. */
   readonly labelRate: number;
@@ -34,7 +34,7 @@ export interface SiegeOptions {
 
 /** Result of a siege. */
 export interface SiegeReport {
-  /** All detected problems, excluding delays, which depend on the machine. */
+  /** All detected problems. Delays are excluded, because they depend on the machine. */
   readonly problems: readonly string[];
   readonly rows: HonestRows;
   readonly undeserved: readonly Undeserved[];
@@ -44,7 +44,7 @@ export interface SiegeReport {
   /** True if the siege had a name server. */
   readonly names: boolean;
   readonly maxRssMegabytes: number;
-  /** Trend of the memory during the attack, in megabytes per hour; null with too few samples. */
+  /** Trend of the memory during the attack in megabytes per hour, or null with too few samples. */
   readonly rssSlope: number | null;
   readonly maxStallSeconds: number;
   /** Processor seconds per second of wall time, during the attack. */
@@ -52,7 +52,7 @@ export interface SiegeReport {
   readonly diskMegabytes: number;
   readonly met: Readonly<Record<string, Met>>;
   readonly floodMegabytes: number;
-  /** Time until the recovery, in seconds, or null if it took too long. */
+  /** Time until the recovery in seconds, or null if the recovery took too long. */
   readonly recoveredAfterSeconds: number | null;
   /** Responses of the facts process for the overview, by status. */
   readonly factsStatuses: Readonly<Record<string, number>>;

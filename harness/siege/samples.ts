@@ -10,7 +10,7 @@ export interface Sample {
   readonly peakMegabytes: number;
   /** Processor time so far, in seconds. */
   readonly cpuSeconds: number;
-  /** Longest stall of the event loop since the previous sample, in seconds, or null if the process did not respond. */
+  /** Longest stall of the event loop since the previous sample in seconds, or null if the process did not respond. */
   readonly stallSeconds: number | null;
   readonly diskMegabytes: number;
   readonly openFiles: number;
@@ -28,7 +28,7 @@ export class Samples {
     if (csv !== null) writeFileSync(csv, `${columns.join()}\n`);
   }
 
-  /** Takes a sample; does nothing if the process has exited. */
+  /** Takes a sample unless the process has exited. */
   async take(pid: number | null, phase: string, store: string, metricsPort: number): Promise<void> {
     if (pid === null) return;
     const status = readProcess(pid);
@@ -66,7 +66,7 @@ export class Samples {
     return Math.max(0, ...this.list.map(({ diskMegabytes }) => diskMegabytes));
   }
 
-  /** Longest stall, in seconds; five if the process did not respond. */
+  /** Longest stall in seconds. A process that did not respond counts as stalled for five seconds. */
   get maxStall(): number {
     return Math.max(0, ...this.list.map(({ stallSeconds }) => stallSeconds ?? 5));
   }
@@ -77,7 +77,7 @@ export class Samples {
     let [cpu, wall] = [0, 0];
     for (const [at, sample] of all.entries()) {
       const before = all[at - 1];
-      // Processor time of a new process begins at zero.
+      // Start from zero for a new process.
       if (before === undefined || sample.cpuSeconds < before.cpuSeconds) continue;
       cpu += sample.cpuSeconds - before.cpuSeconds;
       wall += (sample.atMs - before.atMs) / 1000;
@@ -86,12 +86,12 @@ export class Samples {
   }
 
   /**
-   * Returns the trend of the resident set during a phase, in megabytes per hour, by least squares; null with too few
-   * samples.
+   * Returns the trend of the resident set during a phase in megabytes per hour, by least squares. Returns null with too
+   * few samples.
    */
   slope(phase: string): number | null {
     const all = this.list.filter((sample) => sample.phase === phase);
-    // Memory growth during the start is excluded.
+    // Exclude the growth of memory during the start.
     const rest = all.slice(Math.floor(all.length / 4));
     if (rest.length < 5) return null;
     const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -111,7 +111,8 @@ function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes'
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const megabytes = (name: string): number =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
-    // The command name may contain blanks; of the fields after it, utime and stime are the 12th and 13th.
+    // Parse the fields after the command name, because the name may contain blanks. The 12th and 13th of them are utime
+    // and stime.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
@@ -136,11 +137,11 @@ export function bytesUnder(folder: string): number {
         const { size } = statSync(join(folder, name));
         bytes += size;
       } catch {
-        // The file was removed after the directory was listed.
+        // Ignore a file that was removed after the directory was listed.
       }
     }
   } catch {
-    // The directory does not exist yet.
+    // Count a directory that does not exist yet as empty.
   }
   return bytes;
 }

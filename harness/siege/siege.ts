@@ -82,7 +82,7 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
   }
 }
 
-/** Runs the attack and its restarts; late labelers turn hostile after the first part. */
+/** Runs the attack with its restarts. Late labelers turn hostile after the first part. */
 async function attack(world: World, options: SiegeOptions, watch: Watch): Promise<void> {
   const { instrument } = world;
   const { seconds, restarts, onProgress } = options;
@@ -105,7 +105,10 @@ async function attack(world: World, options: SiegeOptions, watch: Watch): Promis
   onProgress('the attack has ended');
 }
 
-/** Returns true if labels emitted by honest labelers since the attack are stored, except those of the last seconds. */
+/**
+ * Returns true if the labels that honest labelers emitted since the attack are stored, except those of the last
+ * seconds.
+ */
 async function recentAreStored({ sim, store }: World, attackToMs: number): Promise<boolean> {
   const toMs = Date.now() - recentMs;
   const fromMs = Math.max(attackToMs, toMs - 2 * recentMs);
@@ -153,9 +156,9 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
   const rss = watch.samples.maxRss;
   if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
-  for (const [status, count] of refused) problems.push(`the overview was answered with ${status} ${count} times`);
-  // Every kind must have had a request, because otherwise its attack was not tested. Exceptions are kinds without a
-  // listener and did:web labelers, which first wait for a turn.
+  for (const [status, count] of refused) problems.push(`the overview had the status ${status} ${count} times`);
+  // Require a request to every kind, so that each attack was tested. Exceptions are kinds without a listener, and
+  // did:web labelers, because their documents wait for a turn.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
       problems.push(`the kind ${name} received no request`);

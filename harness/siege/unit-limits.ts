@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const unitFile = join(import.meta.dirname, '../../deploy/systemd/almanac-labels.service');
 const cgroups = '/sys/fs/cgroup';
-/** Default heap size of the runtime for a limit of 1 GiB, in megabytes; without a cgroup, a flag sets it. */
+/** Heap size in megabytes that the runtime selects for a limit of 1 GiB. Without a cgroup, a flag sets this size. */
 const heapMegabytesOfGigabyte = 560;
 
 /** Limits in the unit of the label instrument. */
@@ -43,7 +43,7 @@ export interface Enclosure {
 
 /**
  * Wraps a command so that it runs under the unit's limits and queries only `nameServer`, as far as this user has
- * permission; root has. With a null `nameServer`, the machine's name server is used.
+ * permission. Root has permission for both. With a null `nameServer`, the command uses the machine's name server.
  */
 export function enclose(argv: readonly string[], nameServer: { readonly resolvConf: string } | null): Enclosure {
   const limits = unitLimits();
@@ -88,13 +88,13 @@ function removeGroup(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // A process in the cgroup has not exited yet; an empty cgroup costs nothing.
+    // Ignore errors: a process in the cgroup may not have exited yet, and an empty cgroup costs nothing.
   }
 }
 
 let groups = 0;
 
-/** Creates a cgroup with a memory limit; returns null if that is not possible. */
+/** Creates a cgroup with a memory limit. Returns null if that is not possible. */
 function memoryGroup(bytes: number): { readonly processes: string; remove(): void } | null {
   groups += 1;
   sweepGroups();
@@ -109,7 +109,7 @@ function memoryGroup(bytes: number): { readonly processes: string; remove(): voi
   }
   const remove = (): void => removeGroup(path);
   try {
-    // This file exists only in a cgroup; in an ordinary directory, writing would create it.
+    // Check that the file exists, because only a cgroup has it and a write would create it in an ordinary directory.
     if (!existsSync(bound)) throw new Error('the cgroup has no memory controller');
     writeFileSync(bound, String(bytes));
     return { processes: join(path, 'cgroup.procs'), remove };

@@ -15,7 +15,7 @@ export interface Watch {
   readonly states: StateWatch;
   /** Number of responses for the overview, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Name of the phase in the following samples. */
+  /** Name of the phase of the next samples. */
   phase: string;
   stop(): Promise<void>;
 }
@@ -51,7 +51,8 @@ export function startWatch(world: World, factsUrl: string, csv: string | null): 
 }
 
 /**
- * Reads a store that another process writes; resolves with the result of `read`, null if the store cannot be opened.
+ * Reads a store that another process writes. Resolves with the result of `read`, or with null if the store cannot be
+ * opened.
  */
 export async function reading<T>(folder: string, read: (store: StoreReader) => Promise<T>): Promise<T | null> {
   let store: StoreReader;
@@ -72,7 +73,7 @@ export async function rosterOf(folder: string): Promise<readonly RosterRow[]> {
   return (await reading(folder, (store) => store.roster())) ?? [];
 }
 
-/** Waits for a time; an abort ends the wait early. */
+/** Waits for a time. An abort ends the wait early. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

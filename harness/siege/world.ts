@@ -28,9 +28,9 @@ export interface World {
   readonly metricsPort: number;
   readonly store: string;
   readonly artifacts: string;
-  /** Starts the facts process; resolves with its address. */
+  /** Starts the facts process. Resolves with the address of the process. */
   serveFacts(): Promise<string>;
-  /** Starts the attack: relays list all labelers, and the documents of hostile labelers become hostile. */
+  /** Starts the attack, in which relays list all labelers and the documents of hostile labelers become hostile. */
   attack(): Promise<void>;
   turn(): Promise<void>;
   end(): Promise<void>;
@@ -95,7 +95,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
     nameServer?.resolvConf ?? null,
   );
   cleanups.push(() => instrument.kill());
-  // A signal that ends the siege must leave neither a process nor gigabytes of a store.
+  // Handle signals, because a siege that ends by a signal must leave neither a process nor the gigabytes of a store.
   const onExit = (): void => {
     instrument.killNow();
     rmSync(folder, { recursive: true, force: true });

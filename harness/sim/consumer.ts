@@ -18,7 +18,7 @@ export interface Consumer {
   close(): Promise<void>;
 }
 
-/** Opens a subscription; resolves after the handshake. */
+/** Opens a subscription. Resolves after the handshake. */
 export async function subscribe(
   url: string,
   query: Record<string, string | readonly string[]> = {},
@@ -45,7 +45,7 @@ export async function subscribe(
     received: (count) =>
       new Promise((resolve, reject) => {
         const late = setTimeout(
-          () => reject(new Error(`${frames.length} frames came of the ${count} awaited`)),
+          () => reject(new Error(`${frames.length} of the ${count} expected frames arrived`)),
           patienceMs,
         );
         heard = () => {
@@ -81,7 +81,7 @@ export function times(frames: readonly string[]): (number | null)[] {
   return frames.map((frame) => parseFrame(frame).timeUs);
 }
 
-/** Counts frames by a full parse; the network's record must be equal. */
+/** Counts frames by a full parse. The network's record must have the same counts. */
 export function countsOf(frames: readonly string[]): Counts {
   const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<
     (typeof metricNames)[number],

@@ -5,7 +5,7 @@ import { WebSocket } from 'ws';
 /** Timeout for expected data, in milliseconds. */
 const patienceMs = 30_000;
 
-/** A label as it was read, from either transport, with its signature as bytes. */
+/** A label as either transport delivered it, with its signature as bytes. */
 export type ReadLabel = Readonly<Record<string, unknown>>;
 
 /** A frame of `subscribeLabels`. */
@@ -25,7 +25,7 @@ export interface LabelConsumer {
   close(): Promise<void>;
 }
 
-/** Opens a subscription; resolves after the handshake. */
+/** Opens a subscription. Resolves after the handshake. */
 export async function subscribeLabels(endpoint: string, cursor?: number): Promise<LabelConsumer> {
   const target = `${endpoint.replace('http', 'ws')}/xrpc/com.atproto.label.subscribeLabels`;
   const socket = new WebSocket(cursor === undefined ? target : `${target}?cursor=${cursor}`, {
@@ -46,7 +46,10 @@ export async function subscribeLabels(endpoint: string, cursor?: number): Promis
     closed,
     received: (count) =>
       new Promise((resolve, reject) => {
-        const late = setTimeout(() => reject(new Error(`${frames.length} frames of ${count} came`)), patienceMs);
+        const late = setTimeout(
+          () => reject(new Error(`${frames.length} of the ${count} expected frames arrived`)),
+          patienceMs,
+        );
         heard = () => {
           if (frames.length < count) return;
           clearTimeout(late);

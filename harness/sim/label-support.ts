@@ -30,7 +30,7 @@ export async function startLabelSim(options: SimOptions = {}): Promise<LabelSim>
   });
   const addresses = await sim.start();
   const [ozone, skyware] = sim.labelers.list;
-  if (!ozone || !skyware) throw new Error('at least two labelers are needed');
+  if (!ozone || !skyware) throw new Error('at least two labelers are required');
   return {
     sim,
     addresses,
@@ -43,7 +43,7 @@ export async function startLabelSim(options: SimOptions = {}): Promise<LabelSim>
   };
 }
 
-/** Reads pages until one is empty or has no cursor; resolves with the labels of all of them. */
+/** Reads pages until one is empty or has no cursor. Resolves with the labels of all pages. */
 export async function readAll(endpoint: string, limit = 250): Promise<ReadLabel[]> {
   const labels: ReadLabel[] = [];
   for (let cursor: string | undefined; ; ) {

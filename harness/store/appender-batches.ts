@@ -1,7 +1,7 @@
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Batches of the appending process, from which its parent derives the expected rows. */
+/** Batches of the appending process. The parent process derives the expected rows from them. */
 
 /** DID of the labeler of every label. */
 export const source = 'did:plc:labelerlabelerlabelerlab';
@@ -9,7 +9,7 @@ export const source = 'did:plc:labelerlabelerlabelerlab';
 export const rowsOfBatch = 40;
 /** Start of the store, in microseconds. */
 export const firstInstant = micros(20_000 * day);
-/** Subjects of the labels, in turn. */
+/** Subjects of the labels, which are used in turn. */
 export const accounts = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:c.example'];
 
 /** Returns a batch of labels from number `first` on. The number of a label is its `exp`. */

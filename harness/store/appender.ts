@@ -23,12 +23,12 @@ const store = openSqliteWriter({
 
 const [position] = await store.positions();
 let next = Number(position?.value ?? 0);
-// The simulated wall clock continues from the last heartbeat.
+// Continue the simulated wall clock from the last heartbeat.
 let at: number = (await store.heartbeat()) ?? firstInstant;
 writeSync(1, `open ${next}\n`);
 for (;;) {
   await store.beat(micros(at));
-  // Half of each batch was sent before, as by a source that did not receive the acknowledgement.
+  // Send half of each batch again, like a source that did not receive the acknowledgement.
   const start = Math.max(0, next - rowsOfBatch / 2);
   next = start + rowsOfBatch;
   const batch: Batch = {

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 
 const files = join(import.meta.dirname, '../../test/store/schema-2');
 
-/** Writes the store of `test/store/schema-2`, from an earlier version of the program, into a directory. */
+/** Writes the store of `test/store/schema-2`, which an earlier version of the program created, into a directory. */
 export function writeEarlierStore(folder: string): void {
   for (const file of readdirSync(files).filter((name) => name.endsWith('.gz'))) {
     const path = join(folder, file.replace(/^days-/, 'days/').replace(/\.gz$/, ''));

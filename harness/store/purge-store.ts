@@ -10,7 +10,9 @@ const [alice = ''] = subjects;
 export const hostile = first;
 /** Time of the purge's request. */
 export const requestedAt = micros(noon + 4 * day + 1_000_000);
-/** Number of the labeler's rows in each day, all at one instant: more than two commits remove. */
+/**
+ * Number of the labeler's rows in each day, all at one instant. The number exceeds the rows that two commits remove.
+ */
 export const hostileRows = 1_200;
 /** Number of other labelers' rows in each day. */
 export const otherRows = 300;

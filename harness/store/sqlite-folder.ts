@@ -15,7 +15,7 @@ export const today = '2024-10-04.open.sqlite';
 /** File name of the same day after sealing. */
 export const sealedToday = '2024-10-04.sealed.sqlite';
 
-/** Query for all rows about alice. */
+/** Query for all rows about the account alice. */
 export const page = {
   account: alice,
   start: noon,
@@ -25,7 +25,10 @@ export const page = {
   limit: 500,
 } as const;
 
-/** A store in a separate directory for each test of a file, with one writer at a time, which is closed at the end. */
+/**
+ * A store in a separate directory for each test of a file. The store has one writer at a time, which is closed at the
+ * end.
+ */
 export interface SqliteFolder {
   readonly path: string;
   open(options?: Partial<SqliteWriterOptions>): SqliteWriter;
@@ -90,7 +93,7 @@ export function batch(numbers: readonly number[]): Batch {
   return suite.batch(noon, numbers);
 }
 
-/** Returns a batch of a thousand labels; batches with different `n` have no label in common. */
+/** Returns a batch of a thousand labels. Batches with different `n` have no label in common. */
 export function many(n: number): Batch {
   return batch(Array.from({ length: 1_000 }, (_, i) => n * 1_000 + i));
 }

@@ -4,11 +4,12 @@ import type { LabelerProfile } from '../../sim/labelers/profile.ts';
 import type { SourceState } from '../../src/labels/state/source-state.ts';
 import { type Role, roles } from './roles.ts';
 
-/** Minimum number of labelers with which the largest ones have no role. */
+/** Minimum number of labelers for which the largest ones have no role. */
 export const minLabelers = roles.length + 10;
 
 /**
- * Returns the function that changes profiles: the smallest labelers have the roles, which determine all their labels.
+ * Returns the function that changes profiles. It gives the roles to the smallest labelers, and a role determines all
+ * labels of its labeler.
  */
 export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<LabelerProfile> {
   return ({ index }) => roleAt(index, labelers)?.profile ?? {};
@@ -30,7 +31,7 @@ export function cast({ labelers: { list } }: Sim): { readonly labeler: Labeler; 
 /** Times of a run at which sources have different states. */
 export type Moment = 'begun' | 'away' | 'after 20 minutes' | 'after two days';
 
-/** Returns the required state of a source, or null if it is not enrolled. */
+/** Returns the required state of a source, or null for a source that must not be enrolled. */
 export function stateOf(
   { profile: { ailment, didWeb } }: Labeler,
   role: Role | null,
@@ -58,7 +59,7 @@ export function stateOf(
     case 'html':
     case 'redirect':
       return never('provider_rejects');
-    // The handshake fails without a response, which may be temporary.
+    // A handshake that fails without a response may be temporary.
     case 'broken_json':
     case 'endless':
     case 'drip':
@@ -66,7 +67,7 @@ export function stateOf(
     case 'dead':
     case 'status_503':
       return never(moment === 'after 20 minutes' ? 'unavailable' : 'probing');
-    // A did:web labeler serves its own document, regardless of the directory's state.
+    // The state of the directory does not affect a did:web labeler, which serves its own document.
     case 'directory_down':
       return didWeb ? 'established' : null;
     case 'no_document':
@@ -76,7 +77,7 @@ export function stateOf(
   }
 }
 
-/** Returns the required number of sources in each state, and of enrolled ones. */
+/** Returns the required number of sources in each state, and of enrolled sources. */
 export function expectedSources(sim: Sim, moment: Moment): Readonly<Record<string, number>> {
   const { list } = sim.labelers;
   const counts: Record<string, number> & { enrolled: number } = { enrolled: 0 };

@@ -1,10 +1,7 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
 
-/**
- * Clocks of this machine that can be advanced together, so that hours pass immediately for the network and for the
- * instrument.
- */
+/** Clocks that can be advanced together, so that hours pass immediately for the network and for the instrument. */
 export interface MovedClock {
   /** Returns the time of the simulated network, in milliseconds. */
   readonly sim: () => number;

@@ -12,7 +12,7 @@ import type { Observation, StoredGap, StoreReader } from '../../src/store/port.t
 import { scanAccount } from '../../src/store/scan.ts';
 import { type Interval, micros, second } from '../../src/store/time.ts';
 
-/** Input of a comparison: the network's record, and a store that was filled from it. */
+/** Input of a comparison: the network's record, and a store that the instrument filled from the network. */
 export interface Compared {
   readonly sim: Sim;
   readonly store: StoreReader;
@@ -34,7 +34,7 @@ export async function sameActions(compared: Compared): Promise<boolean> {
   return isDeepStrictEqual(stored, served(compared).byAction);
 }
 
-/** Returns all differences between the store and the record; empty if they agree. */
+/** Returns all differences between the store and the record. */
 export async function differences(compared: Compared): Promise<string[]> {
   const { store, span } = compared;
   const expected = served(compared);
@@ -69,8 +69,8 @@ export async function differences(compared: Compared): Promise<string[]> {
 }
 
 /**
- * Returns the expected refusals. A row that was read by stream and by poll is refused once; the number of duplicates
- * depends on the transports.
+ * Returns the expected refusals. A row that was read by stream and by poll is refused once. Omits duplicates, because
+ * their number depends on the transports.
  */
 function refusedOf(
   { sim, span, acceptedUs }: Compared,
@@ -112,8 +112,8 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
 }
 
 /**
- * Returns the verdict on a label's signature; `earlier` if the verdict depends on whether the label was read before
- * the key was replaced.
+ * Returns the verdict on a label's signature. Returns `earlier` if the verdict depends on whether the label was read
+ * before the key was replaced.
  */
 function signatureOf({ sim }: Compared, { odd, labeler, n }: EmittedLabel): SignatureVerdict | 'earlier' {
   if (odd === 'unsigned') return 'unsigned';
@@ -127,8 +127,8 @@ function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier
 }
 
 /**
- * Returns labels that could have been accepted, were not, and are within no gap of their source. The result must be
- * empty.
+ * Returns labels that could have been accepted, were not accepted, and are within no gap of their source. The result
+ * must be empty.
  */
 export function hiddenLosses(
   compared: Compared,
@@ -140,14 +140,14 @@ export function hiddenLosses(
   for (const label of sim.labelers.truth.emitted(span.start)) {
     const { labeler, emittedUs, served, n } = label;
     if (served || !readable(labeler) || verdict(label, span.start, acceptedUs(label)) !== null) continue;
-    // An account-replacing server never serves a label that was replaced between two reads.
+    // Skip a label that was replaced between two reads, because an account-replacing server never serves it.
     const { profile, log, edge } = sim.labelers.of(labeler);
     if (profile.software === 'ozone' && log.replaced(n, edge)) continue;
-    // Gaps use the instrument's clock, which is slightly after a label's creation when the label arrives.
+    // Allow a difference, because gaps use the instrument's clock and a label arrives slightly after its creation.
     const within = ({ source, start, end }: StoredGap): boolean =>
       (source === null || source === labeler) && start - second <= emittedUs && emittedUs <= end;
     if (!gaps.some(within))
-      lost.push(`label ${n} of ${labeler}, made ${emittedUs - span.start} us after the epoch, is in no gap`);
+      lost.push(`label ${n} of ${labeler}, created ${emittedUs - span.start} us after the epoch, is in no gap`);
   }
   return lost;
 }

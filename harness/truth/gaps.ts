@@ -17,24 +17,21 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: num
     const got = gaps.filter(({ source }) => source === labeler.did).filter((gap) => !isReplacement(labeler, gap));
     if (got.map(({ reason }) => reason).join() !== wanted.join()) {
       problems.push(
-        `gaps of ${labeler.did} (${role?.name ?? labeler.profile.ailment}): [${wanted.join()}] wanted, ${JSON.stringify(got)} recorded`,
+        `gaps of ${labeler.did} (${role?.name ?? labeler.profile.ailment}): [${wanted.join()}] expected, ${JSON.stringify(got)} recorded`,
       );
     }
   }
   return problems;
 }
 
-/**
- * Returns the gaps that an ailment causes: labelers without a role have no gap, except those that serve no earlier
- * labels.
- */
+/** Returns the gaps that an ailment causes. A labeler without a role has no gap, unless it serves no earlier labels. */
 function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['reason'][] {
   return ailment === 'no_query' ? ['source_unavailable'] : [];
 }
 
 /**
- * Returns true for a gap that is caused by an account-replacing labeler: it may remove the last row that was read,
- * although no label was missed.
+ * Returns true for a gap that an account-replacing labeler causes. Such a labeler may remove the last row that was
+ * read, although no label was missed.
  */
 export function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
   if (reason !== 'cursor_reset' || profile.software !== 'ozone' || profile.rate === 0) return false;

@@ -25,7 +25,7 @@ function well(name: string, software: Software, act: Role['act'], happens: Role[
   return { name: `${name}, ${software}`, gaps: [], act, happens, ...more, profile };
 }
 
-/** Properties of a profile without regular labels; odd labels and unordered pages have separate roles. */
+/** Properties of a profile without regular labels. Odd labels and unordered pages have separate roles. */
 const quiet = { rate: 0, oddShare: 0, unordered: false, didWeb: false, seeded: true } as const;
 const byPoll = { ailment: 'no_stream' } as const;
 const reset: Partial<Role> = { gaps: ['cursor_reset'] };
@@ -110,14 +110,14 @@ const foundByPoll: Role = {
   happens: ({ faults }) => faults.answer({ kind: 'status', status: 501 }, { on: 'stream' }),
 };
 
-/** All roles of a proof, with each ailment and each fault at least once. */
+/** All roles of a proof, which cover each ailment and each fault at least once. */
 export const roles: readonly Role[] = [
   ...ailments
     .filter((ailment) => ailment !== 'none')
     .map((ailment: Ailment, at): Role => {
       const profile = { ...quiet, ailment, software: softwares[at % 2] ?? 'ozone' };
       const gaps = ailment === 'no_query' ? (['source_unavailable'] as const) : [];
-      return { name: `ails from ${ailment}`, profile, gaps, act: 'none', happens: nothing };
+      return { name: `has the ailment ${ailment}`, profile, gaps, act: 'none', happens: nothing };
     }),
   ...softwares.flatMap(rolesOf),
   well('a key that changes', 'skyware', 'faults', ({ faults }) => faults.rotateKey()),

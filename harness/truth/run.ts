@@ -35,9 +35,9 @@ export interface Proof {
 }
 
 /**
- * Proves that an instrument observes a simulated network correctly from its first label on: with every fault, a
- * restart, an outage of 20 minutes, and labelers that are discovered two days later. Then compares stored labels,
- * refusals and gaps with the record.
+ * Runs an instrument over a simulated network from the network's first label on, with every fault, a restart, an outage
+ * of 20 minutes, and labelers that are discovered two days later. Then compares stored labels, refusals and gaps with
+ * the record.
  */
 export async function proveTruth({
   seed,
@@ -52,10 +52,11 @@ export async function proveTruth({
     ...{ rate: 2, historyHours: 0, clock: clock.sim },
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
-  // Timeouts are short, because hanging labelers must not occupy every connection permanently.
+  // Use short timeouts, because hanging labelers must not occupy every connection permanently.
   const timings = { ...quickTimings, requestMs: 2_000, maxRetryMs: Math.max(6_000, 40 * labelers) };
   const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
-  // The store is in memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
+  // Keep the store in memory if possible, because the kill tests cover durability and a slow disk would only delay this
+  // test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
   const start = () => startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim) });
   const station = await start();
@@ -208,14 +209,14 @@ async function outage(run: Run): Promise<void> {
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
   for (const { labeler, role } of away) await role.happens(labeler);
   await sourcesAre(sim, station, 'away', problems);
-  // Each labeler has failed once; the overview now counts it among the missed sources.
+  // Each labeler has failed once, so the overview now counts it among the missed sources.
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(
       (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('at the moment'),
     );
   await until('all unreachable sources are counted', said, 90_000).catch(() =>
-    problems.push(`${missed} sources should be late`),
+    problems.push(`${missed} sources are not late`),
   );
   course.outage = { start: from, end: clock.wall() };
   clock.advance(20 * minute);
@@ -260,8 +261,8 @@ async function settled(run: Run): Promise<void> {
 }
 
 /**
- * Waits until every readable source was read up to an instant. Stored rows do not prove that: only a new label, or
- * some time without one, shows that a reopened stream has sent everything.
+ * Waits until every readable source was read up to an instant. Stored rows do not prove that, because only a new label,
+ * or some time without one, shows that a reopened stream has sent everything.
  */
 async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: string[]): Promise<void> {
   const readable = sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
@@ -296,7 +297,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     await until('all sources have the required states', same, 90_000);
   } catch {
     problems.push(
-      `sources ${moment}: ${JSON.stringify(wanted)} wanted, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
+      `sources ${moment}: ${JSON.stringify(wanted)} expected, ${JSON.stringify(got)} counted; ${await others(sim, station, moment)}`,
     );
   }
   const { sources } = (await station.overview()).coverage;
@@ -341,7 +342,7 @@ function firedIn({ labelers: { list, directory } }: Sim): Record<string, number>
   };
   for (const { faults, profile, queries } of list) {
     for (const [name, times] of faults.fired) add(name, times);
-    // A permanent ailment takes effect at the first request.
+    // Exclude permanent ailments until the first request, at which they take effect.
     if (profile.ailment !== 'none' && (queries > 0 || profile.ailment === 'dead')) add(profile.ailment, 1);
   }
   for (const name of ['no_document', 'tombstone', 'no_service'] as const) add(name, directory.fired.get(name) ?? 0);

@@ -28,9 +28,9 @@ export interface Kept {
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
   readonly observedSeconds: number;
-  /** Observed spans in microseconds since 1970; sorted and disjoint. */
+  /** Observed spans in microseconds since 1970, sorted and disjoint. */
   readonly observed: readonly { from: number; to: number }[];
-  /** The summary published after every observed minute belonged to a closed window. */
+  /** Summary that was published after every observed minute belonged to a closed window. */
   readonly summary: WeatherSummary;
 }
 
@@ -61,7 +61,7 @@ export function readStore(folder: string, endpoint: string): Kept {
   }
 }
 
-/** Returns the minutes of a store: every count by name, and the number of events that were not counted. */
+/** Returns the minutes of a store, with every count by name and the number of events that were not counted. */
 export function minutesOf({ rows }: Kept) {
   return rows
     .filter(({ events }) => events > 0)
@@ -72,7 +72,7 @@ export function minutesOf({ rows }: Kept) {
     }));
 }
 
-/** Returns the wire over which a series was read. */
+/** Returns the protocol over which a series was read. */
 export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
   return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }

@@ -26,7 +26,7 @@ export function everythingKept({ folder, lines }: Left): Place[] {
   ];
 }
 
-/** Patterns of identities: DIDs, AT-URIs, content addresses, handles of the common form. */
+/** Patterns of identities: DIDs, AT-URIs, content addresses, and handles of the common form. */
 const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
 
 /** Returns the names of the places that contain an identity or one of the given values. */

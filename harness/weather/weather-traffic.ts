@@ -33,7 +33,7 @@ const means: Readonly<Record<CollectionName, number>> = {
 };
 /** Collections whose rate rises during storms. */
 const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', 'post.create.quote', 'like.create'];
-/** Collections of bulk operations: a low rate, with bursts and pauses. */
+/** Collections of bulk operations, which have a low rate with bursts and pauses. */
 const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
 
 /** A seeded source of random numbers. */
@@ -57,7 +57,10 @@ function chanceOf(seed: number): Chance {
   return { uniform, normal, poisson };
 }
 
-/** Returns a factor for each minute from randomly placed spans: `perDay` spans a day, `length` minutes each. */
+/**
+ * Returns a factor for each minute. The factors come from randomly placed spans, with `perDay` spans a day of `length`
+ * minutes each.
+ */
 function spans(chance: Chance, days: number, perDay: number, length: () => number, factor: () => number): Float64Array {
   const factors = new Float64Array(days * day).fill(1);
   for (let n = chance.poisson(perDay * days); n > 0; n -= 1) {
@@ -72,14 +75,14 @@ export interface Traffic {
   readonly days: number;
   /** Events of each collection in each minute. */
   readonly counts: readonly Float64Array[];
-  /** One element per minute: 1 if the minute was observed, otherwise 0. */
+  /** One element per minute, which is 1 if the minute was observed and 0 if not. */
   readonly observed: Uint8Array;
 }
 
 /**
  * Creates traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the
- * observation, and pauses of rare collections: three pauses a day, with a median of 12 minutes; one in a thousand
- * exceeds two hours.
+ * observation, and pauses of rare collections. There are three pauses a day with a median of 12 minutes, and one in a
+ * thousand exceeds two hours.
  */
 export function makeTraffic(seed: number, days: number): Traffic {
   const chance = chanceOf(seed);
@@ -189,7 +192,7 @@ export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   return { minutes, usual };
 }
 
-/** Returns the silences that a search at the given minute index finds in the preceding day. */
+/** Returns the silences that a search at the given index of a minute finds in the preceding day. */
 export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): Silence[] {
   return findSilences({
     minutes: minutes.slice(Math.max(0, end - day), end),

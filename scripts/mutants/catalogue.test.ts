@@ -54,7 +54,7 @@ describe('the mutants of this project', () => {
     expect(ids).toEqual([...new Set(ids)]);
   });
 
-  it.each(mutants)('$id applies to the current code', (one) => {
+  it.each(mutants)('include $id, which applies to the current code', (one) => {
     expect(applied(one, readFileSync(join(root, one.file), 'utf8'))).not.toBe(
       readFileSync(join(root, one.file), 'utf8'),
     );

@@ -1,4 +1,4 @@
-/** A deliberate bug: a change of one place in one file that the named tests must detect. */
+/** A deliberate bug, which changes one place in one file. The named tests must detect it. */
 export interface Mutant {
   /** Id of the mutant in kebab case, unique in all catalogues. */
   readonly id: string;
@@ -11,7 +11,10 @@ export interface Mutant {
   /** The lines to replace, exactly as in the file. */
   readonly before: string;
   readonly after: string;
-  /** Reason why no test can detect the change, which then has no observable effect; null otherwise. */
+  /**
+   * Reason why the change has no observable effect, so that no test can detect it. Null for a change that tests can
+   * detect.
+   */
   readonly equivalent: string | null;
 }
 
@@ -55,7 +58,7 @@ function parseMutant(section: string, source: string): Mutant {
   };
 }
 
-/** Returns the text of a file with the mutant applied; throws CatalogueError if the mutant no longer applies. */
+/** Returns the text of a file with the mutant applied. Throws CatalogueError if the mutant no longer applies. */
 export function applied({ id, file, before, after }: Mutant, text: string): string {
   const at = text.indexOf(before);
   if (at === -1 || text.indexOf(before, at + 1) !== -1) {

@@ -12,7 +12,7 @@ export interface RunRequest {
   readonly changed: readonly string[];
 }
 
-/** Name of a configuration without the build of the program, which would run for every mutant. */
+/** Name of a configuration without the build of the program, because that build would run for every mutant. */
 const configName = 'vitest.mutants.config.ts';
 writeFileSync(
   configName,
@@ -34,7 +34,7 @@ async function run({ tests, changed }: RunRequest): Promise<'passed' | 'failed'>
   const wanted = new Set(tests.map((test) => join(process.cwd(), test)));
   const specifications = all.filter(({ moduleId }) => wanted.has(moduleId));
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, false);
-  // The result also contains the modules of earlier runs.
+  // Select the modules of this run, because the result also contains the modules of earlier runs.
   const own = testModules.filter(({ moduleId }) => wanted.has(moduleId));
   const isWhole = own.length === wanted.size && own.every((module) => module.ok());
   return isWhole && unhandledErrors.length === 0 ? 'passed' : 'failed';

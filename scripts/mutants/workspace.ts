@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { RunRequest } from './test-runner.ts';
 
-/** A copy of the project in which one file at a time is changed; the checkout stays unchanged. */
+/** A copy of the project in which one file at a time is changed. The checkout stays unchanged. */
 export interface Workspace {
-  /** Runs test files; resolves with `failed` also for a run that exceeds its timeout. */
+  /** Runs test files. Resolves with `failed` also if the run exceeds its timeout. */
   run(tests: readonly string[]): Promise<'passed' | 'failed'>;
   read(file: string): string;
   write(file: string, text: string): void;
   remove(): void;
 }
 
-/** Timeout of test files, in milliseconds; a mutant may make them hang, and then they count as failed. */
+/** Timeout of test files, in milliseconds. Tests that a mutant makes hang count as failed. */
 const timeoutMs = 90_000;
 /** Maximum number of runs of a test process, whose memory grows. */
 const maxRuns = 100;
@@ -28,7 +28,7 @@ export function makeWorkspace(root: string): Workspace {
     try {
       copyFileSync(join(root, file), join(copy, file));
     } catch {
-      // The file is deleted in the work tree but not committed.
+      // Skip a file that is deleted in the work tree, although the deletion is not committed.
     }
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));

@@ -71,6 +71,11 @@ export function pythonTypes(document: object): string {
   return [head, ...written.values()].join('\n\n');
 }
 
+/** Returns the module with the version of the Python client, which is that of the program. */
+export function pythonVersion(version: string): string {
+  return `"""The version of this package. Generated from package.json: npm run generate."""\n\n__version__ = "${version}"\n`;
+}
+
 interface Field {
   readonly key: string;
   readonly type: string;

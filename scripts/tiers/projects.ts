@@ -11,20 +11,20 @@ function withPrograms(name: string, builds: boolean) {
   return {
     name,
     pool: 'forks' as const,
-    // More workers than cores: these tests spend most of their time waiting for a program or a timer.
+    // Use more workers than cores, because these tests spend most of their time waiting for a program or a timer.
     maxWorkers: 2 * cores,
     sequence: { groupOrder: 1 },
     globalSetup: builds ? ['harness/process/build.ts'] : [],
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    // Timeout of polls; the default of one second is too short for a line of a log on a busy machine.
+    // Timeout of polls. The default of one second is too short for a line of a log on a busy machine.
     expect: { poll: { timeout: 60_000 } },
   };
 }
 
 /**
- * Returns the tiers of the tests. With deliberate bugs, `builds` is false, because the program is not rebuilt for
- * each, and `isolates` is true, because no module of an earlier run may remain.
+ * Returns the tiers of the tests. For runs with deliberate bugs, `builds` is false, because the program is not built
+ * again for each bug. `isolates` is then true, because no module of an earlier run may remain.
  */
 export function tierProjects({ builds, isolates }: { builds: boolean; isolates: boolean }): TestProjectConfiguration[] {
   return [
@@ -36,8 +36,8 @@ export function tierProjects({ builds, isolates }: { builds: boolean; isolates: 
         pool: 'forks',
         maxWorkers: cores,
         sequence: { groupOrder: 0 },
-        // Files share the modules of their worker by default, because these tests start nothing and change nothing
-        // global.
+        // Files share the modules of their worker by default, because these tests start no process and change no global
+        // state.
         isolate: isolates,
         testTimeout: 60_000,
       },

@@ -11,12 +11,12 @@ describe('the tiers of the tests', () => {
     expect(named.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  it('hold each file once', () => {
+  it('list each file once', () => {
     const named = [...outsideUnitTier, ...pagesTier, ...proofTier];
     expect(named.filter((file, index) => named.indexOf(file) !== index)).toEqual([]);
   });
 
-  it('guard every promise in npm test, not only in the proof tier', () => {
+  it('cover every promise in npm test, not only in the proof tier', () => {
     const page = readFileSync(join(root, 'docs', 'invariants.md'), 'utf8');
     const promises = page.split('\n').filter((line) => line.startsWith('| **'));
     expect(promises.length).toBeGreaterThanOrEqual(7);

@@ -19,10 +19,14 @@ export const pagesTier: readonly string[] = [
   'test/client/browser.test.ts',
   'test/docs/page.test.ts',
   'test/docs/policy.test.ts',
+  'test/facts/labelers-page.test.ts',
   'test/facts/observatory-page.test.ts',
 ];
 
-/** Long proofs: repeated kills, simulated days, comparison with what was sent, sieges, failing system calls, random damage. */
+/**
+ * Long proofs: repeated kills, simulated days, comparisons with the sent data, sieges, failing system calls and random
+ * damage.
+ */
 export const proofTier: readonly string[] = [
   'test/account/fuzz.test.ts',
   'test/account/model.test.ts',
@@ -47,9 +51,12 @@ export const proofTier: readonly string[] = [
   'test/weather/faults.test.ts',
   'test/weather/kill.test.ts',
   'test/weather/liar.test.ts',
+  'test/weather/truth.test.ts',
 ];
 
-/** Test files that take longer than 20 seconds, the longest first: a long file that starts last would run alone. */
+/**
+ * Test files that take longer than 20 seconds, the longest first, because a long file that starts last would run alone.
+ */
 export const longFiles: readonly string[] = [
   'test/account/observed.test.ts',
   'test/facts/observatory-page.test.ts',
@@ -58,6 +65,7 @@ export const longFiles: readonly string[] = [
   'test/main/labeler-states.test.ts',
   'test/store/system-call-faults.test.ts',
   'test/weather/kill.test.ts',
+  'test/weather/truth.test.ts',
   'test/labels/seeds.test.ts',
   'test/facts/mutation.test.ts',
   'test/store/kill.test.ts',

@@ -1,4 +1,4 @@
-/** The question of a DNS query (RFC 1035), as far as tests need it. */
+/** The parts of a DNS question (RFC 1035) that tests need. */
 export interface Question {
   readonly id: number;
   /** Name in the question, in lower case, without the final dot. */
@@ -22,7 +22,7 @@ export function readQuestion(message: Buffer): Question | null {
   let at = headerBytes;
   for (;;) {
     const length = message[at];
-    // A compressed name in a question is legal but never used.
+    // Reject a compressed name, which is legal in a question but never used.
     if (length === undefined || length > 63) return null;
     if (length === 0) break;
     labels.push(message.toString('latin1', at + 1, at + 1 + length).toLowerCase());
@@ -33,7 +33,7 @@ export function readQuestion(message: Buffer): Question | null {
   return { id: message.readUInt16BE(0), name: labels.join('.'), type: message.readUInt16BE(at + 1), bytes };
 }
 
-/** Encodes a response with IPv4 addresses; other record types get an empty response. */
+/** Encodes a response with IPv4 addresses. A query for any other record type gets an empty response. */
 export function writeAnswer(
   question: Question,
   code: number,
@@ -43,13 +43,13 @@ export function writeAnswer(
   const given = question.type === recordTypes.a ? addresses : [];
   const header = Buffer.alloc(headerBytes);
   header.writeUInt16BE(question.id, 0);
-  // A response, recursion desired and available.
+  // Set the flags of a response, with recursion desired and available.
   header.writeUInt16BE(0x8180 | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(given.length, 6);
   const records = given.map((address) => {
     const record = Buffer.alloc(16);
-    // The name is a pointer to the question's name.
+    // Encode the name as a pointer to the question's name.
     record.writeUInt16BE(0xc00c, 0);
     record.writeUInt16BE(recordTypes.a, 2);
     record.writeUInt16BE(1, 4);

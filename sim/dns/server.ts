@@ -8,7 +8,7 @@ export type DnsVerdict =
   | { readonly kind: 'slow'; readonly addresses: readonly string[]; readonly delayMs: number }
   | { readonly kind: 'never' | 'nxdomain' | 'servfail' | 'garbage' };
 
-/** A name server on loopback UDP that answers according to its zone. */
+/** A name server on loopback UDP that responds as its zone defines. */
 export class DnsServer {
   /** Number of queries by kind of response. */
   readonly fired = new Map<DnsVerdict['kind'], number>();
@@ -20,7 +20,7 @@ export class DnsServer {
     this.#zone = zone;
   }
 
-  /** Starts listening; resolves with the port, rejects with the system's error on failure. */
+  /** Starts listening. Resolves with the port, or rejects with the system's error. */
   start(address: string, port = 0): Promise<number> {
     const socket = createSocket('udp4');
     this.#socket = socket;
@@ -29,7 +29,7 @@ export class DnsServer {
       socket.once('error', reject);
       socket.bind({ port, address }, () => {
         socket.off('error', reject);
-        // A client that has closed its socket makes the next send fail.
+        // Ignore errors: a client that has closed its socket makes the next send fail.
         socket.on('error', () => undefined);
         resolve(socket.address().port);
       });

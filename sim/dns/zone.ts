@@ -36,5 +36,5 @@ export function hostileZone(name: string): DnsVerdict {
   }
 }
 
-/** No server listens on these addresses. */
+/** Addresses on which no server listens. */
 const manyDead = Array.from({ length: 24 }, (_, at) => `127.127.1.${at + 1}`);

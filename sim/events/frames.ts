@@ -14,7 +14,9 @@ export interface FrameStyle {
   readonly variedKeys: boolean;
 }
 
-/** The template text of a frame and its meaning, written separately: neither is derived from the other. */
+/**
+ * The template text of a frame and its meaning. Both are written separately, so that neither is derived from the other.
+ */
 export interface FrameText {
   readonly text: string;
   readonly species: Species;
@@ -81,7 +83,7 @@ function commitMetrics(collection: string, operation: Operation, { reply, embed 
 /** The account statuses that have their own metric. */
 const knownStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
 
-/** Builds an account event; `active` null omits the key. */
+/** Builds an account event. The event has no key `active` if `active` is null. */
 export function accountFrame(
   active: boolean | null,
   status: string | null,

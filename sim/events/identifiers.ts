@@ -13,7 +13,7 @@ export function accountBytes(seed: number): Uint8Array {
   return Buffer.from(dice(seed ^ 0x0acc).text(base32, 24 * accountCount), 'latin1');
 }
 
-/** Returns a CID of a record, as records refer to others. */
+/** Returns a CID of a record, with which another record refers to it. */
 export function recordCid(chance: Dice): string {
   return `bafyrei${chance.text(base32, 52)}`;
 }

@@ -78,16 +78,16 @@ export const metricNames: readonly MetricName[] = [
   'sync.event',
 ];
 
-/** Meaning of a frame for a counting consumer: the metrics that it increments, and whether it is an event at all. */
+/** Meaning of a frame for a counting consumer: whether the frame is an event, and which metrics it increments. */
 export interface Species {
   /**
-   * `event` has a usable time; `not_json` and `no_time` are frames that cannot be assigned to a time; `resync` repeats
-   * a record of a repository after a `sync`, and is not a new action.
+   * Kind of the frame. An `event` has a usable time. A frame of the kind `not_json` or `no_time` cannot be assigned to
+   * a time. A `resync` repeats a record of a repository after a `sync`, and is not a new action.
    */
   readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
-  /** True if the legacy wire omits frames of this species. */
+  /** True if the legacy protocol omits frames of this species. */
   readonly methodOnly?: true;
-  /** Collection for filters; null passes every filter. */
+  /** Collection that filters compare. A species with null passes every filter. */
   readonly collection: string | null;
   readonly metrics: readonly MetricName[];
 }

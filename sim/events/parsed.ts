@@ -12,8 +12,8 @@ export interface ParsedFrame {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Parses a frame completely as JSON. Deliberately simple and slow: recorded frames and the generator's own table of
- * meanings are compared with it.
+ * Parses a frame completely as JSON. The parser is deliberately simple and slow, because it is the reference for
+ * recorded frames and for the generator's table of meanings.
  */
 export function parseFrame(text: string): ParsedFrame {
   let value: unknown;
@@ -39,7 +39,7 @@ export function parseFrame(text: string): ParsedFrame {
   };
 }
 
-/** Parses a frame of the method completely; rows after a `sync` look like any other commit. */
+/** Parses a frame of the method completely. Rows after a `sync` look like any other commit. */
 export function parseMethodFrame(text: string): ParsedFrame {
   let value: unknown;
   try {

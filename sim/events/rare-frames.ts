@@ -9,8 +9,8 @@ export interface RareFrame extends FrameText {
 }
 
 /**
- * Returns frames that cannot be counted: not JSON, or without a usable `time_us`. All are valid UTF-8, so that the
- * websocket itself accepts them.
+ * Returns frames that cannot be counted, because they are not JSON or have no usable `time_us`. All of them are valid
+ * UTF-8, so that the websocket accepts them.
  */
 export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   const whole = commitFrame('app.bsky.feed.like', 'create', { reply: false, embed: null }, style, chance).text;
@@ -48,7 +48,9 @@ export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/** Returns a `sync` of the method and the rows that repeat a repository after it; the legacy wire omits all of them. */
+/**
+ * Returns a `sync` of the method and the rows that repeat a repository after it; the legacy protocol omits all of them.
+ */
 export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame; rows: RareFrame[] } {
   const rows = [...trackedCollections.keys()].map((collection) => {
     const { text } = commitFrame(collection, 'create', { reply: false, embed: null }, style, chance);
@@ -61,8 +63,8 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
 }
 
 /**
- * Returns events of kinds, operations and shapes that ordinary traffic lacks, and one of each that it has: together
- * they increment every metric. All of them have a usable time.
+ * Returns events of kinds, operations and shapes that ordinary traffic lacks, and one event of each kind that it has.
+ * Together these events increment every metric. All of them have a usable time.
  */
 export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   return [
@@ -145,7 +147,7 @@ function unknownPosts(style: FrameStyle, chance: Dice): RareFrame[] {
       species: event(['post.create', 'post.create.embed.other'], posts),
     },
     {
-      name: 'embed and reply that are no objects',
+      name: 'embed and reply that are not objects',
       text: post(`${record},"embed":"app.bsky.embed.record","reply":[]}`),
       species: event(['post.create'], posts),
     },

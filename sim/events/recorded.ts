@@ -8,7 +8,7 @@ import { framed } from './template.ts';
 export interface RecordedOptions {
   /** Texts of the frames, in file order. */
   readonly frames: readonly string[];
-  /** `history`: all frames have happened at the start. `live`: they happen one by one from `startUs` on. */
+  /** `history`: all events have occurred before the start. `live`: the events occur one by one from `startUs` on. */
   readonly as: 'history' | 'live';
   /** Number of events per second in live mode. */
   readonly rate: number;

@@ -12,7 +12,7 @@ export interface PostShape {
 
 type Body = Record<string, unknown>;
 
-/** Builds the record of a commit: realistic in keys and size, with its collection's `$type`. */
+/** Builds the record of a commit, with realistic keys and size and the `$type` of its collection. */
 export function recordBody(collection: string, shape: PostShape, chance: Dice): Body {
   const $type = collection;
   const createdAt = slot.created;
@@ -126,7 +126,7 @@ function embedBody(alias: EmbedAlias, chance: Dice): Body {
   }
 }
 
-/** Builds a record that the instrument does not track; its keys look like an envelope's. */
+/** Builds a record that the instrument does not track. The record has the same keys as an envelope. */
 function foreignBody($type: string, chance: Dice): Body {
   return {
     $type,

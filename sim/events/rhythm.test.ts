@@ -7,7 +7,7 @@ const seconds = fc.integer({ min: noon - 86_400 * 400, max: noon + 86_400 * 400 
 const rates = fc.constantFrom(0.5, 1, 10, 330, 5000, 100_000);
 
 describe('createRhythm', () => {
-  it('only grows, and its numbers have 15 digits', () => {
+  it('returns increasing numbers of 15 digits', () => {
     fc.assert(
       fc.property(fc.nat(), rates, seconds, (seed, rate, second) => {
         const { seqAt } = createRhythm(seed, rate);
@@ -41,7 +41,7 @@ describe('createRhythm', () => {
     expect(Math.max(...hours) / Math.min(...hours)).toBeGreaterThan(1.5);
   });
 
-  it('has noise: adjacent minutes differ by at most a quarter', () => {
+  it('has noise, by which adjacent minutes differ by at most a quarter', () => {
     const { seqAt } = createRhythm(1, 330);
     const minutes = Array.from({ length: 60 }, (_, at) => seqAt(noon + (at + 1) * 60) - seqAt(noon + at * 60));
     expect(new Set(minutes).size).toBeGreaterThan(50);

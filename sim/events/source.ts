@@ -3,15 +3,15 @@ import type { Species } from './metrics.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * Numbered events of the network: event `n` is the same for every consumer, live and in any replay. A source stores no
- * history; it can regenerate any part.
+ * Numbered events of the network. Event `n` is the same for every consumer, live and in any replay. A source stores no
+ * history, because it can generate any part of it again.
  */
 export interface EventSource {
   /** Species of events, in the order of the indexes in plans and blocks. */
   readonly species: readonly Species[];
   /** Returns the events around number `seq`, without the bytes of the frames. */
   plan(seq: number): Plan;
-  /** Returns the same events with frames in the format of a wire; default `subscribe`. */
+  /** Returns the same events with frames in the format of a protocol; default `subscribe`. */
   block(seq: number, wire?: Wire): Block;
   /** Returns the number after the newest event at a time in microseconds. */
   edge(nowUs: number): number;
@@ -22,8 +22,8 @@ export interface EventSource {
   /** Returns the number of the oldest event that can be replayed at a time in microseconds. */
   oldest(nowUs: number): number;
   /**
-   * Counts the events of each species in whole UTC seconds, end exclusive; absent if counting is not cheaper than
-   * planning the events.
+   * Counts the events of each species in whole UTC seconds, end exclusive. Absent if it is not cheaper to count the
+   * events than to plan them.
    */
   tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
@@ -41,12 +41,12 @@ export interface Plan {
 
 /** Consecutive events with their concatenated websocket frames. */
 export interface Block extends Plan {
-  /** Offset of each frame in `bytes`, and a final entry with the length of `bytes`. */
+  /** Offset of each frame in `bytes`, followed by the length of `bytes`. */
   readonly offsets: Float64Array;
   readonly bytes: Buffer;
 }
 
-/** Returns the index of the first element of a sorted array that is at least `bound`. */
+/** Returns the index of the first element that is at least `bound` in a sorted array. */
 export function lowerBound(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

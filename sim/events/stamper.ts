@@ -13,8 +13,8 @@ const slotCreated = 7;
 const slotIso = 9;
 
 /**
- * Stamps the variable parts of frames. Holds the digits of the current event, so that stamping allocates nothing; not
- * reentrant.
+ * Writes the variable parts of frames. The stamper holds the digits of the current event, so that it allocates nothing.
+ * It is not reentrant.
  */
 export class Stamper {
   readonly #accounts: Uint8Array;
@@ -94,7 +94,7 @@ export class Stamper {
   }
 
   #setTime(timeUs: number): void {
-    // A row of a re-sync may have the time of another second.
+    // Set the digits again, because a row of a re-sync may have the time of another second.
     const second = Math.floor(timeUs / 1_000_000);
     if (second !== this.#second) this.second(second);
     digits(this.#time, 10, 6, timeUs % 1_000_000);

@@ -1,6 +1,6 @@
 /**
- * Frames are built from templates: a websocket text frame, including its header, whose variable parts have a fixed
- * width and are stamped in place. Building a frame therefore costs little more than copying its bytes.
+ * Templates of frames. A template is a websocket text frame with its header. Its variable parts have a fixed width and
+ * are written in place, so a frame costs little more than a copy of its bytes.
  */
 
 /** The variable parts of a frame. In a template's text, one character of the private use area represents each. */
@@ -82,7 +82,7 @@ export function framed(payload: Uint8Array, first = 0x81): Uint8Array {
   return bytes;
 }
 
-/** Returns the payload of a compiled frame as a consumer reads it. */
+/** Returns the payload of a compiled frame, as a consumer reads it. */
 export function payloadOf(frame: Uint8Array): Uint8Array {
   const marker = frame[1] ?? 0;
   return frame.subarray(marker < 126 ? 2 : marker === 126 ? 4 : 10);

@@ -2,7 +2,7 @@ import type { Dice } from '../random.ts';
 
 /** Ordinary phrases for posts, in several scripts. */
 const phrases = [
-  'the train is late again and nobody is surprised',
+  'the train is late again and no one is surprised',
   'finally finished the second row of the blanket',
   'good morning from the rainy side of the hill',
   'that goal in the last minute!!',

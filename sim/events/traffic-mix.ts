@@ -1,6 +1,6 @@
 /**
- * Counts of one survey of live traffic: 198,250 frames in 600 s on 2026-08-08, as published by the weatherwatch
- * project (measurements/survey.json). The counts are the weights of the generated traffic.
+ * Counts of a survey of live traffic, which are the weights of the generated traffic. The survey has 198,250 frames
+ * from 600 s on 2026-08-08, and was published by the weatherwatch project (measurements/survey.json).
  */
 
 /** Mean number of events per second in the survey, without a filter. */

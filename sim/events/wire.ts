@@ -19,12 +19,12 @@ export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Placeholder numbers for the two slots that appear where JSON requires a number. */
+/** Placeholder numbers for the two slots in places where JSON requires a number. */
 const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
 
 /**
- * Converts the legacy template of an event to the method's: the same event in another format. A text that is not JSON
- * is returned unchanged. `varied`: the keys have another order than on production hosts.
+ * Converts the legacy template of an event to the template of the method, which is the same event in another format.
+ * Returns a text that is not JSON unchanged. With `varied`, the keys have another order than on production hosts.
  */
 export function eventsTemplate(legacy: string, varied: boolean): string {
   let frame: unknown;

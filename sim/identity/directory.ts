@@ -65,10 +65,13 @@ export class Directory {
   readonly #nowUs: () => number;
 
   readonly #pds: () => string;
-  /** Returns the response for a DID that was not entered; `asked` counts from 1; null for an unregistered DID. */
+  /**
+   * Returns the response for a DID that was not entered, or null for an unregistered DID. `asked` is the number of the
+   * request, from 1.
+   */
   others: (did: string, asked: number) => unknown = () => null;
 
-  /** `pds`: returns the origin of the host of the labelers' records. */
+  /** `pds` returns the origin of the host of the labelers' records. */
   constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
     this.#pds = pds;
     this.#nowUs = nowUs;
@@ -121,7 +124,9 @@ export class Directory {
     this.#entry(did).state = state;
   }
 
-  /** Freezes the document in its current state: later changes of endpoint and key do not appear in it. */
+  /**
+   * Freezes the document in its current state. Later changes of the endpoint and the key do not appear in the document.
+   */
   async freeze(did: string): Promise<void> {
     const entry = this.#entry(did);
     entry.key = await entry.labeler.key.multikey();
@@ -215,7 +220,7 @@ export class Directory {
   }
 }
 
-/** Returns the operation that results in a document. */
+/** Returns the operation with which the directory would contain a document. */
 function operationOf(document: SimulatedDocument | null): unknown {
   if (document === null) return { type: 'plc_tombstone', prev: 'bafyreiaaaa', sig: 'c2ln' };
   const { alsoKnownAs, verificationMethod, service } = document;

@@ -18,19 +18,19 @@ interface SequencedOperation {
   readonly operation: unknown;
 }
 
-/** Names with which the stream is closed. */
+/** Names in the close frames of the stream. */
 export type StreamClose = 'FutureCursor' | 'OutdatedCursor' | 'ConsumerTooSlow';
 
 /**
- * The directory's stream of operations: those after a cursor within its window, then new ones. The paged export
- * contains every operation.
+ * The directory's stream of operations. It sends the operations after a cursor within its window, and then new
+ * operations. The paged export contains every operation.
  */
 export class ExportStream {
-  /** Cursors that consumers connected with, oldest first, or null for none. */
+  /** Cursors of the consumers' connections, oldest first. The entry of a connection without a cursor is null. */
   readonly cursors: (number | null)[] = [];
   /** Positions from which pages of the export were requested, oldest first. */
   readonly pages: number[] = [];
-  /** Number of closed streams by name of the closing. */
+  /** Number of closed streams by the name in the close frame. */
   readonly closed = new Map<StreamClose, number>();
   readonly #operations: SequencedOperation[] = [];
   readonly #webSockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: 1_024 });
@@ -43,7 +43,7 @@ export class ExportStream {
     return this.#seq;
   }
 
-  /** Appends an operation and sends it to every consumer. Positions have holes, as on the real directory. */
+  /** Appends an operation and sends it to every consumer. Some positions are unused, as in the real directory. */
   append(did: string, operation: unknown, atUs: number): void {
     this.#seq += 1 + (this.#operations.length % 3);
     const createdAt = new Date(atUs / 1000).toISOString();
@@ -53,7 +53,7 @@ export class ExportStream {
   }
 
   /**
-   * Reduces the stream's window to the newest operation, as the passing of a week does: earlier cursors are outdated.
+   * Reduces the stream's window to the newest operation, as if a week had passed, so that earlier cursors are outdated.
    */
   forget(): void {
     this.#floor = this.#seq;

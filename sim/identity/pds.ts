@@ -1,6 +1,6 @@
 import { HttpHost, sendJson } from '../http-host.ts';
 
-/** The host of the labelers' accounts: serves the record with which each labeler defines its label values. */
+/** The host of the labelers' accounts. It serves the record with which each labeler defines its label values. */
 export class Pds {
   /** Records `app.bsky.labeler.service/self`, by DID. */
   readonly records = new Map<string, unknown>();

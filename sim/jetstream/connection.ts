@@ -13,7 +13,7 @@ import { passes, type Subscription } from './subscription.ts';
 const writeBytes = 512 * 1024;
 /** Maximum number of seconds of traffic in one write. */
 const writeParts = 64;
-/** Maximum time for which a dropped consumer may keep its side open, in milliseconds. */
+/** Maximum time in milliseconds for which a disconnected consumer may keep its side open. */
 const goodbyeMs = 5_000;
 /** Timeout of a host of the method for a write and for a pong, in milliseconds. */
 export const patienceMs = 5_000;
@@ -63,15 +63,18 @@ export interface Cutover {
 }
 
 /**
- * One consumer. Only its position is stored: frames are generated when the socket accepts them, with at most one
- * pending write, so a slow consumer costs no memory. Frames are written to the raw socket, many per write; `ws` writes
- * control frames to the same socket between two of these writes.
+ * One consumer. The connection stores only its position and generates frames when the socket accepts them, with at most
+ * one pending write, so a slow consumer costs no memory. Many frames are written to the raw socket in one write. `ws`
+ * writes control frames to the same socket between two of these writes.
  */
 export class Connection {
   readonly id: number;
   readonly delivery: Delivery;
   readonly webSocket: WebSocket;
-  /** `flowing`; `silent`: answers pings but sends nothing; `half_open`: does not read either. */
+  /**
+   * State of the connection. `flowing`: it sends events. `silent`: it responds to pings but sends nothing. `half_open`:
+   * it neither sends nor reads.
+   */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
   /** Maximum number of frames per second, or null for no limit. */
   framesPerSecond: number | null = null;
@@ -116,7 +119,7 @@ export class Connection {
     this.webSocket.close(code);
   }
 
-  /** Sends a ping; the socket of a consumer that does not answer in time ends without a close frame. */
+  /** Sends a ping. The socket of a consumer that does not respond in time ends without a close frame. */
   askForPong(): void {
     const deadline = setTimeout(() => this.#options.socket.destroy(), patienceMs);
     const over = (): void => clearTimeout(deadline);
@@ -139,13 +142,13 @@ export class Connection {
     else this.#extra.shift();
   }
 
-  /** Sends a range of events before all others, again or out of order. */
+  /** Sends a range of events before all others, even if this repeats or reorders events. */
   sendFirst(range: Range): void {
     this.#extra.push(range);
   }
 
   /**
-   * Stops sending; ends the socket without a close frame after the last byte, or resets it. After a reset, some frames
+   * Stops sending. Ends the socket without a close frame after the last byte, or resets it. After a reset, some frames
    * that are recorded as delivered may not have arrived.
    */
   drop(how: 'end' | 'reset' | 'mid_frame'): void {
@@ -162,12 +165,12 @@ export class Connection {
       socket.write(bytes.subarray(from, from + 40));
     }
     socket.end();
-    // The socket is not destroyed immediately: a reset would discard bytes that the consumer has not read yet.
+    // Destroy the socket later, because a reset would discard bytes that the consumer has not read yet.
     const deadline = setTimeout(() => socket.destroy(), goodbyeMs);
     socket.once('close', () => clearTimeout(deadline));
   }
 
-  /** Stops reading, so that neither a ping nor a close frame is answered. */
+  /** Stops reading, so that the host responds neither to a ping nor to a close frame. */
   halfOpen(): void {
     this.mode = 'half_open';
     this.#options.socket.pause();
@@ -192,7 +195,7 @@ export class Connection {
     cutover.fired(concerned);
   }
 
-  /** Writes the beginning of a range; returns the number of the first event that was not written. */
+  /** Writes the beginning of a range. Returns the number of the first event that was not written. */
   #send({ from, to }: Range): number {
     const parts: Buffer[] = [];
     const sent: Range[] = [];
@@ -222,7 +225,7 @@ export class Connection {
     return Math.min(at, Math.max(to, from));
   }
 
-  /** Returns the maximum number of events from `at` on that fit into one write; at least one. */
+  /** Returns the maximum number of events from `at` on that fit into one write, but at least one. */
   #fitting({ first, offsets }: Block, at: number, end: number, bytes: number): number {
     const from = offsets[at - first] ?? 0;
     let low = at + 1;
@@ -257,7 +260,7 @@ export class Connection {
     return { bytes: Buffer.concat(wanted), frames: wanted.length, delivered: delivered.list };
   }
 
-  /** Returns true if all events are visible on this wire. */
+  /** Returns true if all events are visible in this protocol. */
   #hidesNothing(): boolean {
     return this.isMethod || !this.#options.source.species.some(({ methodOnly }) => methodOnly);
   }
@@ -282,7 +285,7 @@ export class Connection {
       const honest = payloadOf(bytes.subarray(offsets[at], offsets[at + 1]));
       for (const payload of lie(honest)) told.push(framed(payload));
     }
-    // An event that was replaced by other frames is not recorded as delivered.
+    // Do not record an event as delivered if other frames replaced it.
     return { bytes: Buffer.concat(told), frames: told.length, delivered: [] };
   }
 
@@ -306,10 +309,10 @@ export class Connection {
     const done = (error?: Error | null): void => {
       clearTimeout(deadline);
       this.#writing = false;
-      // Only events of a successful write are recorded: after an error, the consumer receives nothing.
+      // Record the events of a successful write only, because the consumer receives nothing after an error.
       if (error) return;
       delivery.add(sent, frames);
-      // Deferred, because a fast consumer would otherwise block all other work of this process.
+      // Defer the next write, so that a fast consumer does not block all other work of this process.
       setImmediate(() => this.pump());
     };
     this.#writing = true;

@@ -6,9 +6,10 @@ import { errorFrame } from '../events/wire.ts';
 import { type Dice, dice } from '../random.ts';
 import type { Truth } from '../truth.ts';
 import type { Connection, Cutover } from './connection.ts';
+import type { HandshakeFaults } from './handshake-faults.ts';
 import { createLiar, type Lie } from './liar.ts';
 
-/** All faults that the host can be made to have. */
+/** All faults that can be injected into the host. */
 export const faultNames = [
   'drop',
   'silence',
@@ -39,7 +40,7 @@ export interface FaultRecord {
   readonly fault: FaultName;
   /** Time at which the fault took effect, in microseconds of the simulated clock. */
   readonly atUs: number;
-  /** Numbers of the affected connections; empty if all future consumers are affected. */
+  /** Numbers of the affected connections. The list is empty if all future consumers are affected. */
   readonly connections: readonly number[];
   /** Number of the first affected event, or null if no event is affected. */
   readonly fromSeq: number | null;
@@ -51,22 +52,17 @@ export interface OneConnection {
   readonly connection?: number;
 }
 
-/** Faults that affect a handshake and its connection. */
-export interface HandshakeFaults {
-  /** Returns the HTTP status with which a handshake is refused; null to accept it. */
-  refusal(): number | null;
-  /** Returns the number of a connection's first event; `honest` is the number that its cursor means without a fault. */
-  start(connection: number, cursorUs: number | null, honest: number): number;
-  /** Returns the fault at the connection's transition from replay to live traffic, or null for none. */
-  cutover(connection: number): Cutover | null;
-  /** Returns the replacement for regular frames on every connection, or null while the host is honest. */
-  lie(): Lie | null;
+/** Collections (NSIDs) whose events a host does not send, for a number of seconds of the stream. */
+interface Mute {
+  readonly collections: readonly string[];
+  readonly seconds: number;
+  readonly replaced?: boolean;
 }
 
 /** Parts of the simulated network that the faults change. */
 export interface FaultScope {
   readonly source: EventSource;
-  /** The source if it is generated, or null for recorded frames, which are never altered. */
+  /** Source of generated events, or null for recorded frames, which are never altered. */
   readonly generated: GeneratedSource | null;
   readonly style: FrameStyle;
   readonly seed: number;
@@ -79,8 +75,8 @@ export interface FaultScope {
 const logLimit = 10_000;
 
 /**
- * The fault switches. Faults of a connection take effect immediately and return their record; faults of a handshake or
- * of a transition take effect, and are counted, at the next one. The record of events includes each of them: hidden
+ * The fault switches. Faults of a connection take effect immediately and return their record. Faults of a handshake or
+ * a transition take effect at the next one, and are counted then. The record of events includes every fault: hidden
  * events stay hidden, replaced events are counted as their replacement, and deliveries contain the frames that were
  * sent.
  */
@@ -112,14 +108,17 @@ export class Faults implements HandshakeFaults {
     return this.#each('drop', which, (connection) => connection.drop(how));
   }
 
-  /** Sends nothing until `resume`, except answers to pings. The events of the silent time are sent afterwards. */
+  /** Sends nothing until `resume`, except pongs. The events of the silent time are sent afterwards. */
   silence(which: OneConnection = {}): FaultRecord {
     return this.#each('silence', which, (connection) => {
       connection.mode = 'silent';
     });
   }
 
-  /** Stops sending and reading until `resume`: pings and close frames are not answered, and the socket stays open. */
+  /**
+   * Stops sending and reading until `resume`. The host then responds neither to pings nor to close frames, and the
+   * socket stays open.
+   */
   halfOpen(which: OneConnection = {}): FaultRecord {
     return this.#each('half_open', which, (connection) => connection.halfOpen());
   }
@@ -155,19 +154,24 @@ export class Faults implements HandshakeFaults {
 
   /**
    * Withholds events of some collections (NSIDs) permanently from every consumer, for a number of seconds of the
-   * stream, like a host that loses them. The numbers of these events are missing on the method's wire.
+   * stream, like a host that loses them. The numbers of these events are missing in the frames of the method, unless other
+   * events replace them (`replaced`), as on a host that never received them.
    */
-  mute({ collections, seconds }: { readonly collections: readonly string[]; readonly seconds: number }): FaultRecord {
+  mute({ collections, seconds, replaced = false }: Mute): FaultRecord {
     const { source, truth } = this.#scope;
     const from = this.#edge();
     const to = source.seek(truth.timeOf(from) + seconds * 1_000_000);
+    const muted: number[] = [];
     for (let seq = from; seq < to; ) {
       const { first, count, species } = source.plan(seq);
       for (; seq < Math.min(to, first + count); seq += 1) {
         const collection = source.species[species[seq - first] ?? 0]?.collection ?? null;
-        if (collection !== null && collections.includes(collection)) truth.hidden.add({ from: seq, to: seq + 1 });
+        if (collection !== null && collections.includes(collection)) muted.push(seq);
       }
     }
+    const other = replaced ? (this.#unknownFrames().get('untracked collection') ?? 0) : 0;
+    if (replaced) for (const seq of muted) this.#alterable().replace(seq, [other]);
+    else for (const seq of muted) truth.hidden.add({ from: seq, to: seq + 1 });
     return this.#fire('mute', this.#scope.connections(), from, to);
   }
 
@@ -209,7 +213,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** Treats the next cursor as one in the future: nothing is replayed, and the connection is live. */
+  /** Treats the next cursor as a cursor in the future, so that nothing is replayed and the connection is live. */
   futureCursor(): void {
     this.#nextStart = (connection, _, honest) => {
       const start = this.#edge();
@@ -218,7 +222,7 @@ export class Faults implements HandshakeFaults {
     };
   }
 
-  /** Gives each `size` consecutive events one `time_us` from now on, for a number of seconds of the stream. */
+  /** Gives every `size` consecutive events the same `time_us` from now on, for a number of seconds of the stream. */
   batchTime({ size, seconds }: { readonly size: number; readonly seconds: number }): FaultRecord {
     const fromUs = Math.floor(this.#scope.nowUs()) + 1;
     const toUs = fromUs + seconds * 1_000_000;
@@ -227,18 +231,18 @@ export class Faults implements HandshakeFaults {
     return this.#fire('batch_time', [], source.seek(fromUs), source.seek(toUs));
   }
 
-  /** Replaces the next events by frames that cannot be counted: the named variants, or each variant in turn. */
+  /** Replaces the next events by frames that cannot be counted. Uses the named variants, or each variant in turn. */
   malformed({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
     this.#malformed ??= this.#added(malformedFrames(this.#scope.style, this.#chance));
     return this.#replace('malformed', events, variants, this.#malformed);
   }
 
   /**
-   * Replaces the next events by events of unknown kinds and rare shapes: the named variants, or each variant in turn.
+   * Replaces the next events by events of unknown kinds and rare shapes. Uses the named variants, or each variant in
+   * turn.
    */
   unknown({ events, variants }: { readonly events: number; readonly variants?: readonly string[] }): FaultRecord {
-    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
-    return this.#replace('unknown', events, variants, this.#unknown);
+    return this.#replace('unknown', events, variants, this.#unknownFrames());
   }
 
   /** Replaces the next events by posts of about the given number of bytes. */
@@ -252,7 +256,7 @@ export class Faults implements HandshakeFaults {
 
   /**
    * Replaces the next events by a `sync` of one account and, interleaved with events of others, the rows that repeat
-   * its repository. Rows have the time of the `sync`; only the method's wire shows the `sync` and its rows.
+   * its repository. Rows have the time of the `sync`. Only the method shows the `sync` and its rows.
    */
   resync({ rows, every = 2 }: { readonly rows: number; readonly every?: number }): FaultRecord {
     const source = this.#alterable();
@@ -280,7 +284,7 @@ export class Faults implements HandshakeFaults {
     return this.#each('going_away', which, (connection) => connection.closeWith(1001, null));
   }
 
-  /** Answers the next handshakes with a status instead of the upgrade. */
+  /** Refuses the next handshakes with a status. */
   refuse({ status, times = 1 }: { readonly status: number; readonly times?: number }): void {
     this.#refusals = { status, times };
   }
@@ -347,6 +351,11 @@ export class Faults implements HandshakeFaults {
     const from = this.#edge();
     this.#alterable().replace(from, templates);
     return this.#fire(fault, [], from, from + events);
+  }
+
+  #unknownFrames(): Map<string, number> {
+    this.#unknown ??= this.#added(unknownFrames(this.#scope.style, this.#chance));
+    return this.#unknown;
   }
 
   #alterable(): GeneratedSource {

@@ -18,10 +18,10 @@ const day = 86_400 * second;
 const largest = Number.MAX_SAFE_INTEGER;
 
 /**
- * Creates a lying host with false values in every field: times in 1970, in 2300, one per minute, unsorted, and just
- * within the possible error of a clock; positions that jump forward slightly or to the maximum, go backwards, or are
- * times; unknown kinds; frames that are empty, large, deeply nested, or not JSON. Some regular frames are sent
- * unchanged between the false ones.
+ * Creates a lying host, which sends false values in every field. Times are in 1970, in 2300, one per minute, unsorted,
+ * or just within the possible error of a clock. Positions jump forward slightly or to the maximum, go backwards, or are
+ * times. Kinds are unknown. Frames are empty, large, deeply nested, or not JSON. Some regular frames are sent unchanged
+ * between the false ones.
  */
 export function createLiar({ seed, nowUs }: LiarOptions): Lie {
   const chance = dice(seed ^ 0x11a5);

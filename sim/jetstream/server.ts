@@ -6,7 +6,7 @@ import type { EventSource } from '../events/source.ts';
 import { getZstdDictionary, infoFrame, subscribeEvents } from '../events/wire.ts';
 import { Delivery, type Truth } from '../truth.ts';
 import { Connection } from './connection.ts';
-import type { HandshakeFaults } from './faults.ts';
+import type { HandshakeFaults } from './handshake-faults.ts';
 import { type Refusal, readMethod, readSubscription, type Subscription } from './subscription.ts';
 
 /** Websocket subprotocol of the method's frames. */
@@ -17,7 +17,7 @@ const tickMs = 10;
 const goodbyeMs = 500;
 /** Interval between pings of a host of the method, in milliseconds. */
 const pingMs = 30_000;
-/** Minimum cursor that is a time in microseconds; smaller ones are sequence numbers. */
+/** Minimum cursor that is a time in microseconds. Smaller cursors are sequence numbers. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
 /** Options of a Jetstream host. */
@@ -28,7 +28,7 @@ export interface JetstreamOptions {
   readonly seqCursors: boolean;
   /** Dictionary with which compression is offered, or null if compression is not offered. */
   readonly zstdDictionary: Buffer | null;
-  /** True if the method is served in addition to the legacy wire. */
+  /** True if the method is served in addition to the legacy protocol. */
   readonly hasMethod: boolean;
   /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
   readonly compactedShare: number;
@@ -94,7 +94,7 @@ export class JetstreamServer {
     for (const connection of this.connections) if (connection.isMethod) connection.askForPong();
   }
 
-  /** Sends a close frame to every consumer; resolves when the port and all sockets are closed. */
+  /** Sends a close frame to every consumer. Resolves when the port and all sockets are closed. */
   async stop(): Promise<void> {
     if (this.#tick) clearInterval(this.#tick);
     if (this.#ping) clearInterval(this.#ping);
@@ -128,7 +128,7 @@ export class JetstreamServer {
     const method = this.#options.hasMethod && target.pathname === `/xrpc/${subscribeEvents}`;
     const subscription = legacy ? readSubscription(asked) : method ? readMethod(asked) : null;
     const refused = this.#faults?.refusal() ?? null;
-    // A refused handshake has no first event, and does not consume a fault of its start.
+    // Decide on the refusal first: a refused handshake has no first event, and must not consume a fault of the start.
     const begins = refused === null && subscription !== null && isSubscription(subscription);
     const start = begins ? this.#start(subscription) : null;
     if (refused !== null) {
@@ -195,8 +195,8 @@ export class JetstreamServer {
   }
 
   /**
-   * Returns the first event for a cursor; a cursor in the future is live. A cursor before the horizon is raised to the
-   * horizon, on the method's wire with a notice; the method refuses a sequence number before the horizon.
+   * Returns the first event for a cursor. A cursor in the future is live. A time before the horizon is raised to the
+   * horizon, and the method adds a notice. The method refuses a sequence number before the horizon.
    */
   #start({ cursor, wire }: Subscription): Start | Refusal {
     const { source, truth, seqCursors, nowUs } = this.#options;

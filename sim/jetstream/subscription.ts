@@ -3,9 +3,9 @@ import type { Filter, Wire } from '../events/wire.ts';
 
 /** Parameters of a consumer. */
 export interface Subscription extends Filter {
-  /** Cursor as in the query, or null for live. */
+  /** Cursor as in the query, or null for live events. */
   readonly cursor: number | null;
-  /** True if frames are sent as binary messages, each compressed with the host's dictionary. */
+  /** True if frames are sent as binary messages that are compressed with the host's dictionary. */
   readonly compressed: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Request {
   readonly dictionary: number | null;
 }
 
-/** Parses a request of the legacy wire; returns a text, the reason for a 400, if it is invalid. */
+/** Parses a request of the legacy protocol. Returns the reason for a 400 response as text if the request is invalid. */
 export function readSubscription({ target, socketEncoding, dictionary }: Request): Subscription | string {
   const { searchParams: query } = target;
   const compressed = query.get('compress') === 'true' || (socketEncoding?.includes('zstd') ?? false);
@@ -49,7 +49,7 @@ export function readSubscription({ target, socketEncoding, dictionary }: Request
   return { ...asked, cursor: Number(text) };
 }
 
-/** Parses a request of the method; returns a refusal if it is invalid. */
+/** Parses a request of the method. Returns a refusal if the request is invalid. */
 export function readMethod({ target, dictionary }: Request): Subscription | Refusal {
   const { searchParams: query } = target;
   const invalid = (message: string): Refusal => ({ status: 400, error: 'InvalidRequest', message });
@@ -85,8 +85,8 @@ function collectionsOf(query: URLSearchParams, name: string): string[] | string 
 }
 
 /**
- * Returns true if a frame passes the filter. On the legacy wire, account and identity events and frames that are not
- * events always pass; the method also has a filter of kinds.
+ * Returns true if a frame passes the filter. Account and identity events and frames that are not events always pass in
+ * the legacy protocol. The method also has a filter of kinds.
  */
 export function passes({ wire, kinds: wantedKinds, wantedCollections }: Filter, species: Species): boolean {
   if (species.methodOnly && wire === 'jetstream.legacy') return false;

@@ -32,7 +32,7 @@ it('an account-replacing database contains the newest label of each subject and 
   expect(newest.size).toBeLessThan(2800);
 });
 
-it('a removal follows an application of the same subject and value, and an application may follow again', () => {
+it('a removal follows an application of the same subject and value, and a further application may follow the removal', () => {
   const log = logOf('skyware');
   const negated = new Map<string, unknown[]>();
   for (let n = 1; n <= 3000; n++) {

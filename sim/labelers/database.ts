@@ -3,27 +3,27 @@ import type { LabelLog } from './label-log.ts';
 /** Consecutive labels in the labeler's database. */
 interface Run {
   readonly fromN: number;
-  /** Number after the last label; Infinity for the current run. */
+  /** Number after the last label, or Infinity for the current run. */
   readonly toN: number;
   readonly firstSeq: number;
 }
 
 /**
- * View of a labeler's log: the labels in the labeler's database and their `seq`. Every label has its own number until
- * the database is recreated or restored to an older state.
+ * View of a labeler's log that contains the labels in the labeler's database with their `seq`. Every label has its own
+ * number until the database is recreated or restored to an older state.
  */
 export class Database {
   readonly #log: LabelLog;
   readonly #replacing: boolean;
   #runs: Run[] = [{ fromN: 1, toN: Number.POSITIVE_INFINITY, firstSeq: 1 }];
 
-  /** `replacing`: a newer label with the same subject and value replaces the older one, as in Ozone. */
+  /** With `replacing`, a newer label replaces the older one with the same subject and value, as in Ozone. */
   constructor(log: LabelLog, replacing: boolean) {
     this.#log = log;
     this.#replacing = replacing;
   }
 
-  /** Returns the highest `seq` that was assigned when the log had reached `edge`; 0 for none. */
+  /** Returns the highest `seq` that was assigned when the log had reached `edge`, or 0 if none was assigned. */
   newestSeq(edge: number): number {
     const run = this.#runs.findLast(({ fromN }) => fromN <= edge);
     return run === undefined ? 0 : run.firstSeq + Math.min(edge, run.toN - 1) - run.fromN;
@@ -54,12 +54,12 @@ export class Database {
     }
   }
 
-  /** Recreates the database: all labels so far are lost, and `seq` begins again at 1. */
+  /** Recreates the database, so that all labels so far are lost and `seq` begins again at 1. */
   recreate(edge: number): void {
     this.#runs = [{ fromN: edge + 1, toN: Number.POSITIVE_INFINITY, firstSeq: 1 }];
   }
 
-  /** Restores an older state: the last labels are lost, and their `seq` are assigned again. */
+  /** Restores an older state, so that the last labels are lost and their `seq` are assigned again. */
   loseTail(rows: number, edge: number): void {
     const cut = Math.max(0, this.newestSeq(edge) - rows);
     this.#runs = this.#runs

@@ -7,7 +7,7 @@ import type { Ailment, LabelerProfile } from './profile.ts';
 import type { LabelStream } from './stream.ts';
 import { garbageFrames } from './wire.ts';
 
-/** Injected faults of a labeler, besides odd labels, which have their own names. */
+/** Injected faults of a labeler, in addition to odd labels, which have their own names. */
 export const labelerFaultNames = [
   'query_answer',
   'stream_answer',
@@ -57,10 +57,10 @@ export interface Switched {
   rotateKey(): void;
 }
 
-/** A prepared faulty response, with the number of times that it replaces the regular one. */
+/** A prepared faulty response, and the number of regular responses that it replaces. */
 interface Armed {
   readonly answer: FaultyAnswer;
-  /** Page size to which the fault is limited, or null for any. */
+  /** Requested page size to which the fault is limited, or null for pages of any size. */
   readonly limit: number | null;
   times: number;
 }
@@ -72,9 +72,9 @@ const logLimit = 1000;
  * other faults take effect immediately. Odd labels are emitted immediately, with the next numbers.
  */
 export class LabelerFaults {
-  /** Number of times that each fault took effect; absent for never. */
+  /** Number of times that each fault took effect. A fault that never took effect has no entry. */
   readonly fired = new Map<LabelerFault, number>();
-  /** Faults that took effect, oldest first; if there are very many, the oldest are omitted. */
+  /** Faults that took effect, oldest first; the log omits the oldest if there are very many. */
   readonly log: LabelerFaultRecord[] = [];
   /** Maximum number of labels per stream frame; default one, as in both imitated programs. */
   labelsPerFrame = 1;
@@ -99,8 +99,8 @@ export class LabelerFaults {
   }
 
   /**
-   * Replaces the responses to pages (optionally only of `limit` labels), handshakes or both, `times` times or until
-   * `heal`.
+   * Replaces the responses to pages (optionally only of `limit` labels), handshakes or both, either `times` times or
+   * until `heal`.
    */
   answer(
     answer: FaultyAnswer,
@@ -124,7 +124,7 @@ export class LabelerFaults {
     this.labelsPerFrame = 1;
   }
 
-  /** Makes every page the newest one, without a cursor. */
+  /** Makes every page contain the newest labels, without a cursor. */
   withoutCursor(): void {
     this.#cursorless = true;
   }
@@ -148,13 +148,16 @@ export class LabelerFaults {
     return this.#fire('several_per_frame');
   }
 
-  /** Answers the next stream with a cursor as if the cursor was in the future or outdated, or the consumer too slow. */
+  /**
+   * Responds to the next stream with a cursor as if the cursor were in the future or outdated, or as if the consumer
+   * were too slow.
+   */
   nextCursor(condition: 'future' | 'outdated' | 'too_slow'): void {
     this.#cursor = condition;
   }
 
   /**
-   * Omits the newest labels from the next stream with a cursor, as if they were emitted between replay and live
+   * Omits the newest labels from the next stream with a cursor, as if they had been emitted between the replay and live
    * traffic.
    */
   missAtCutover(labels: number): void {
@@ -186,7 +189,7 @@ export class LabelerFaults {
     return this.#fire('drop');
   }
 
-  /** Stops sending on open streams until `resume`; pings are answered. */
+  /** Stops sending on open streams until `resume`, except pongs. */
   silence(): LabelerFaultRecord {
     for (const stream of this.#labeler.streams) stream.mode = 'silent';
     return this.#fire('silence');
@@ -203,7 +206,7 @@ export class LabelerFaults {
     for (const stream of this.#labeler.streams) stream.resume();
   }
 
-  /** Sends malformed frames on open streams: the named ones, or all of them. */
+  /** Sends malformed frames on open streams, either the named ones or all of them. */
   garbage(names: readonly string[] = Object.keys(garbageFrames)): LabelerFaultRecord {
     for (const name of names) {
       const frame = garbageFrames[name];
@@ -214,7 +217,7 @@ export class LabelerFaults {
     return this.#fire('garbage');
   }
 
-  /** Recreates the database: it is empty, `seq` begins at 1 again, and streams end as after a restart. */
+  /** Recreates the database, which is then empty. `seq` begins at 1 again, and streams end as after a restart. */
   recreate(): LabelerFaultRecord {
     const { edge } = this.#labeler;
     this.#labeler.database.recreate(edge);
@@ -223,7 +226,7 @@ export class LabelerFaults {
   }
 
   /**
-   * Restores an older database without the last labels: their `seq` are assigned again, and streams end as after a
+   * Restores an older database without the last labels. Their `seq` are assigned again, and streams end as after a
    * restart.
    */
   loseTail(labels: number): LabelerFaultRecord {
@@ -240,7 +243,7 @@ export class LabelerFaults {
   }
 
   /**
-   * Rotates the key and emits the newest labels again with the new signature: with the present time as their `cts`, or
+   * Rotates the key and emits the newest labels again with the new signature. Their `cts` is the current time or stays
    * unchanged. The repeated labels must not be odd.
    */
   signAgain(labels: number, { newCts = true }: { readonly newCts?: boolean } = {}): LabelerFaultRecord {
@@ -253,7 +256,7 @@ export class LabelerFaults {
     return this.#fire('sign_again', fromN, fromN + labels);
   }
 
-  /** Emits earlier labels again; returns the first of the new numbers. */
+  /** Emits earlier labels again. Returns the first of the new numbers. */
   repeat(earlier: readonly number[], { newCts = true }: { readonly newCts?: boolean } = {}): number {
     const fromN = this.emit(earlier.length);
     const cts = new Date(Math.floor(this.#nowUs() / 1000)).toISOString();
@@ -261,12 +264,12 @@ export class LabelerFaults {
     return fromN;
   }
 
-  /** Emits ordinary labels immediately, in addition to the regular ones; returns the first of their numbers. */
+  /** Emits ordinary labels immediately, in addition to the regular ones. Returns the first of their numbers. */
   emit(count: number): number {
     return this.#labeler.log.pace.emit(count, this.#nowUs());
   }
 
-  /** Emits one label for each entry immediately, with the entry's fields; returns the first number. */
+  /** Immediately emits one label for each entry, with the fields of the entry. Returns the first number. */
   say(labels: readonly LabelFields[]): number {
     const fromN = this.#labeler.log.pace.emit(labels.length, this.#nowUs());
     this.#labeler.log.write(fromN, labels);
@@ -304,18 +307,18 @@ export class LabelerFaults {
     } else if (ailment === 'dead') this.#fire('dead');
   }
 
-  /** Called by the host: returns the faulty response to a page of this many labels, or null. */
+  /** Returns the faulty response to a page of this many labels, or null. Called by the host. */
   onQuery(limit: number): FaultyAnswer | null {
     const armed = this.#query;
     return armed?.limit === null || armed?.limit === limit ? this.#meet(armed, 'query_answer') : null;
   }
 
-  /** Called by the host: returns the faulty response to a handshake, or null. */
+  /** Returns the faulty response to a handshake, or null. Called by the host. */
   onStream(): FaultyAnswer | null {
     return this.#meet(this.#stream, 'stream_answer');
   }
 
-  /** Called by the host: returns the condition of the next cursor, or null. */
+  /** Returns the condition of the next cursor, or null. Called by the host. */
   onCursor(): 'future' | 'outdated' | 'too_slow' | null {
     const condition = this.#cursor;
     this.#cursor = null;
@@ -325,7 +328,10 @@ export class LabelerFaults {
     return condition;
   }
 
-  /** Called by the host: returns the first label of a stream whose cursor regularly means `honest`. */
+  /**
+   * Returns the first label of a stream. `honest` is the first label for its cursor without a fault. Called by the
+   * host.
+   */
   firstOfStream(honest: number, edge: number): number {
     const missed = this.#missed;
     this.#missed = 0;
@@ -335,7 +341,7 @@ export class LabelerFaults {
     return first;
   }
 
-  /** Called by the host: returns the seed of the next page's order, or null for the order of `seq`. */
+  /** Returns the seed of the next page's order, or null for the order of `seq`. Called by the host. */
   unorderedPage(): number | null {
     if (!this.#unordered) return null;
     this.#fire('unordered');
@@ -343,24 +349,24 @@ export class LabelerFaults {
     return hash(this.#labeler.profile.index, 0x0de5, this.#pages);
   }
 
-  /** Called by the host: returns true if the next page has no cursor. */
+  /** Returns true if the next page has no cursor. Called by the host. */
   cursorless(): boolean {
     if (this.#cursorless) this.#fire('no_cursor');
     return this.#cursorless;
   }
 
-  /** Called by the host: returns the delay of the next page, in milliseconds. */
+  /** Returns the delay of the next page, in milliseconds. Called by the host. */
   delay(): number {
     if (this.#delayMs > 0) this.#fire('delay');
     return this.#delayMs;
   }
 
-  /** Called by the host: records that a consumer was disconnected because it was too slow. */
+  /** Records that a consumer was disconnected because it was too slow. Called by the host. */
   tellTooSlow(): void {
     this.#fire('consumer_too_slow');
   }
 
-  /** Called by the host: returns true if an outage has lasted long enough. */
+  /** Returns true if an outage has lasted long enough. Called by the host. */
   outageIsOver(): boolean {
     return this.#nowUs() >= this.#outageUntilUs;
   }

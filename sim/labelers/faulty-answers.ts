@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
-/** A response that a regular host does not send. */
+/** A faulty response, which a regular host does not send. */
 export type FaultyAnswer =
   | { readonly kind: 'status'; readonly status: number; readonly body?: 'json' | 'html' | 'none' }
   | { readonly kind: 'redirect'; readonly to: string; readonly status?: number }
@@ -102,7 +102,10 @@ function drip(response: ServerResponse, bytesPerSecond: number): void {
   response.once('close', () => clearInterval(timer));
 }
 
-/** Returns the bytes of a faulty response to a websocket handshake, or null for silence, or 'reset'. */
+/**
+ * Returns the bytes of a faulty response to a websocket handshake, null if the host stays silent, or 'reset' if it
+ * resets the connection.
+ */
 export function refusalBytes(fault: FaultyAnswer): string | 'reset' | null {
   switch (fault.kind) {
     case 'hang':

@@ -15,12 +15,12 @@ export interface LoggedLabel {
   /** Kind of the label's oddity, or null for an ordinary label. */
   readonly odd: OddKind | null;
   readonly flaw: Flaw | null;
-  /** Number of the label that this one duplicates; for other labels, their own number. */
+  /** Number of the label that this one duplicates. A label that is not a duplicate has its own number here. */
   readonly original: number;
 }
 
 /**
- * Distances, in labels, to the label that a removal or a renewed application refers to. Distance 1 is reserved for
+ * Distances in labels from a removal or a renewed application to its earlier label. Distance 1 is reserved for
  * duplicates.
  */
 const distances = [2, 5, 17, 60, 240, 1000] as const;
@@ -39,11 +39,11 @@ export interface LogOptions {
 }
 
 /**
- * Labels of a labeler. Label `n` is a function of the seed, the labeler and `n`, so that only changes by fault
- * switches are stored.
+ * Labels of a labeler. The label `n` is a function of the seed, the labeler and `n`, so the log stores only the changes
+ * by fault switches.
  */
 export class LabelLog {
-  /** DID of the labeler; a DID with a port is set when the labeler listens. */
+  /** DID of the labeler. A DID with a port is set when the labeler listens. */
   did = '';
   readonly pace: Pace;
   readonly #options: LogOptions;
@@ -154,7 +154,7 @@ export class LabelLog {
       src: this.did,
       ...subject,
       val: values[hash(this.#seed, 7, root) % values.length] ?? 'spam',
-      // Ozone omits a false neg from the signed label; skyware always includes it.
+      // Ozone omits a false `neg` from the signed label; skyware always includes `neg`.
       ...(neg || software === 'skyware' ? { neg } : {}),
       cts: new Date(emittedMs).toISOString(),
       ...(chance % 50 === 0 ? { exp: new Date(emittedMs + 3_600_000 * (1 + (chance % 720))).toISOString() } : {}),
@@ -162,8 +162,8 @@ export class LabelLog {
   }
 
   /**
-   * Returns an account, or one of its records. All subjects of one labeler differ, except those of labels that refer
-   * to an earlier one.
+   * Returns an account, or one of its records. All subjects of one labeler differ, except the subjects of labels that
+   * refer to an earlier label.
    */
   #subject(n: number, chance: number): { readonly uri: string; readonly cid?: string } {
     if (chance % 10 < 3) {

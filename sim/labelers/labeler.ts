@@ -16,7 +16,10 @@ import { infoFrame, signed } from './wire.ts';
 
 const queryPath = '/xrpc/com.atproto.label.queryLabels';
 const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
-/** Origin without a listener: a labeler that is dead from the start refuses connections without occupying a port. */
+/**
+ * Origin without a listener, so that a labeler that is dead from the start refuses connections without occupying a
+ * port.
+ */
 const deadOrigin = 'http://127.0.0.1:1';
 
 /** Options of a labeler. */
@@ -43,7 +46,7 @@ const yearUs = 31_536_000_000_000;
 
 /** A labeler on its own origin: `queryLabels` and `subscribeLabels`, modified by its fault switches. */
 export class Labeler {
-  /** DID of the labeler; like `endpoint`, it is set by the start. */
+  /** DID of the labeler. The start sets the DID and `endpoint`. */
   did = '';
   endpoint = '';
   readonly profile: LabelerProfile;
@@ -54,7 +57,7 @@ export class Labeler {
   /** Consumers of the stream, oldest first. */
   readonly streams: LabelStream[] = [];
   readonly faults: LabelerFaults;
-  /** Number of page requests so far, including unanswered ones. */
+  /** Number of page requests so far, including requests without a response. */
   queries = 0;
   /** Maximum number of concurrent page requests. */
   queriesAtOnce = 0;
@@ -83,7 +86,7 @@ export class Labeler {
     });
   }
 
-  /** Number of the newest emitted label; 0 for none. */
+  /** Number of the newest emitted label, or 0 if no label was emitted. */
   get edge(): number {
     return this.log.pace.edge(this.#options.nowUs());
   }
@@ -129,7 +132,7 @@ export class Labeler {
     for (const stream of this.streams) stream.pump();
     if (!this.#host.open && !this.#reviving && this.faults.outageIsOver()) {
       this.#reviving = true;
-      // The port may be occupied briefly; the next tick repeats the attempt.
+      // Ignore the error: the port may be occupied briefly, and the next tick repeats the attempt.
       this.revive()
         .catch(() => undefined)
         .finally(() => {
@@ -162,7 +165,7 @@ export class Labeler {
     this.endpoint = await this.#host.listen(this.#address, 0);
   }
 
-  /** Signs with a new key from the next label on; an Ozone also signs its existing labels again. */
+  /** Signs with a new key from the next label on. An Ozone also signs its existing labels again. */
   rotateKey(): void {
     this.#keys.push({ fromN: this.edge + 1, sinceUs: this.#options.nowUs(), key: this.#newKey(this.#keys.length) });
   }

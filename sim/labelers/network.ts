@@ -31,7 +31,7 @@ export interface LabelerNetworkOptions {
   readonly historyHours: number;
   readonly nowUs: () => number;
   readonly shape?: (profile: LabelerProfile) => Partial<LabelerProfile>;
-  /** Replaces the next events of the Jetstream by frames; null if it serves recorded frames. */
+  /** Replaces the next events of the Jetstream by frames. Null if the Jetstream serves recorded frames. */
   readonly announce: ((frames: readonly { readonly text: string; readonly species: Species }[]) => void) | null;
 }
 
@@ -99,7 +99,7 @@ export class LabelerNetwork {
     const seeds = join(this.#folder, 'seeds.json');
     const seeded = this.list.filter(({ profile }) => profile.seeded);
     await writeFile(seeds, `${JSON.stringify(seeded.map(({ did }) => ({ did })))}\n`);
-    // Labelers that no list contains announce themselves, if the Jetstream permits it.
+    // Let labelers that no list contains announce themselves, if the Jetstream permits it.
     const unlisted = this.list.filter(
       ({ profile }) => !profile.seeded && profile.relays.length === 0 && profile.unannounced !== true,
     );
@@ -114,9 +114,7 @@ export class LabelerNetwork {
     for (const labeler of this.list) labeler.pump();
   }
 
-  /**
-   * Writes or deletes a labeler's declaration, which is an event of the Jetstream; relays list the labeler after it.
-   */
+  /** Writes or deletes a labeler's declaration, which is an event of the Jetstream. Relays then list the labeler. */
   declare(did: string, operation: Declared = 'create'): void {
     const { profile } = this.of(did);
     this.#announce([declarationOf(did, profile, operation)]);

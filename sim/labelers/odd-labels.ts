@@ -1,9 +1,9 @@
 import { hash } from '../random.ts';
 
-/** Fields of an emitted label without the signature. Odd labels have any content, or are not objects. */
+/** Fields of an emitted label without the signature. An odd label has any content, or is not an object. */
 export type LabelFields = Readonly<Record<string, unknown>>;
 
-/** Reason why an instrument must refuse a label at any time. Null if the decision depends only on the dates. */
+/** Reason why an instrument must refuse a label at any time. Null if the decision depends only on dates. */
 export type Flaw = 'foreign' | 'malformed' | 'oversized';
 
 /** Names of all oddities of labels. */
@@ -49,8 +49,8 @@ export interface OddLabel {
 const dayMs = 86_400_000;
 
 /**
- * Returns an odd label for ordinary fields. Duplicates and signatures are handled by the log: their fields stay
- * unchanged.
+ * Returns an odd label for ordinary fields. Leaves the fields unchanged for duplicates and signatures, because the log
+ * handles those.
  */
 export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext): OddLabel {
   const dated = (ms: number): OddLabel => ({ label: { ...fields, cts: new Date(ms).toISOString() }, flaw: null });

@@ -4,13 +4,16 @@ import { fraction } from '../random.ts';
 interface Stretch {
   readonly fromN: number;
   readonly fromUs: number;
-  /** Microseconds between two labels; 0 if all are emitted at once; Infinity if none are emitted. */
+  /**
+   * Time between two labels, in microseconds. The value 0 means that all labels are emitted at one instant, and
+   * Infinity that no label is emitted.
+   */
   readonly periodUs: number;
-  /** Number of labels in the stretch; Infinity for the last one. */
+  /** Number of labels in the stretch, or Infinity for the last stretch. */
   readonly count: number;
 }
 
-/** Emission times of a labeler's labels, computed in closed form; number 1 is the first label of the history. */
+/** Emission times of a labeler's labels, computed in closed form. The first label of the history has the number 1. */
 export class Pace {
   readonly #seed: number;
   readonly #stretches: Stretch[];
@@ -20,7 +23,7 @@ export class Pace {
     this.#stretches = [{ fromN: 1, fromUs: startUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY }];
   }
 
-  /** Returns the number of the newest label at a time; 0 if there is none. */
+  /** Returns the number of the newest label at a time, or 0 if there is no label. */
   edge(nowUs: number): number {
     const stretch = this.#stretches.findLast(({ fromUs }) => fromUs <= nowUs);
     if (stretch === undefined) return 0;
@@ -49,7 +52,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: period(rate), count: Number.POSITIVE_INFINITY });
   }
 
-  /** Emits labels at an instant, in addition to the regular ones; returns the first of their numbers. */
+  /** Emits labels at an instant, in addition to the regular ones. Returns the first of their numbers. */
   emit(count: number, nowUs: number): number {
     const periodUs = this.#stretches.at(-1)?.periodUs ?? Number.POSITIVE_INFINITY;
     this.#cut(nowUs);
@@ -57,7 +60,7 @@ export class Pace {
     this.#stretches.push({ fromN, fromUs: nowUs, periodUs: 0, count });
     this.#stretches.push({
       fromN: fromN + count,
-      // The stretch begins after this instant, because the stretch of the emitted labels must contain the instant.
+      // Begin the stretch after this instant, because the stretch of the emitted labels must contain the instant.
       fromUs: nowUs + 1,
       periodUs,
       count: Number.POSITIVE_INFINITY,

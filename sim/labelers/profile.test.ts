@@ -3,7 +3,7 @@ import { ailments, createPopulation, labelerDid } from './profile.ts';
 
 const options = { seed: 5, labelers: 300, labelRate: 20, relays: 2, population: 'troubled' } as const;
 
-it('the ten largest labelers emit 84 % of the labels, 81 emit all of them', () => {
+it('the ten largest labelers emit 84 % of the labels, and 81 labelers emit all of them', () => {
   const rates = createPopulation(options).map(({ rate }) => rate);
   const share = (count: number) => rates.slice(0, count).reduce((sum, rate) => sum + rate, 0) / 20;
   expect([share(1), share(3), share(10), share(20), share(81)].map((one) => Math.round(one * 1000) / 10)).toEqual([

@@ -6,7 +6,7 @@ import type { Curve } from './signing-key.ts';
 /** Software that a labeler imitates. */
 export type Software = 'ozone' | 'skyware';
 
-/** Permanent faults of a labeler; `none` for most labelers. */
+/** Permanent faults of a labeler. Most labelers have the value `none`. */
 export const ailments = [
   'none',
   'dead',
@@ -74,8 +74,8 @@ export interface LabelerProfile {
 }
 
 /**
- * `plain`: no labeler has an ailment; `troubled`: with the ailments of the live network, in approximately the observed
- * shares.
+ * Condition of the population. `plain`: no labeler has an ailment. `troubled`: labelers have the ailments of the live
+ * network, in approximately the observed shares.
  */
 export type Population = 'plain' | 'troubled';
 
@@ -200,8 +200,8 @@ export function labelerDid(seed: number, index: number): string {
 }
 
 /**
- * Returns the share of a labeler in the distribution of June 2026: one labeler has 10.8 %, three 32 %, five 52 %, ten
- * 84 %, twenty 98 %, 81 all, the others none.
+ * Returns the share of a labeler in the distribution of June 2026. The largest labeler has 10.8 %, the three largest
+ * together 32 %, five 52 %, ten 84 %, twenty 98 %, and 81 all labels.
  */
 function weightOf(rank: number): number {
   if (rank < 2) return 10.8;

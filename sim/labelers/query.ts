@@ -2,7 +2,7 @@ import { dice } from '../random.ts';
 import type { Database } from './database.ts';
 import type { Software } from './profile.ts';
 
-/** Dependencies of answering `queryLabels`. */
+/** Dependencies of the responses to `queryLabels`. */
 export interface QueryContext {
   readonly software: Software;
   readonly database: Database;
@@ -27,7 +27,7 @@ export interface QueryAnswer {
 const defaultLimit = 50;
 const maxLimit = 250;
 
-/** Answers `com.atproto.label.queryLabels` like the two programs that most labelers run. */
+/** Responds to `com.atproto.label.queryLabels` like the two programs that most labelers run. */
 export function answerQuery(params: URLSearchParams, context: QueryContext): QueryAnswer {
   const patterns = params.getAll('uriPatterns').filter((one) => one !== '');
   const limit = Number.parseInt(params.get('limit') || String(defaultLimit), 10);
@@ -56,7 +56,7 @@ function page(limit: number, cursor: number, context: QueryContext, wanted: (lab
     if (found.length >= enough) break;
   }
   if (unordered !== null) found = dice(unordered).shuffled(found).slice(0, limit);
-  // A page of skyware contains each label's row number, which is not signed.
+  // Add each label's row number, which is not signed, as skyware does in pages.
   const labels = found.map(({ n, label }) =>
     software === 'skyware' && typeof label === 'object' && label !== null ? { id: database.seqOf(n), ...label } : label,
   );

@@ -27,8 +27,8 @@ interface Nonce {
 const nonces: Record<Curve, Nonce[]> = { k256: [], p256: [] };
 
 /**
- * A labeler's key, derived from its name. Signatures are real and deterministic. They are cheap because nonces are
- * from a short list, with which the key can be computed from two signatures. The key protects nothing.
+ * A labeler's key, derived from its name. Signatures are valid and deterministic. They are cheap because the nonces are
+ * from a short list; the key can therefore be computed from two signatures, but it protects nothing.
  */
 export class SigningKey {
   readonly curve: Curve;
@@ -40,7 +40,7 @@ export class SigningKey {
     this.#secret = scalar(curve, `key ${name}`);
   }
 
-  /** Returns 64 bytes, r and s; `highS` returns the malleable twin that verifiers must refuse. */
+  /** Returns the 64 bytes of r and s. With `highS`, returns the malleable twin, which verifiers must refuse. */
   sign(bytes: Uint8Array, { highS = false }: { readonly highS?: boolean } = {}): Uint8Array {
     const { order } = curves[this.curve];
     const digest = createHash('sha256').update(bytes).digest();
@@ -68,7 +68,7 @@ function nonceFor(curve: Curve, choice: number): Nonce {
   if (known) return known;
   const secret = scalar(curve, `nonce ${at}`);
   const { order } = curves[curve];
-  // The compressed point consists of one byte for the sign and the x coordinate.
+  // A compressed point consists of one byte for the sign and of the x coordinate.
   const x = BigInt(`0x${multiply(curve, secret).subarray(1).toString('hex')}`);
   const made = { r: x % order, inverse: inverted(secret, order) };
   nonces[curve][at] = made;

@@ -31,11 +31,11 @@ export interface StreamOptions {
   readonly tooSlow: () => void;
 }
 
-/** One consumer of a labeler's `subscribeLabels`: its position, and the buffered bytes of its socket. */
+/** One consumer of a labeler's `subscribeLabels`, with its position and the buffered bytes of its socket. */
 export class LabelStream {
   readonly id: number;
   readonly webSocket: WebSocket;
-  /** `silent`: answers pings and sends nothing; `half_open`: does not even read. */
+  /** State of the stream. `silent`: it responds to pings and sends nothing. `half_open`: it does not even read. */
   mode: 'flowing' | 'silent' | 'half_open' = 'flowing';
   /** Number of the next label to send. */
   next: number;
@@ -94,7 +94,7 @@ export class LabelStream {
     else webSocket.terminate();
   }
 
-  /** Stops reading, so that no ping is answered. */
+  /** Stops reading, so that the labeler responds to no ping. */
   halfOpen(): void {
     this.mode = 'half_open';
     this.#options.socket.pause();

@@ -1,7 +1,7 @@
 import type { LoggedLabel } from './label-log.ts';
 import type { Labeler } from './labeler.ts';
 
-/** Reasons why an instrument does not store a label; a reason with a published count has the name of that count. */
+/** Reasons why an instrument does not store a label. A reason with a published count has the name of that count. */
 export const refusals = [
   'foreign',
   'malformed',
@@ -41,7 +41,7 @@ export interface Question {
   /** Interval of emission, end exclusive; default the whole time. */
   readonly fromUs?: number;
   readonly toUs?: number;
-  /** `served` (default): labels that a consumer received; `emitted`: all labels. */
+  /** Selected labels. `served` (default): labels that a consumer received. `emitted`: all labels. */
   readonly which?: 'served' | 'emitted';
   /** Returns the time at which the instrument accepted a label; default the time of its emission. */
   readonly acceptedUs?: (label: EmittedLabel) => number;
@@ -50,7 +50,7 @@ export interface Question {
 const lateUs = 48 * 3_600_000_000;
 const futureUs = 300_000_000;
 
-/** Record of emitted labels and their recipients. It is recomputed on demand and stores nothing. */
+/** Record of emitted labels and their recipients. The record stores nothing and is recomputed on demand. */
 export class LabelTruth {
   readonly #labelers: readonly Labeler[];
 
@@ -58,7 +58,7 @@ export class LabelTruth {
     this.#labelers = labelers;
   }
 
-  /** Yields labels that one labeler or all labelers emitted between two times, oldest first by labeler. */
+  /** Yields labels that one labeler or all labelers emitted between two times, ordered by labeler and then by time. */
   *emitted(fromUs = 0, toUs = Number.POSITIVE_INFINITY, labeler?: string): Generator<EmittedLabel> {
     for (const one of this.#labelers) {
       if (labeler !== undefined && one.did !== labeler) continue;
@@ -81,7 +81,7 @@ export class LabelTruth {
     const byAction = new Map<string, { applied: number; removed: number }>();
     const byAccount = new Map<string, number>();
     let accepted = 0;
-    // Originals that were already seen: of several duplicates, only the first served one is the observation.
+    // Originals that were already seen, because only the first served one of several duplicates is the observation.
     const met = new Set<string>();
     for (const emitted of this.emitted(fromUs, toUs)) {
       if (which === 'served' && !emitted.served) continue;

@@ -5,8 +5,8 @@ import type { SigningKey } from './signing-key.ts';
 const signedFields: ReadonlySet<string> = new Set(['ver', 'src', 'uri', 'cid', 'val', 'neg', 'cts', 'exp']);
 
 /**
- * Returns a label as served, with its signature; odd labels may not be objects. Fields outside the lexicon are added
- * after signing, like the row numbers of real servers.
+ * Returns a label as it is served, with its signature. An odd label may not be an object. Fields outside the lexicon
+ * are added after signing, like the row numbers of real servers.
  */
 export function signed({ label, odd }: LoggedLabel, key: SigningKey | null): unknown {
   if (key === null || odd === 'unsigned' || typeof label !== 'object' || label === null) return label;

@@ -14,7 +14,10 @@ export class Relay {
   /** Number of requested pages so far. */
   requests = 0;
   readonly fired = new Map<RelayState, number>();
-  /** Listed DIDs. After it has seen the collection, the relay lists an account permanently, active or not. */
+  /**
+   * Listed DIDs. Once the relay has seen a record of the collection, it lists the account permanently, even if the
+   * account becomes inactive.
+   */
   readonly dids: string[] = [];
   readonly #host: HttpHost;
 

@@ -63,9 +63,92 @@ export interface AccountApp {
 
 /** Creates the account application, which routes requests by a fixed table of exact paths. */
 export function createAccountApp(options: AccountAppOptions): AccountApp {
-  const { reading, cursors, budget, cost, bounds, basePath, openapi, alarm, clock, answered } = options;
+  const { reading, basePath, openapi, alarm, answered } = options;
   const common = accountCommonHeaders;
-  const services: AccountServices = {
+  const services = servicesOf(options);
+  const health = json(200, { status: 'ok', service: 'almanac-account' }, common);
+  const excluded = withBody(200, 'text/plain; charset=utf-8', robots, common);
+  const notFound = accountError('not_found');
+  const notAllowed = accountError('method_not_allowed');
+  const options204 = preflight(common);
+
+  const routes = new Map<string, AccountRoute>([
+    ...options.pages(services),
+    [accountPaths.exports, exportsRoute(services)],
+    [accountPaths.download, downloadRoute(services)],
+    [accountPaths.health, () => health],
+    [accountPaths.openapi, () => documentReply(openapi)],
+    ['/robots.txt', () => excluded],
+  ]);
+
+  async function replyTo(
+    { method, target, acceptEncoding, client = 'unknown', reserve = () => true }: ReadRequest,
+    now: number,
+    gone: AbortSignal,
+  ): Promise<{ route: string; reply: AccountReply }> {
+    if (method === 'OPTIONS') return { route: 'other', reply: options204 };
+    if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
+    const path = below(basePath, pathOf(target));
+    const route = path === null ? undefined : routes.get(path);
+    if (path === null || !route) return { route: 'other', reply: notFound };
+    const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone, reserve };
+    return { route: path, reply: await safely(route, request, (error) => alarm(path, error)) };
+  }
+
+  return {
+    async answer(request, now, gone) {
+      const { route, reply } = await replyTo(request, now, gone);
+      if ('body' in reply && request.method === 'GET')
+        services.sent({ client: request.client ?? 'unknown' }, costBytes(reply));
+      answered?.(route, reply.status);
+      return reply;
+    },
+    warm: (now, enough) =>
+      warmUp({
+        reading,
+        now,
+        enough,
+        async draw(account) {
+          const { reply } = await replyTo(
+            pageRequest(`${basePath}${accountPaths.account}?did=${account}`),
+            now,
+            enough,
+          );
+          return reply.status === 200;
+        },
+      }),
+  };
+}
+
+/** Returns the OpenAPI document of this surface, or an error response if its file is missing. */
+function documentReply(openapi: AccountAppOptions['openapi']): AccountReply {
+  const found = openapi.bytes('identity');
+  return found ? withBody(200, jsonType, found.bytes, accountCommonHeaders) : accountError('asset_unavailable');
+}
+
+/** Returns the response of a route, or an error response. Calls `alarm` with an error that is not a refusal, or is fatal. */
+async function safely(
+  route: AccountRoute,
+  request: AccountRequest,
+  alarm: (error: unknown) => void,
+): Promise<AccountReply> {
+  try {
+    return await route(request);
+  } catch (error) {
+    const refused = refusalOf(error);
+    if (!refused || isFatal(error)) alarm(error);
+    return refused ? accountError(refused.code, refused) : accountError('internal_error');
+  }
+}
+
+/** Returns the request with which a warm-up renders a page. */
+function pageRequest(target: string): ReadRequest {
+  return { method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, client: 'ourselves' };
+}
+
+/** Creates the services that the routes share: turns of reads, budgets and cursors. */
+function servicesOf({ reading, cursors, budget, cost, bounds, clock }: AccountAppOptions): AccountServices {
+  return {
     async read({ client, gone, reserve }, account, work) {
       const wait = cost.waitFor(client, clock());
       if (wait !== null) throw new BudgetSpent(wait);
@@ -86,77 +169,6 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     cursors,
     manifests: rememberManifests(),
     bounds,
-  };
-  const health = json(200, { status: 'ok', service: 'almanac-account' }, common);
-  const excluded = withBody(200, 'text/plain; charset=utf-8', robots, common);
-  const notFound = accountError('not_found');
-  const notAllowed = accountError('method_not_allowed');
-  const options204 = preflight(common);
-
-  const routes = new Map<string, AccountRoute>([
-    ...options.pages(services),
-    [accountPaths.exports, exportsRoute(services)],
-    [accountPaths.download, downloadRoute(services)],
-    [accountPaths.health, () => health],
-    [accountPaths.openapi, () => document()],
-    ['/robots.txt', () => excluded],
-  ]);
-
-  function document(): AccountReply {
-    const found = openapi.bytes('identity');
-    return found ? withBody(200, jsonType, found.bytes, common) : accountError('asset_unavailable');
-  }
-
-  async function safely(path: string, route: AccountRoute, request: AccountRequest): Promise<AccountReply> {
-    try {
-      return await route(request);
-    } catch (error) {
-      const refused = refusalOf(error);
-      if (!refused || isFatal(error)) alarm(path, error);
-      return refused ? accountError(refused.code, refused) : accountError('internal_error');
-    }
-  }
-
-  async function replyTo(
-    { method, target, acceptEncoding, client = 'unknown', reserve = () => true }: ReadRequest,
-    now: number,
-    gone: AbortSignal,
-  ): Promise<{ route: string; reply: AccountReply }> {
-    if (method === 'OPTIONS') return { route: 'other', reply: options204 };
-    if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
-    const path = below(basePath, pathOf(target));
-    const route = path === null ? undefined : routes.get(path);
-    if (path === null || !route) return { route: 'other', reply: notFound };
-    const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone, reserve };
-    return { route: path, reply: await safely(path, route, request) };
-  }
-
-  return {
-    async answer(request, now, gone) {
-      const { route, reply } = await replyTo(request, now, gone);
-      if ('body' in reply && request.method === 'GET')
-        services.sent({ client: request.client ?? 'unknown' }, costBytes(reply));
-      answered?.(route, reply.status);
-      return reply;
-    },
-    warm: (now, enough) =>
-      warmUp({
-        reading,
-        now,
-        enough,
-        async draw(account) {
-          const target = `${basePath}${accountPaths.account}?did=${account}`;
-          const asked = {
-            method: 'GET',
-            target,
-            ifNoneMatch: undefined,
-            acceptEncoding: undefined,
-            client: 'ourselves',
-          };
-          const { reply } = await replyTo(asked, now, enough);
-          return reply.status === 200;
-        },
-      }),
   };
 }
 

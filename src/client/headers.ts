@@ -24,7 +24,9 @@ export function maxAgeMs(headers: Headers): number {
 export function retryAfterSeconds(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after');
   if (text === null) return null;
-  const seconds = wholeSeconds(text) ?? Math.ceil((Date.parse(text) - now) / 1000);
+  // HTTP dates begin with a day of the week. `Date.parse` also accepts other texts, such as `-3`.
+  const date = /^\s*[A-Z]/i.test(text) ? Date.parse(text) : Number.NaN;
+  const seconds = wholeSeconds(text) ?? Math.ceil((date - now) / 1000);
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), maxSeconds);
 }
 

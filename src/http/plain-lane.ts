@@ -37,53 +37,23 @@ export function openPlainLane(server: Server, { answer, clock, idleMs, table }: 
   server.on('connection', enter);
 
   function enter(socket: Socket): void {
-    const admitted = table.admit(socket);
-    if (!admitted) return;
-    const tracked = admitted;
+    const tracked = table.admit(socket);
+    if (!tracked) return;
     connections.add(socket);
     socket.setTimeout(idleMs);
-
-    function arrived(bytes: Buffer): void {
-      // A connection that closes sends its written responses and ignores further requests.
-      if (socket.writableEnded) return;
-      const request = parsePlainRequest(bytes);
-      if (!request) {
-        handOver(bytes);
-        return;
-      }
-      const now = clock();
-      tracked.answered += 1;
-      // No further requests are read while the client does not read its responses.
-      if (!socket.write(wireBytes(answer(request, now), now))) socket.pause();
-    }
-
-    function handOver(bytes: Buffer): void {
-      leave();
-      socket.setTimeout(0);
-      parser?.call(server, socket);
-      socket.unshift(bytes);
-    }
-
-    function leave(): void {
-      connections.delete(socket);
-      socket.off('data', arrived).off('drain', drained).off('timeout', cut).off('error', cut);
-      socket.off('end', finish).off('close', leave);
-    }
-
-    function drained(): void {
-      socket.resume();
-    }
-
-    function cut(): void {
-      socket.destroy();
-    }
-
-    function finish(): void {
-      socket.end();
-    }
-
-    socket.on('data', arrived).on('drain', drained).on('timeout', cut).on('error', cut);
-    socket.on('end', finish).on('close', leave);
+    servePlain(socket, {
+      onRequest(request) {
+        const now = clock();
+        tracked.answered += 1;
+        return wireBytes(answer(request, now), now);
+      },
+      onOther(bytes) {
+        socket.setTimeout(0);
+        parser?.call(server, socket);
+        socket.unshift(bytes);
+      },
+      onLeave: () => connections.delete(socket),
+    });
   }
 
   return {
@@ -91,4 +61,51 @@ export function openPlainLane(server: Server, { answer, clock, idleMs, table }: 
       for (const socket of connections) socket.end();
     },
   };
+}
+
+/** Callbacks of one connection in the fast path. */
+interface PlainEvents {
+  /** Returns the bytes of the response to a plain request. */
+  onRequest(request: ReadRequest): Buffer;
+  /** Called with the first bytes that are not a plain request, after the connection has left the fast path. */
+  onOther(bytes: Buffer): void;
+  /** Called when the connection leaves the fast path or closes. */
+  onLeave(): void;
+}
+
+/** Responds to the plain requests of one connection until it closes or sends other bytes. */
+function servePlain(socket: Socket, { onRequest, onOther, onLeave }: PlainEvents): void {
+  function arrived(bytes: Buffer): void {
+    // A connection that closes sends its written responses and ignores further requests.
+    if (socket.writableEnded) return;
+    const request = parsePlainRequest(bytes);
+    if (!request) {
+      leave();
+      onOther(bytes);
+      return;
+    }
+    // Read no further requests while the client does not read its responses.
+    if (!socket.write(onRequest(request))) socket.pause();
+  }
+
+  function leave(): void {
+    onLeave();
+    socket.off('data', arrived).off('drain', drained).off('timeout', cut).off('error', cut);
+    socket.off('end', finish).off('close', leave);
+  }
+
+  function drained(): void {
+    socket.resume();
+  }
+
+  function cut(): void {
+    socket.destroy();
+  }
+
+  function finish(): void {
+    socket.end();
+  }
+
+  socket.on('data', arrived).on('drain', drained).on('timeout', cut).on('error', cut);
+  socket.on('end', finish).on('close', leave);
 }

@@ -218,7 +218,7 @@ export const inputLimits = {
     elements: 16_384,
     fields: 64,
     cpu: { fixedMicroseconds: 4_000, nanosecondsPerByte: 200 },
-    code: 'src/artifact/labeler-set.ts',
+    code: 'src/artifact/labelers/labeler-set.ts',
   }),
   otherJson: shaped({
     input: 'any other JSON response',
@@ -286,6 +286,30 @@ export const inputLimits = {
     fields: null,
     cpu: { fixedMicroseconds: 2_000, nanosecondsPerByte: 200 },
     code: 'src/account/cursor/cursor.ts',
+  }),
+  archivedFact: shaped({
+    input: 'published fact, fetched by the archive',
+    author: 'the facts service of the operator, or a proxy in front of it',
+    bytes: mib,
+    decodedBytes: mib,
+    depth: 32,
+    elements: 65_536,
+    fields: 1_024,
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 250 },
+    code: 'src/archive/days/line.ts',
+  }),
+  archiveFile: shaped({
+    input: 'file of an archive, verified from a URL or directory; the limits on the shape apply to each line',
+    author: 'the publisher of an archive',
+    // 24 lines of a fact, each with a body of at most 1 MiB.
+    bytes: 32 * mib,
+    decodedBytes: 32 * mib,
+    // An archived body is one level deeper in its line.
+    depth: 33,
+    elements: 262_144,
+    fields: 1_024,
+    cpu: { fixedMicroseconds: 20_000, nanosecondsPerByte: 250 },
+    code: 'src/archive/verify/archive-reader.ts',
   }),
 } as const;
 

@@ -1,4 +1,5 @@
 import { accountCommand } from './account/account.ts';
+import { archiveCommand } from './archive/archive.ts';
 import { checkCommand } from './check/check.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo/demo.ts';
@@ -21,6 +22,7 @@ export const commands = {
   labels: labelsCommand,
   labeler: labelerCommand,
   export: exportCommand,
+  archive: archiveCommand,
   check: checkCommand,
   doctor: doctorCommand,
   sim: simCommand,

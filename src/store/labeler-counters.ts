@@ -1,6 +1,7 @@
 import type { Micros } from '../contract/timestamp.ts';
 import type { EventCount } from './account-counts.ts';
 import type { SignatureVerdict } from './label.ts';
+import type { Interval } from './time.ts';
 
 /**
  * Upper bounds of the ranges in which delays are counted, in milliseconds, each inclusive: six per factor of ten, from
@@ -49,6 +50,16 @@ export interface LabelersCounters {
   readonly since: Micros;
   /** Labelers with at least one counted row, by DID. */
   readonly labelers: readonly LabelerCounters[];
+}
+
+/** Part of the reader that counts the rows of labelers. */
+export interface LabelerCounterReader {
+  /**
+   * Returns the counts of each labeler by verdict, by value and by delay. Every UTC day that overlaps the interval counts
+   * entirely. Days that no longer change are cached, so the cost of a repeated call depends on the number of labelers
+   * and on today. Throws `out_of_window` if `start` is before the floor.
+   */
+  labelerCounters(interval: Interval): Promise<LabelersCounters>;
 }
 
 /**

@@ -29,7 +29,7 @@ import type { Micros } from '../contract/timestamp.ts';
 import type { GapReason, TargetKind } from '../contract/vocabulary.ts';
 import type { AccountTally, LabelerCount } from './account-counts.ts';
 import type { ReceivedLabel, SignatureVerdict } from './label.ts';
-import type { LabelersCounters } from './labeler-counters.ts';
+import type { LabelerCounterReader } from './labeler-counters.ts';
 import type { RefusedRows, RefusedRowsChange } from './refused-rows.ts';
 import type { Purge, PurgeWriter } from './removals.ts';
 import type { DailyBytes, DefinitionShares, Definitions, DirectoryPosition, LabelerKey, RosterRow } from './roster.ts';
@@ -66,10 +66,7 @@ export const maxStampAhead = 5_000_000;
 export interface NewObservation {
   readonly label: ReceivedLabel;
   readonly signature: SignatureVerdict;
-  /**
-   * True if the label arrived from a live stream or from a poll that follows the newest labels, and not from filling in
-   * or a first read. Only the delays of live labels are counted. Absent means false.
-   */
+  /** True if the label arrived as it was sent, and not by filling in or a first read; absent means false. */
   readonly live?: boolean;
 }
 
@@ -240,7 +237,7 @@ export interface DayReport {
  * Read access to a store. A call returns the rows of every `append` that resolved before the call; it never blocks the
  * writer.
  */
-export interface StoreReader {
+export interface StoreReader extends LabelerCounterReader {
   epoch(): Promise<Epoch>;
   frontier(): Promise<Frontier>;
 
@@ -288,12 +285,6 @@ export interface StoreReader {
    * counts entirely.
    */
   refusals(interval: Interval): Promise<RefusalCount[]>;
-  /**
-   * Returns the counts of each labeler by verdict, by value and by delay. Every UTC day that overlaps the interval counts
-   * entirely. Days that no longer change are cached, so the cost of a repeated call depends on the number of labelers
-   * and on today. Throws `out_of_window` if `start` is before the floor.
-   */
-  labelerCounters(interval: Interval): Promise<LabelersCounters>;
   positions(): Promise<Position[]>;
 
   /**

@@ -55,6 +55,14 @@ describe('Retry-After', () => {
     expect((await client.instruments()).value).toEqual(index);
   });
 
+  it.each(['-3', '1.5', 'soon', ''])('of neither format is ignored: %j', async (header) => {
+    const { client, asked } = await against((response) => give(response, 503, refusal, { 'Retry-After': header }));
+    for (const _time of [1, 2]) {
+      await expect(client.instruments()).rejects.toMatchObject({ name: 'FactsError', retryAfterSeconds: null });
+    }
+    expect(asked).toHaveLength(2);
+  });
+
   it("is respected in a proxy's response, too, for at most one hour", async () => {
     const { client, asked, pass } = await against((response, _request, nth) =>
       nth === 1 ? give(response, 429, '<h1>slow down</h1>', { 'Retry-After': '999999' }) : give(response, 200, index),

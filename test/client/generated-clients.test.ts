@@ -23,6 +23,8 @@ import type { paths } from './openapi-paths.js';
 import type { paths as accountPaths } from './account-openapi-paths.js';
 import { getLabelsOverview, getWeatherMetrics, type LabelsOverview } from './openapi/index.js';
 import * as account from './account-openapi/index.js';
+import type { paths as labelerPaths } from './labelers-openapi-paths.js';
+import * as labelers from './labelers-openapi/index.js';
 
 type Metrics = paths['/v1/weather/metrics']['get']['responses'][200]['content']['application/json'];
 type Refusal = paths['/v1/labels/overview']['get']['responses'][503]['content']['application/json'];
@@ -34,7 +36,8 @@ export const likes = (metrics: Metrics): number | undefined => metrics.facts.col
 export const weather = async (baseUrl: string) => getWeatherMetrics({ baseUrl });
 export const overview = async (baseUrl: string): Promise<LabelsOverview | undefined> =>
   (await getLabelsOverview({ baseUrl })).data;
-export { account };
+export type LabelerPath = keyof labelerPaths;
+export { account, labelers };
 `;
 
 /** The methods of the generated client that the test uses. */
@@ -47,7 +50,7 @@ describe('the clients generated from the OpenAPI documents', () => {
 
   beforeAll(async () => {
     directory = mkdtempSync(join(tmpdir(), 'almanac-generated-'));
-    for (const name of ['openapi', 'account-openapi']) {
+    for (const name of ['openapi', 'account-openapi', 'labelers-openapi']) {
       const input = join(root, 'assets', `${name}.json`);
       const types = await openapiTS(JSON.parse(readFileSync(input, 'utf8')), { silent: true });
       writeFileSync(join(directory, `${name}-paths.ts`), astToString(types));

@@ -6,15 +6,20 @@ import { root } from '../../harness/process/imports.ts';
 import { registeredMetrics } from '../../harness/process/metrics.ts';
 import { inputLimitsDocument } from '../../scripts/input-limits-doc.ts';
 import { pageStyles } from '../../src/account/page/pages.tsx';
+import { factNames, lineFileOf } from '../../src/archive/days/facts.ts';
+import { failureReasons } from '../../src/archive/days/line.ts';
+import { verifyExitCodes } from '../../src/archive/verify/finding.ts';
 import { createFactsClient } from '../../src/client/index.ts';
 import { accountPaths } from '../../src/contract/account.ts';
 import { accountErrorTable } from '../../src/contract/account-errors.ts';
 import { errorTable } from '../../src/contract/errors.ts';
 import { paths } from '../../src/contract/identifiers.ts';
+import { labelerErrorTable } from '../../src/contract/labeler-errors.ts';
 import { csvColumns } from '../../src/export/csv.ts';
 import { exportFormats } from '../../src/export/format.ts';
 import { pagePath } from '../../src/facts/app.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
+import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
 import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
@@ -124,6 +129,11 @@ describe('docs/api.md', () => {
     );
   });
 
+  it('lists every route of the labelers, and the error code that only they have', () => {
+    expect(firstCells(api, '## Labelers by name').toSorted()).toEqual(Object.values(labelerRoutes).toSorted());
+    for (const [code, { status }] of Object.entries(labelerErrorTable)) expect(api).toContain(`${status} \`${code}\``);
+  });
+
   it('lists every error code with its status, and no other', () => {
     const section = api.split('\n## Errors\n')[1] ?? '';
     const listed = rowsOf(section).map(([status, code]) => `${status} ${code}`);
@@ -228,6 +238,7 @@ describe('docs/settings.md', () => {
     expect(listed).toEqual([
       ['labeler', [0, 1, ...Object.values(labelerExitCodes).filter((code) => code !== 0)]],
       ['export', [0, 1, ...Object.values(exportExitCodes).filter((code) => code !== 0)]],
+      ['archive', [0, 1, ...Object.values(verifyExitCodes).filter((code) => code !== 0)]],
       ['check', Object.values(checkExitCodes)],
       ['doctor', [0, 1, 2]],
     ]);
@@ -305,5 +316,27 @@ describe('docs/export.md', () => {
   it('lists every format and every column, in their order', () => {
     expect(firstCells(text, '## The file')).toEqual([...exportFormats]);
     expect(firstCells(text, '### CSV')).toEqual([...csvColumns]);
+  });
+});
+
+describe('docs/archive.md', () => {
+  const text = page('docs/archive.md');
+
+  it('lists every exit code of a verification with its name, and no other', () => {
+    const listed = rowsOf(text.split('\n## Verify\n')[1]?.split('\n## ')[0] ?? '');
+    const named = listed.filter(([, name]) => name !== '').map(([code, name]) => [name, Number(code)]);
+    expect(named).toEqual(Object.entries(verifyExitCodes));
+  });
+
+  it('names every archived file, every reason of a missing response, and no other file of lines', () => {
+    const files = [...text.matchAll(/`days\/DAY\/([a-z-]+\.jsonl)`/g)].map(([, name]) => name);
+    expect(files).toEqual(factNames.map(lineFileOf));
+    for (const reason of failureReasons) expect(text).toContain(`\`${reason}\``);
+  });
+
+  it('names only existing settings', () => {
+    const flags = Object.values(commands).flatMap(({ settings }) => Object.values(settings).map(({ flag }) => flag));
+    const named = [...text.matchAll(/--([a-z][a-z-]+)/g)].map(([, flag = '']) => flag);
+    expect(named.filter((flag) => !flags.includes(flag))).toEqual([]);
   });
 });

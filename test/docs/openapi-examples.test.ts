@@ -32,6 +32,7 @@ function examplesBelow(node: unknown, pointer: string): Example[] {
 describe.each([
   ['openapi.json', 30],
   ['account-openapi.json', 30],
+  ['labelers-openapi.json', 1],
 ])('assets/%s', (file, atLeast) => {
   const document = JSON.parse(readFileSync(join(root, 'assets', file), 'utf8')) as object;
   const ajv = new Ajv2020({ strict: true, allErrors: true, strictTypes: false });
@@ -63,7 +64,9 @@ describe.each([
       const json = content?.['application/json'];
       return json !== undefined && json.example === undefined && json.examples === undefined;
     });
-    expect(without.map(([name]) => name)).toEqual(['get /openapi.json 200']);
+    // The document itself has no example of itself.
+    const names = without.map(([name]) => name);
+    expect(names.filter((name) => !name.endsWith('/openapi.json 200'))).toEqual([]);
   });
 });
 

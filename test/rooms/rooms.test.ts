@@ -20,6 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   account: ['contract', 'input', 'store', 'network', 'http', 'web', 'ops'],
   client: [],
   export: ['contract', 'input', 'client', 'network', 'ops'],
+  archive: ['contract', 'input', 'artifact', 'client', 'ops'],
   main: [
     'contract',
     'input',
@@ -35,6 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
     'weather',
     'account',
     'export',
+    'archive',
     'sim',
   ],
   sim: ['contract'],
@@ -156,9 +158,19 @@ describe('files', () => {
     const bare = files
       .filter(
         (file) =>
-          ['contract', 'input', 'artifact', 'store', 'http', 'facts', 'ops', 'network', 'client', 'export'].includes(
-            roomOf(file),
-          ) && !generated.includes(file),
+          [
+            'contract',
+            'input',
+            'artifact',
+            'store',
+            'http',
+            'facts',
+            'ops',
+            'network',
+            'client',
+            'export',
+            'archive',
+          ].includes(roomOf(file)) && !generated.includes(file),
       )
       .flatMap((file) => undocumented(file).map((name) => `${file}: ${name}`));
     expect(bare).toEqual([]);

@@ -2,8 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { expect, onTestFinished, test } from 'vitest';
+import Sqlite from 'better-sqlite3';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { metricIndex, metricNames } from '../../src/weather/classify/metric-names.ts';
+import { readSummary } from '../../src/weather/publish/read-summary.ts';
 import { countMetric, emptyDelta, windowUs } from '../../src/weather/window/window.ts';
 import { openWindowStore, storeFile } from '../../src/weather/window/window-store.ts';
 
@@ -16,15 +18,8 @@ const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
  * collection was added, the layout needs a new version with a migration, and a test file of the previous version.
  */
 test('a window store of layout 3 keeps its counts, silences and positions, and takes further commits', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-earlier-windows-'));
-  const file = join(import.meta.dirname, '../fixtures/weather-store-3.sqlite.gz');
-  writeFileSync(join(folder, storeFile), gunzipSync(readFileSync(file)));
-  const store = openWindowStore(folder);
-  onTestFinished(() => {
-    store.close();
-    rmSync(folder, { recursive: true });
-  });
-
+  const store = openWindowStore(storedEarlier());
+  onTestFinished(() => store.close());
   const { id, revision, live } = store.series(host);
   expect({ revision, live }).toEqual({
     revision: 2,
@@ -53,3 +48,70 @@ test('a window store of layout 3 keeps its counts, silences and positions, and t
   });
   expect(store.windows(id, everything, ['like.create']).map(({ counts }) => counts)).toEqual([[4], [0], [1]]);
 });
+
+describe('a collection that the earlier program did not count', () => {
+  /** Opens the earlier store as a program without the collection left it. */
+  function withoutBlocks() {
+    const folder = storedEarlier();
+    const db = new Sqlite(join(folder, storeFile));
+    for (const column of ['block.create', 'block.create first', 'block.create last'])
+      db.exec(`ALTER TABLE window DROP COLUMN "${column}"`);
+    db.close();
+    const store = openWindowStore(folder);
+    onTestFinished(() => store.close());
+    return { folder, store };
+  }
+
+  test('is counted since the window after the newest stored one, in every series, also after a restart', () => {
+    const { folder, store } = withoutBlocks();
+    const { id } = store.series(host);
+    expect([...store.countedSince(id)]).toEqual([['block.create', minute + 2 * windowUs]]);
+    store.close();
+    const again = openWindowStore(folder);
+    onTestFinished(() => again.close());
+    expect([...again.countedSince(id)]).toEqual([['block.create', minute + 2 * windowUs]]);
+    expect([...again.countedSince(again.series('wss://new.example/subscribe').id)]).toEqual([]);
+  });
+
+  test('is not observed before that window, neither as time nor as zeros, and the summary names the time', () => {
+    const { store } = withoutBlocks();
+    const { id, revision } = store.series(host);
+    const first = minute + 2 * windowUs;
+    const windows = [0, 1, 2].map((n) => {
+      const delta = emptyDelta(first + n * windowUs);
+      delta.events = 9;
+      for (let event = 0; event < 3; event += 1) countMetric(delta, metricIndex['block.create'], delta.start + event);
+      return delta;
+    });
+    // A backfill may read events of the collection from before; they are no part of its counts.
+    const earlier = emptyDelta(minute);
+    earlier.events = 1;
+    countMetric(earlier, metricIndex['block.create'], minute);
+    const to = first + 3 * windowUs;
+    const live = { kind: 'time', value: to, counted: 1, timeUs: to } as const;
+    const gains = [{ windows: [earlier, ...windows], observed: [{ from: minute, to }] }];
+    store.commit({ series: id, after: revision, gains, live, backfill: null });
+    const { collections, window, caveats } = readSummary({
+      store,
+      endpoint: { name: host, wire: 'jetstream.legacy' },
+      origin: 'simulated',
+      nowUs: to + windowUs,
+    });
+    expect(window.observed_seconds).toBe(300);
+    expect(collections['block.create']).toMatchObject({
+      ...{ total: 9, mean_rate_per_s: 0.05 },
+      ...{ observed_seconds: 180, observed_windows: 3, unobserved_windows: 1437 },
+    });
+    expect(collections['like.create']).toMatchObject({ total: 4, observed_seconds: 300 });
+    expect(caveats).toContainEqual(expect.stringMatching(/^block\.create events are counted since .*not observed/));
+  });
+});
+
+/** Writes the earlier store into a new directory. */
+function storedEarlier(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-earlier-windows-'));
+  const file = join(import.meta.dirname, '../fixtures/weather-store-3.sqlite.gz');
+  writeFileSync(join(folder, storeFile), gunzipSync(readFileSync(file)));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}

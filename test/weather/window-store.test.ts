@@ -171,9 +171,9 @@ describe('the window store', () => {
     const db = new Sqlite(join(folder, storeFile));
     db.pragma('user_version = 99');
     db.close();
-    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 3$/);
+    expect(() => openWindowStore(folder)).toThrow(/has version 99; this program reads 4$/);
     const mended = new Sqlite(join(folder, storeFile));
-    mended.pragma('user_version = 3');
+    mended.pragma('user_version = 4');
     mended.close();
     store = openWindowStore(folder);
   });
@@ -220,6 +220,7 @@ function toVersion(version: number, path: string): void {
   const db = new Sqlite(path);
   const edges = collectionNames.flatMap((name) => [`"${name} first"`, `"${name} last"`]);
   db.exec(`
+    DROP TABLE counted_since;
     DROP TABLE silence;
     DROP TABLE failover;
     ${edges.map((column) => `ALTER TABLE window DROP COLUMN ${column};`).join('\n')}

@@ -17,7 +17,7 @@ class ClientError(Exception):
 class FactsError(ClientError):
     """An error response of the service: a refused fact (503), or a request that the service cannot serve.
 
-    The error is the current response; neither a zero nor an earlier reading replaces it.
+    The caller must not replace the error by a zero or by an earlier reading.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class FactsError(ClientError):
         self.status = status
         #: A code of the service's list; a later version of the service may add codes.
         self.code = code
-        #: Freshness with the reason why a label artifact was refused; None if the service could not read an artifact,
+        #: Freshness with the reason why a label artifact was refused, or None if the service could not read an artifact,
         #: and for any other error.
         self.freshness = freshness
         #: Seconds to wait before a retry, if the service states them.
@@ -41,7 +41,7 @@ class FactsError(ClientError):
 
 
 class NetworkError(ClientError):
-    """A missing response: the state of the fact is unknown, and so is whether the service refused it."""
+    """A missing response. The client knows neither the state of the fact nor whether the service refused it."""
 
     def __init__(self, path: str, reason: str) -> None:
         late = reason == "timeout"
@@ -51,7 +51,10 @@ class NetworkError(ClientError):
 
 
 class AnswerError(ClientError):
-    """A response outside this contract: a proxy's error page, too large, not JSON, or another contract."""
+    """A response outside this contract.
+
+    Examples are a proxy's error page, a response that is too large or not JSON, and a response of another contract.
+    """
 
     def __init__(self, path: str, status: int, why: str, retry_after_seconds: Optional[int] = None) -> None:
         super().__init__(path, f"{path}: {why} (status {status})")

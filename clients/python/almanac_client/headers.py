@@ -2,10 +2,11 @@
 
 import math
 import re
+from datetime import timezone
 from email.utils import parsedate_to_datetime
 from typing import Mapping, Optional
 
-#: Maximum lifetime of a response in seconds, regardless of its headers: one hour.
+#: Maximum lifetime of a response in seconds, regardless of its headers.
 MAX_SECONDS = 3600
 
 
@@ -21,14 +22,16 @@ def max_age_seconds(headers: Mapping[str, str]) -> int:
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: float) -> Optional[int]:
-    """Returns the delay of ``Retry-After`` for both of its formats; None if absent. ``now`` is in seconds since 1970."""
+    """Returns the delay of ``Retry-After`` for both of its formats, or None if absent. ``now`` is in seconds since 1970."""
     text = headers.get("retry-after")
     if text is None:
         return None
     seconds = _whole_seconds(text)
     if seconds is None:
         try:
-            seconds = math.ceil(parsedate_to_datetime(text).timestamp() - now)
+            date = parsedate_to_datetime(text)
+            # A date without a zone is in UTC.
+            seconds = math.ceil((date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp() - now)
         except (TypeError, ValueError, OverflowError, IndexError):
             return None
     return min(max(seconds, 0), MAX_SECONDS)

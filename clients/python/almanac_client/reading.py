@@ -19,7 +19,7 @@ SUPERSEDE_SECONDS = 15 * 60
 class Reading(Generic[E]):
     """A fact as the service sent it, with its currency. Treat ``value`` as read-only: later calls may return it again."""
 
-    #: The body exactly as it arrived, with its own times: ``retrieved_at`` and ``age_seconds`` refer to that moment.
+    #: The body exactly as it arrived. Its ``retrieved_at`` and ``age_seconds`` refer to the time of arrival.
     value: E
     #: Origin of the reading. ``fetched``: this call's response contained the body. ``revalidated``: the body arrived
     #: earlier, and this call's response confirmed it. ``kept``: the body is younger than its ``max-age``, so no request
@@ -39,7 +39,7 @@ class Kept(Generic[E]):
     etag: Optional[str]
     received_at: float
     confirmed_at: float
-    #: Time after ``confirmed_at`` during which no request is sent, in seconds.
+    #: Time in seconds after ``confirmed_at`` during which the client sends no request.
     max_age: float
 
     def reading(self, via: Via) -> "Reading[E]":
@@ -48,7 +48,7 @@ class Kept(Generic[E]):
 
 
 def within(since: float, span: float, now: float) -> bool:
-    """Returns True if less than ``span`` seconds have passed since an instant; False if the clock was set back."""
+    """Returns True if less than ``span`` seconds have passed since an instant, or False if the clock was set back."""
     return now >= since and now - since < span
 
 
@@ -73,7 +73,7 @@ def _instant(value: Mapping[str, Any]) -> Optional[datetime]:
         whole = datetime.fromisoformat(found.group(1)).replace(tzinfo=timezone.utc)
     except ValueError:
         return None
-    return whole.replace(microsecond=int(((found.group(2) or "") + "000000")[:6]))
+    return whole.replace(microsecond=1000 * int(((found.group(2) or "") + "000")[:3]))
 
 
 def _series(value: Mapping[str, Any]) -> str:

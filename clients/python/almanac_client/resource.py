@@ -109,14 +109,14 @@ class Resource(Generic[E]):
         else:
             code, message, freshness = body
             error = FactsError(self._path, response.status, code, message, freshness, wait)
-            # Drop the cached reading: the service has refused the fact, so the earlier reading is no longer valid.
+            # Drop the cached reading: after the service has refused the fact, the earlier reading is no longer valid.
             self._kept = None
         if wait is not None:
             self._pause = (error, at, wait)
         raise error
 
     def _parsed(self, response: Response) -> Dict[str, Any]:
-        """Parses a body and checks its contract; the service guarantees the rest of the shape."""
+        """Parses a body and checks its contract; the client relies on the service for the rest of the shape."""
         try:
             text = response.body.decode("utf-8")
         except UnicodeDecodeError as error:

@@ -1,3 +1,3 @@
-"""The version of this package, which is that of the service it was released with."""
+"""The version of this package. Generated from package.json: npm run generate."""
 
 __version__ = "0.1.0"

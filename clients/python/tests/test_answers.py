@@ -47,6 +47,22 @@ class RetryAfter(TestCase):
         scene.client.instruments()
 
 
+class Refusal(TestCase):
+    def test_drops_the_cached_reading_so_that_the_next_request_is_unconditional(self) -> None:
+        def answer(exchange: Exchange) -> None:
+            if exchange.nth == 2:
+                exchange.give(503, REFUSAL)
+            else:
+                exchange.give(200, INDEX, {"ETag": 'W/"a"'})
+
+        scene = Scene(self, answer)
+        scene.client.instruments()
+        with self.assertRaises(FactsError):
+            scene.client.instruments()
+        self.assertEqual("fetched", scene.client.instruments().via)
+        self.assertEqual([None, 'W/"a"', None], [request.get("if-none-match") for request in scene.requests])
+
+
 class MaxAge(TestCase):
     def test_prevents_requests_until_it_is_over(self) -> None:
         for control, age, seconds in (

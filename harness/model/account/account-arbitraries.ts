@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import type { Filters, Span } from './account-model.ts';
 import { accounts, labelers, values } from './account-world.ts';
 
-/** Generators of queries of the account view: mostly well-formed, at the limits of rows, gaps and windows. */
+/**
+ * Generators of queries of the account view. Most queries are well-formed and at the limits of rows, gaps and windows.
+ */
 
 export interface Query {
   readonly world: number;
@@ -23,7 +25,7 @@ export interface Query {
 
 export type Interval =
   | { readonly kind: 'none' | '7' | '30' }
-  /** Interval between bounds in microseconds; an anchor selects the stamp of a row or the limit of a gap. */
+  /** Interval between bounds in microseconds. An anchor selects the stamp of a row or the limit of a gap. */
   | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
 
 export interface Bound {

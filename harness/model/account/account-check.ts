@@ -17,7 +17,7 @@ import { historyEnd } from './account-world.ts';
 
 /** Checker that sends a query to the program, follows its response, and compares each response with the model. */
 
-/** Time of every request, in milliseconds; cursors are used a little later. */
+/** Time of every request, in milliseconds. Cursors are used slightly later. */
 const nowMs = historyEnd / 1000;
 const now = historyEnd;
 
@@ -57,7 +57,7 @@ class Conversation {
     this.world = world;
     this.program = program;
     this.bounds = program.bounds;
-    // A query has at most one error, so that only one refusal is correct.
+    // Expect exactly this refusal, because a query has at most one error.
     this.query = query.fault === null ? query : { ...query, interval: { kind: 'none' } };
     this.counts = counts;
     this.asked = askedOf(world, this.query);
@@ -139,7 +139,7 @@ class Conversation {
       const place = query.program % cursor.length;
       const changed = `${cursor.slice(0, place)}${cursor[place] === 'A' ? 'B' : 'A'}${cursor.slice(place + 1)}`;
       const { status, body } = await this.#ask('/exports', `cursor=${changed}`, at);
-      // The last character of base64 may contain unused bits.
+      // Do not change the last character, because it may contain unused bits of base64.
       if (place < cursor.length - 1) refused(status, body, 409, 'invalid_cursor');
       return;
     }
@@ -180,8 +180,8 @@ class Conversation {
   }
 
   /**
-   * Checks the intervals of a refusal for too many rows: each fits, they are adjacent, and together they cover the
-   * requested one.
+   * Checks the intervals of a refusal for too many rows. Each must fit, and together they must be adjacent and cover
+   * the requested interval.
    */
   async #tooLarge(status: number, body: Body): Promise<void> {
     refused(status, body, 409, 'export_too_large');
@@ -207,7 +207,7 @@ class Conversation {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;
     same(status, shown === null ? 409 : 200);
-    holds(text.startsWith('<!doctype html>'), 'the answer is a page');
+    holds(text.startsWith('<!doctype html>'), 'the response is a page');
     if (shown === null || this.query.followUp !== 'download') return;
     const rows = rowsIn(this.world, this.query.account, shown).filter((row) => agrees(row, this.query.filters));
     const got: unknown[] = [];
@@ -227,7 +227,8 @@ class Conversation {
       same([body.count, body.content_sha256], [document.rows.length, digestChain(document.manifest, document.rows)]);
       got.push(...document.rows);
     }
-    // If there are many rows, the page may offer the export, whose refusal contains the intervals that fit.
+    // Accept a page that offers the export instead if there are many rows, because the refusal of the export contains
+    // the intervals that fit.
     const isOffered =
       got.length > 0 || rowsIn(this.world, this.query.account, shown).length <= this.bounds.maxExportRows;
     if (isOffered) same(got, rows.map(publishedRow));

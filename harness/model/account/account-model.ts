@@ -108,7 +108,7 @@ export function sixDecimals(at: At): string {
   return `${new Date(ms).toISOString().slice(0, -1)}${String(at - ms * 1000).padStart(3, '0')}Z`;
 }
 
-/** Expected coverage of an interval, by one rule for every surface; timestamps are in microseconds. */
+/** Expected coverage of an interval, by one rule for every surface. Timestamps are in microseconds. */
 export interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;
@@ -120,7 +120,7 @@ export interface ExpectedCoverage {
 
 export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: At, filters: Filters): ExpectedCoverage {
   const own = [...clipped(world, null, shown), ...silence(world, shown, now)].sort(byStart);
-  // Only the window of 30 days counts: earlier time could not have been observed.
+  // Consider only the window of 30 days, because earlier time could not have been observed.
   const from = Math.max(asked.start, now - 30 * day);
   const warmup = from < world.startedAt ? { start: from, end: Math.min(world.startedAt, shown.end) } : null;
   const labelers = new Map(
@@ -130,7 +130,7 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
       .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
-  // A labeler that left is not read completely: the status is unknown if it has a gap.
+  // The status is unknown if a labeler that left has a gap, because it is not read completely.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
   const isGapped = own.length > 0 || [...labelers.values()].some(({ gaps }) => gaps.length > 0);
   return {

@@ -24,7 +24,7 @@ export interface AccountProgram {
   get(target: string, now: number): Promise<AccountAnswer>;
 }
 
-/** Creates programs with different limits over the store in a directory; `stop` ends their reading processes. */
+/** Creates programs with different limits over the store in a directory. `stop` ends their reading processes. */
 export function accountPrograms(folder: string, allBounds: readonly AccountBounds[]) {
   const reading = createReadingPool({
     url: `sqlite:${folder}`,

@@ -21,7 +21,7 @@ export const labelers = [did('reader'), did('slow'), did('left'), 'did:web:label
 export const values = ['spam', '!hide', 'größe', 'a b', 'never-said'];
 const verdicts: SignatureVerdict[] = ['verified', 'invalid', 'unsigned', 'unverified'];
 
-/** Returns a function that draws integers below a bound, determined by the seed. */
+/** Returns a function that draws integers below a bound. The seed determines the integers. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0 || 1;
   return (below) => {
@@ -41,7 +41,7 @@ export interface HistoryOptions {
   readonly silentFor: number;
 }
 
-/** Writes a history; the model stamps its rows by the store's documented rule, and the store must agree. */
+/** Writes a history. The model stamps the rows by the documented rule of the store, and the store must agree. */
 export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptions): Promise<AccountWorld> {
   const startedAt = historyEnd - Math.floor(days * day);
   const next = numbers(seed);
@@ -49,7 +49,7 @@ export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptio
   try {
     const rows: ModelRow[] = [];
     let last = 0;
-    // The history has about forty batches for any age of the store, because each day with a row is a file.
+    // Write about forty batches for any age of the store, because each day with a row is a file.
     const spacing = Math.floor(days * 86_400 * 0.05);
     const lastAppend = historyEnd - silentFor;
     for (let at = startedAt + next(3600) * 1_000_000; at < lastAppend; at += next(spacing) * 1_000_003) {
@@ -100,7 +100,7 @@ function madeRow(at: number, nth: number, next: (below: number) => number): Mode
     uri: [...uris, `at://${account}`][next(4)] ?? account,
     value: values[next(4)] ?? '',
     removed: next(3) === 0,
-    // Each label has a different time: otherwise equal labels of the same time are one.
+    // Give each label a different time, because equal labels of the same time are duplicates.
     authored: new Date(at / 1000 - nth).toISOString(),
     cid: next(3) === 0 ? 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' : undefined,
     expires: next(5) === 0 ? '2027-01-01T00:00:00Z' : undefined,
@@ -123,8 +123,8 @@ function observationOf(row: ModelRow): NewObservation {
 }
 
 /**
- * Returns gaps of two labelers and of the instrument; gaps of one source and reason never touch, so that none are
- * merged.
+ * Returns gaps of two labelers and of the instrument. Gaps of one source and reason never touch, so that the store
+ * merges none of them.
  */
 function gapsOf(startedAt: number, next: (below: number) => number): ModelGap[] {
   const made: ModelGap[] = [];

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Dice } from '../../random.ts';
 
-/** A hostile labeler as plain values, shared by the process that serves it and the directory that describes it. */
+/**
+ * Data of a hostile labeler. The process that serves the labeler and the directory that describes it share this data.
+ */
 export interface HostileIdentity {
   readonly index: number;
   readonly did: string;
@@ -10,7 +12,10 @@ export interface HostileIdentity {
   readonly kind: string;
   /** True if the labeler behaves well until the command to turn hostile. */
   readonly late: boolean;
-  /** Origins that the labeler's document may contain; the first one unless the labeler's kind decides otherwise. */
+  /**
+   * Origins that the labeler's document may contain. The document contains the first one, unless the kind of the
+   * labeler selects another.
+   */
   readonly endpoints: readonly string[];
   /** Origin of the labeler's own PDS. */
   readonly pds: string;
@@ -41,21 +46,22 @@ export interface HostileStream {
   end(): void;
 }
 
-/** Behaviour of a hostile labeler. Omitted methods behave like a regular labeler with few labels. */
+/** Behaviour of a hostile labeler. An omitted method behaves like a regular labeler with few labels. */
 export interface Attack {
-  /** Answers `queryLabels`. */
+  /** Responds to `queryLabels`. */
   readonly page?: (exchange: Exchange) => void;
-  /** Answers `getRecord` for the labeler's own declaration. */
+  /** Responds to `getRecord` for the labeler's own declaration. */
   readonly record?: (exchange: Exchange) => void;
   /** Serves the document of the labeler's did:web. */
   readonly document?: (exchange: Exchange, sound: Record<string, unknown>) => void;
   /** Handles a websocket handshake itself. */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex) => void;
   /**
-   * Called for an opened stream. Absent: the handshake is refused with 501. Null: the stream opens and stays silent.
+   * Called for an opened stream. If absent, the handshake is refused with 501. If null, the stream opens and stays
+   * silent.
    */
   readonly stream?: ((stream: HostileStream) => void) | null;
-  /** Returns frames for the Jetstream; called ten times per second during the attack. */
+  /** Returns frames for the Jetstream. Called ten times per second during the attack. */
   readonly announce?: () => readonly string[];
 }
 

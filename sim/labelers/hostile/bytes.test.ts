@@ -24,8 +24,8 @@ function bodies(bytes: Buffer): Record<string, unknown>[] {
 }
 
 /**
- * An input that a reader refuses because of an unintended error does not test the attack: except for the attack, these
- * inputs are valid.
+ * Tests that the inputs are valid except for the attack: an input that a reader refuses because of another error would
+ * not test the attack.
  */
 describe('hostile bytes', () => {
   test.each([
@@ -33,21 +33,21 @@ describe('hostile bytes', () => {
     ['map', {}],
     ['integer', 1],
     ['text', ''],
-  ] as const)('of a wide frame of %s items can be decoded', (item, value) => {
+  ] as const)('can be decoded in a wide frame of %s items', (item, value) => {
     const items = Array.from({ length: 70_000 }, () => value);
     expect(bodies(wideFrame(item, 'labels', 70_000))).toEqual([{ seq: 1, labels: items }]);
     expect(bodies(wideFrame(item, 'field', 70_000))).toEqual([{ seq: 1, labels: [{ x: items }] }]);
   });
 
-  test('of a deep frame can be decoded', () => {
+  test('can be decoded in a deep frame', () => {
     expect(bodies(deepFrame(3))).toEqual([{ seq: 1, labels: [[[[[]]]]] }]);
   });
 
-  test('of a page bomb can be decoded', () => {
+  test('can be decoded in a page bomb', () => {
     expect(JSON.parse(gunzipSync(gzipPage(3)).toString())).toEqual({ labels: [[], [], [], []] });
   });
 
-  test('of a flood of labels can be decoded, and all labels and all frames differ', () => {
+  test('can be decoded in a flood of labels, and all its labels and frames differ', () => {
     const about = { src: 'did:plc:a', account: 'did:plc:b', nowMs: Date.UTC(2026, 0, 1) };
     const next = floodOfLabels({ ...about, perFrame: 3, frames: 2, padding: 500, signature: new Uint8Array(64) });
     const frames = [...bodies(next()), ...bodies(next())];
@@ -57,14 +57,14 @@ describe('hostile bytes', () => {
     expect(labels.every(({ pad }) => pad.length === 500)).toBe(true);
   });
 
-  test('of frames without labels can be decoded', () => {
+  test('can be decoded in frames without labels', () => {
     expect(bodies(floodOfEmptyFrames(2)())).toEqual([
       { seq: firstSeq, labels: [] },
       { seq: firstSeq + 1, labels: [] },
     ]);
   });
 
-  test('of a short frame have the shortest header', () => {
+  test('have the shortest header in a short frame', () => {
     expect([...webSocketFrame(new Uint8Array(2), { opcode: 9 })]).toEqual([0x89, 2, 0, 0]);
   });
 });

@@ -27,7 +27,7 @@ export function webSocketFrame(payload: Uint8Array, { opcode = 2, final = true }
 
 const labelsHeader = encode({ op: 1, t: '#labels' });
 
-/** Builds CBOR that decodes to very many empty values; `where` is their location in the frame. */
+/** Builds CBOR that decodes to very many empty values. `where` is the location of the values in the frame. */
 export function wideFrame(
   item: 'array' | 'map' | 'integer' | 'text',
   where: 'labels' | 'field',
@@ -55,7 +55,7 @@ export function deepFrame(depth: number): Buffer {
   });
 }
 
-/** Builds a page whose few compressed bytes decode to many empty arrays. */
+/** Builds a page of a few compressed bytes that decode to many empty arrays. */
 export function gzipPage(count: number): Buffer {
   return once(`gzip ${count}`, () => gzipSync(`{"labels":[${'[],'.repeat(count)}[]]}`));
 }
@@ -65,7 +65,7 @@ export function deepJson(depth: number): string {
   return `${'['.repeat(depth)}${']'.repeat(depth)}`;
 }
 
-/** Builds the head of a CBOR item: its major type and its length, as short as DAG-CBOR requires. */
+/** Builds the head of a CBOR item: its major type and its length, in the shortest form, as DAG-CBOR requires. */
 function head(major: number, length: number): Buffer {
   const type = major << 5;
   if (length < 24) return Buffer.from([type | length]);

@@ -3,7 +3,7 @@ import { SigningKey } from '../signing-key.ts';
 const count = 64;
 let keys: readonly string[] = [];
 
-/** Generates the keys; must be completed before `churnedKey` is called. */
+/** Generates the keys. Must complete before `churnedKey` is called. */
 export async function makeChurnedKeys(): Promise<void> {
   keys = await Promise.all(
     Array.from({ length: count }, (_, at) =>

@@ -2,7 +2,7 @@
 export const crowdPrefix = 'did:plc:crwd';
 
 /**
- * Returns the document of a DID of the crowd, or null for half of them, which do not exist. The endpoints of the others
+ * Returns the document of a DID of the crowd. Half of the DIDs do not exist and give null. The endpoints of the others
  * refuse connections.
  */
 export function crowdDocument(did: string): Record<string, unknown> | null {

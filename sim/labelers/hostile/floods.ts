@@ -11,8 +11,8 @@ interface Flood {
 }
 
 /**
- * All floods of a process, in turn, with a common limit of bytes per second, because the attackers share the machine
- * with the tested program.
+ * All floods of a process. They take turns and share a limit of bytes per second, because the attackers share the
+ * machine with the tested program.
  */
 export class Floods {
   /** Number of bytes that all floods have written. */
@@ -42,8 +42,8 @@ export class Floods {
 
   #pump(): void {
     let left = this.#bytesPerTick;
-    // Each flood has one turn per tick and moves to the end of the queue, so that the next tick begins with one that
-    // had no turn.
+    // Give each flood one turn per tick, and move it to the end of the queue, so that the next tick begins with a flood
+    // that had no turn.
     for (const flood of [...this.#floods]) {
       if (left <= 0) return;
       this.#floods.delete(flood);

@@ -8,7 +8,7 @@ export interface HostHandler {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
-/** Many HTTP hosts on loopback addresses in one HTTP server: each host costs a listening socket. */
+/** Many HTTP hosts on loopback addresses in one HTTP server. Each host costs only a listening socket. */
 export class Hosts {
   readonly #http: Server;
   readonly #listeners: TcpServer[] = [];

@@ -11,7 +11,7 @@ export interface HostilePopulation {
   readonly port: number;
   /** True if a name server resolves `.test`. */
   readonly names: boolean;
-  /** Share of labelers that turn hostile late. */
+  /** Share of labelers that turn hostile only when they are told to. */
   readonly lateShare: number;
 }
 
@@ -30,14 +30,14 @@ export interface PlacedIdentity {
 /** Address that several labelers share on different ports. */
 const sharedAddress = '127.66.6.6';
 /**
- * Maximum number of labelers on the shared address, which has a limited number of ports; further ones get their own
+ * Maximum number of labelers on the shared address, because its ports are limited. Further labelers get their own
  * addresses.
  */
 const maxShared = 2_000;
 
 /**
- * Returns the labelers of a population, alternating between kinds, and within a kind between placements: an individual
- * address, one host for many, an individual domain, one domain for many.
+ * Returns the labelers of a population. They alternate between kinds, and within a kind between placements: an
+ * individual address, a shared host, an individual domain, and a shared domain.
  */
 export function placeLabelers({ seed, count, kinds, port, names, lateShare }: HostilePopulation): PlacedIdentity[] {
   let shared = 0;

@@ -5,16 +5,16 @@ import { declaration } from '../declarations.ts';
 
 /** Interval at which consumers receive new events, in milliseconds. */
 const tickMs = 100;
-/** Maximum number of frames per tick: no more than the network itself could send. */
+/** Maximum number of frames per tick, which is no more than the network itself could send. */
 const maxFramesPerTick = 500;
-/** Maximum number of bytes buffered for a consumer; further frames are dropped. */
+/** Maximum number of bytes that are buffered for a consumer. Further frames are dropped. */
 const waitingBytes = 8 * 1024 * 1024;
 
 const collection = 'app.bsky.labeler.service';
 
 /**
- * A regular Jetstream that sends the records of hostile accounts. Once per second it sends an event, so that consumers
- * do not time out.
+ * A regular Jetstream that sends the records of hostile accounts. The Jetstream also sends an event every second, so
+ * that consumers do not time out.
  */
 export class HostileJetstream {
   readonly #now: () => number;
@@ -26,7 +26,7 @@ export class HostileJetstream {
   #timer: NodeJS.Timeout | null = null;
   #lastUs = 0;
 
-  /** `announcements` returns frames as text, with `TIME_US` instead of the time. */
+  /** `announcements` returns frames as text, with `TIME_US` in place of the time. */
   constructor(now: () => number, announcements: () => readonly string[]) {
     this.#now = now;
     this.#announcements = announcements;

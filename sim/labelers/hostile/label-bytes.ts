@@ -1,7 +1,7 @@
 import { encode, toBytes } from '@atcute/cbor';
 import { webSocketFrame } from './bytes.ts';
 
-/** First `seq`, large enough that every later one also has nine bytes of CBOR. */
+/** First `seq`, which is so large that every later one also has nine bytes of CBOR. */
 export const firstSeq = 2 ** 40;
 
 const rkeyMark = '3lzzzzzzzzzzz';
@@ -24,7 +24,7 @@ export interface FloodLabels {
 
 /**
  * Returns a function that returns the next write of a flood: frames of distinct labels at the cost of a copy. Frames
- * are encoded once; each write gets other record keys and other sequence numbers.
+ * are encoded once, and each write changes their record keys and sequence numbers.
  */
 export function floodOfLabels({
   src,

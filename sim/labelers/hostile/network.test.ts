@@ -59,7 +59,7 @@ test('the hostile network describes each kind once', () => {
   expect(kinds.length).toBeGreaterThanOrEqual(20);
 });
 
-test('a labeler behaves well until the attack, and a late one until it turns', async () => {
+test('a labeler behaves well until the attack, and a late one until it turns hostile', async () => {
   const { network, labelers } = await started({
     count: 2,
     kinds: kinds.filter(({ name }) => name === 'roulette'),
@@ -81,7 +81,7 @@ test('a labeler behaves well until the attack, and a late one until it turns', a
   expect(network.met.get('roulette')?.pages).toBe(2);
 });
 
-test('a page bomb is small on the wire', async () => {
+test('a page bomb has few bytes before it is decoded', async () => {
   const { network, of } = await started({ kinds: kinds.filter(({ name }) => name === 'gzip-pages'), count: 1 });
   network.attack();
   const { host } = new URL(of('gzip-pages').endpoints[0] ?? '');
@@ -97,7 +97,7 @@ test('a page bomb is small on the wire', async () => {
   expect(bytes).toBeLessThan(20_000);
 });
 
-test("floods continue while they are read, within the process's limit", async () => {
+test("a flood continues while it is read, within the process's limit", async () => {
   const { network, of } = await started();
   network.attack();
   const names = ['fat-labels', 'small-labels', 'bad-signatures', 'empty-frames', 'outdated-flood', 'malformed-flood'];
@@ -110,7 +110,7 @@ test("floods continue while they are read, within the process's limit", async ()
   }
 });
 
-test('after the end no hostile labeler listens, and the Jetstream continues', async () => {
+test('the hostile network has no listening labeler after its end, but its Jetstream continues', async () => {
   const { network, of, jetstream } = await started();
   network.attack();
   const consumer = new WebSocket(jetstream);

@@ -111,7 +111,7 @@ export class HostileNetwork {
     for (const serving of this.#serving) if (serving.identity.late) this.#begin(serving);
   }
 
-  /** Ends the attack: no hostile labeler listens afterwards. The Jetstream and the relay continue. */
+  /** Ends the attack. No hostile labeler listens afterwards, but the Jetstream and the relay continue. */
   async end(): Promise<void> {
     this.#attacking = false;
     this.#relay.attacking = false;

@@ -6,14 +6,14 @@ import { deepJson } from './bytes.ts';
 import { crowdPrefix } from './crowd.ts';
 import { sendJson, sendText } from './sound.ts';
 
-/** Number of DIDs per page: twice the requested number. */
+/** Number of DIDs per page, which is twice the requested number. */
 const pageSize = 2_000;
 
-/** A relay with an endless list: crowds, pages that are too large or too deep, useless cursors. */
+/** A relay with an endless list. It sends crowds, pages that are too large or too deep, and useless cursors. */
 export class HostileRelay {
   /** Number of requested pages so far. */
   requests = 0;
-  /** True during the attack; otherwise the list is empty. */
+  /** True during the attack. The list is empty before and after it. */
   attacking = false;
   readonly #chance = dice(7);
   readonly #server = createServer((_, response) => {

@@ -42,7 +42,7 @@ export function sendText(response: Exchange['response'], text: string, status = 
   response.end(text);
 }
 
-/** Answers `getRecord` with a record in JSON text. */
+/** Responds to `getRecord` with a record in JSON text. */
 export function sendRecord(response: Exchange['response'], did: string, value: string): void {
   const uri = `at://${did}/app.bsky.labeler.service/self`;
   sendText(response, `{"uri":"${uri}","cid":"bafyrei${'a'.repeat(52)}","value":${value}}`);

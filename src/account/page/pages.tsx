@@ -29,9 +29,9 @@ export interface PagesOptions {
   readonly base: string;
   /** Style sheets by their name below `/assets/`. */
   readonly styles: ReadonlyMap<string, AssetFile>;
-  /** Resolves handles. Resolves with null if handles are not resolved. */
+  /** Function that resolves handles. The value is null if handles are not resolved. */
   readonly findHandle: FindHandle | null;
-  /** Address of the facts API without a trailing slash, for links to labelers; no links if absent. */
+  /** Address of the facts API without a trailing slash, for links to labelers. There are no links if it is absent. */
   readonly factsUrl?: string | null;
   /** Called with errors that clients receive without details. */
   readonly alarm: (route: string, error: unknown) => void;
@@ -117,34 +117,11 @@ function renderer(base: string, handles: boolean, mark: OriginMark) {
   };
 }
 
-/** Creates the route `GET /account`: an account's page, an error page, or a redirect from a handle or pasted text to a DID. */
-function accountRoute(
-  { base, findHandle, factsUrl = null, alarm }: PagesOptions,
-  services: AccountServices,
-  { pages, mark }: { readonly pages: Pages; readonly mark: OriginMark },
-): AccountRoute {
-  async function answer(request: AccountRequest): Promise<Reply> {
-    const asked = parsePageQuery(request.search);
-    if (asked.kind === 'refused') {
-      return asked.code === 'invalid_account' ? byName(request) : pages.refusal(request, asked.code);
-    }
-    const { query, before } = asked;
-    const wait = services.waitFor(request, query.account);
-    if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
-    const view = await services.read(request, query.account, async (store) => {
-      await mark.learn(store);
-      return store.view({ query, before, now: microsFromMillis(request.now) });
-    });
-    if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
-    const downloads = downloadsOf(view, base, services, request.now);
-    const body = (
-      <FactsUrl.Provider value={factsUrl}>
-        <AccountBody view={view} base={base} downloads={downloads} />
-      </FactsUrl.Provider>
-    );
-    return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
-  }
-
+/**
+ * Returns a function that responds to a request whose `did` is not a canonical DID: a redirect from a handle or pasted
+ * text to the page of the DID, or an error page.
+ */
+function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices, pages: Pages) {
   async function byName(request: AccountRequest): Promise<Reply> {
     const parameters = parseParameters(request.search);
     const text = parameters?.get('did') ?? '';
@@ -178,6 +155,39 @@ function accountRoute(
   function wayTo(did: string, parameters: Parameters): Reply {
     const location = `${base}/account?${searchWith(did, parameters)}`;
     return withBody(303, htmlType, Buffer.alloc(0), ['Location', location, ...pageHeaders]);
+  }
+
+  return byName;
+}
+
+/** Creates the route `GET /account`: an account's page, an error page, or a redirect from a handle or pasted text to a DID. */
+function accountRoute(
+  options: PagesOptions,
+  services: AccountServices,
+  { pages, mark }: { readonly pages: Pages; readonly mark: OriginMark },
+): AccountRoute {
+  const { base, factsUrl = null, alarm } = options;
+  const byName = nameRoute(options, services, pages);
+  async function answer(request: AccountRequest): Promise<Reply> {
+    const asked = parsePageQuery(request.search);
+    if (asked.kind === 'refused') {
+      return asked.code === 'invalid_account' ? byName(request) : pages.refusal(request, asked.code);
+    }
+    const { query, before } = asked;
+    const wait = services.waitFor(request, query.account);
+    if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
+    const view = await services.read(request, query.account, async (store) => {
+      await mark.learn(store);
+      return store.view({ query, before, now: microsFromMillis(request.now) });
+    });
+    if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
+    const downloads = downloadsOf(view, base, services, request.now);
+    const body = (
+      <FactsUrl.Provider value={factsUrl}>
+        <AccountBody view={view} base={base} downloads={downloads} />
+      </FactsUrl.Provider>
+    );
+    return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
   }
 
   return async (request) => {

@@ -29,13 +29,7 @@ const memoryFlags = ['--max-old-space-size=192', '--max-semi-space-size=2'] as c
 
 /** Starts a reading process over the store at a URL. */
 export function startReadingChild(url: string): ReadingChild {
-  // The module is .js in the compiled program, and .ts in the sources.
-  const file = new URL(`./reading-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
-  const child = fork(file, [url], {
-    serialization: 'advanced',
-    execArgv: [...memoryFlags],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+  const child = forkReader(url);
   const waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>();
   const gone = ended(child);
   let idlers: (() => void)[] = [];
@@ -88,6 +82,16 @@ export function startReadingChild(url: string): ReadingChild {
     },
     ended: () => over,
   };
+}
+
+function forkReader(url: string): ChildProcess {
+  // The module is .js in the compiled program, and .ts in the sources.
+  const file = new URL(`./reading-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
+  return fork(file, [url], {
+    serialization: 'advanced',
+    execArgv: [...memoryFlags],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
 }
 
 function ended(child: ChildProcess): Promise<void> {

@@ -80,14 +80,7 @@ export async function readView(
   const { start, end } = interval;
   // Rows that are accepted while the page is built appear neither in its parts nor in its downloads.
   const known = micros(Math.min(end, frontier.end));
-  const [tally, network] = await Promise.all([
-    known <= start
-      ? nothingUntil(interval)
-      : store
-          .tallyAccount({ account, start, end: known, filter: storeFilter(filters), budget: countedRows })
-          .then((counted) => continuedTo(counted, end)),
-    labelers(store),
-  ]);
+  const [tally, network] = await Promise.all([tallyUntil(store, query, { interval, known }), labelers(store)]);
   const named = labelersShown(tally, filters.labeler);
   const alone = filters.labeler !== undefined;
   const [coverage, others, parts] = await Promise.all([
@@ -96,11 +89,11 @@ export async function readView(
     readParts(store, { account, filters, before, start, end: known }, tally),
   ]);
   const shownRows = parts.flatMap(({ rows }) => rows);
+  const labelsShown = shownRows.map(({ label }) => label);
   const gapsOf = new Map(coverage.map((one) => [one.labeler, one]));
-  const views = named.map((count) => {
-    const rows = count.applied + count.removed > 0 || shownRows.some(({ label }) => label.src === count.labeler);
-    return viewOf(count, rows, network, gapsOf.get(count.labeler));
-  });
+  const hasRows = ({ labeler, applied, removed }: (typeof named)[number]): boolean =>
+    applied + removed > 0 || shownRows.some(({ label }) => label.src === labeler);
+  const views = named.map((count) => viewOf(count, hasRows(count), network, gapsOf.get(count.labeler)));
   const ownGaps = gapsOf.get(serviceOnly)?.gaps ?? [];
   const shown = shownInterval(query, interval, now);
   const silence = silenceOf(frontier, now);
@@ -115,10 +108,7 @@ export async function readView(
     frontier,
     startedAt,
     tally,
-    rows: tally.days.reduce<number | null>(
-      (sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows),
-      0,
-    ),
+    rows: countedRowsOf(tally),
     timeline: timelineOf({
       ...shown,
       available: interval,
@@ -128,16 +118,30 @@ export async function readView(
     }),
     parts,
     before,
-    definitions: await definitions.of(
-      store,
-      shownRows.map(({ label }) => label),
-    ),
+    definitions: await definitions.of(store, labelsShown),
     labelers: views,
     otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
     missed: sumOf(others, new Set(named.map(({ labeler }) => labeler)), interval),
     ownGaps,
     network: networkView(network, [...named.map(({ labeler }) => labeler), ...shownRows.map(({ label }) => label.src)]),
   };
+}
+
+/** Counts the rows of the interval until `known`, and adds days without rows until the end of the interval. */
+async function tallyUntil(
+  store: AccountStore,
+  { account, filters }: AskedQuery,
+  { interval, known }: { readonly interval: Interval; readonly known: Micros },
+): Promise<AccountTally> {
+  const { start, end } = interval;
+  if (known <= start) return nothingUntil(interval);
+  const filter = storeFilter(filters);
+  return continuedTo(await store.tallyAccount({ account, start, end: known, filter, budget: countedRows }), end);
+}
+
+/** Returns the number of rows in all days of a tally, or null if some days were not counted. */
+function countedRowsOf({ days }: AccountTally): number | null {
+  return days.reduce<number | null>((sum, { counts }) => (sum === null || !counts ? null : sum + counts.rows), 0);
 }
 
 /** Extends a tally by days without rows up to an instant. */

@@ -1,7 +1,7 @@
-import type { LabelerSet } from '../../artifact/labeler-set.ts';
+import type { LabelerSet } from '../../artifact/labelers/labeler-set.ts';
+import type { Preparation } from '../../artifact/labelers/labelers-source.ts';
+import type { SliceEnd } from '../../artifact/labelers/slices.ts';
 import type { LabelerLine } from '../../artifact/labelers.ts';
-import type { Preparation } from '../../artifact/labelers-source.ts';
-import type { SliceEnd } from '../../artifact/slices.ts';
 import { type LabelerState, labelerStates } from '../../contract/labeler-vocabulary.ts';
 import type { LabelerSummary } from '../../contract/labelers.ts';
 import { describeLeak, findLeakExcept, type IdentityPlaces } from '../privacy.ts';
@@ -56,12 +56,14 @@ export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Cat
       const json = Buffer.from(`[${pieces.join(',')}]`);
       await pause();
       const names = entries.map(nameOf);
+      await pause();
       const searchTexts = entries.map(({ did }, index) => `${names[index]}\n${did}`.toLowerCase());
       const orders: Partial<Record<SortKey, Uint16Array>> = {};
       for (const key of sortKeys) {
         await pause();
         orders[key] = orderBy(key, entries, names);
       }
+      await pause();
       const states = Object.fromEntries(labelerStates.map((state) => [state, 0])) as Record<LabelerState, number>;
       for (const { state } of entries) states[state] += 1;
       const complete = entries.filter(isComplete).length;
@@ -92,27 +94,30 @@ const stateRank: ReadonlyMap<string, number> = new Map(labelerStates.map((state,
 
 /** Returns the indices of the entries in an order; entries that are equal in it stay sorted by DID. */
 function orderBy(key: SortKey, entries: readonly LabelerSummary[], names: readonly string[]): Uint16Array {
-  const keys = entries.map((entry, index): string | number => sortValue(key, entry, names[index] ?? ''));
   const indices = Uint16Array.from(entries, (_, index) => index);
-  return indices.sort((a, b) => {
-    const [left, right] = [keys[a] ?? '', keys[b] ?? ''];
-    return left < right ? -1 : left > right ? 1 : a - b;
-  });
+  if (key === 'name') {
+    // A labeler without a handle follows those with one.
+    const texts = entries.map(({ handle }, index) => `${handle === null ? 1 : 0}${names[index]}`);
+    return indices.sort((a, b) => compareTexts(texts[a] ?? '', texts[b] ?? '') || a - b);
+  }
+  const ranks = Float64Array.from(entries, (entry) => rankOf(key, entry));
+  return indices.sort((a, b) => (ranks[a] ?? 0) - (ranks[b] ?? 0) || a - b);
 }
 
-/** Returns the value by which an entry is sorted, the smallest first. */
-function sortValue(key: SortKey, entry: LabelerSummary, name: string): string | number {
+function compareTexts(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Returns the number by which an entry is sorted, the smallest first. */
+function rankOf(key: Exclude<SortKey, 'name'>, entry: LabelerSummary): number {
   switch (key) {
     case 'events':
       return -entry.events.week;
-    case 'name':
-      // A labeler without a handle follows those with one.
-      return `${entry.handle === null ? 1 : 0}${name}`;
     case 'state':
       return stateRank.get(entry.state) ?? labelerStates.length;
     case 'since':
       return -Date.parse(entry.state_since);
     case 'read':
-      return entry.last_answered === null ? Number.POSITIVE_INFINITY : -Date.parse(entry.last_answered);
+      return entry.last_answered === null ? Number.MAX_VALUE : -Date.parse(entry.last_answered);
   }
 }

@@ -1,4 +1,4 @@
-import type { LabelersReading, PreparedLabelers } from '../../artifact/labelers-source.ts';
+import type { LabelersReading, PreparedLabelers } from '../../artifact/labelers/labelers-source.ts';
 import type { Readable } from '../../artifact/reading.ts';
 import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import type { LabelArtifact } from '../../artifact/recognise.ts';

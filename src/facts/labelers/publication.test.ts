@@ -233,9 +233,11 @@ describe('the privacy scan of the documents about labelers', () => {
     expect(String(app.alarms[0]?.error)).not.toContain('alice');
   });
 
-  it('withholds a handle that is no handle, in the list and in the document', async () => {
+  it.each([
+    ['an AT-URI', 'at://did:plc:ar7c4by46qjdydhdevvrndac'],
+    ['a name', 'Alice ar7c4by46'],
+  ])('withholds a handle that is %s, in the list and in the document', async (_what, name) => {
     const fixture = fixtureOf();
-    const name = 'at://did:plc:ar7c4by46qjdydhdevvrndac';
     const app = await serving(firstOf(fixture, { handle: { name, confirmed: true } }));
     const list = JSON.parse(text(app.get('/labelers.json'))) as LabelersEnvelope;
     expect(list.facts.labelers[0]).toMatchObject({ handle: null, handle_withheld: 'privacy' });

@@ -1,4 +1,4 @@
-import type { LabelersReading } from '../../artifact/labelers-source.ts';
+import type { LabelersReading } from '../../artifact/labelers/labelers-source.ts';
 import type { LabelArtifact } from '../../artifact/recognise.ts';
 import type { ArtifactSource } from '../../artifact/source.ts';
 import { isDid } from '../../contract/identifiers.ts';

@@ -49,5 +49,5 @@ export function TopLabelers({
 }
 
 function LinkTo({ href, children }: { href: string | null; children: ComponentChildren }) {
-  return href === null ? <>{children}</> : <a href={href}>{children}</a>;
+  return href === null ? children : <a href={href}>{children}</a>;
 }

@@ -1,8 +1,5 @@
-import { join } from 'node:path';
 import { artifactNames } from '../../artifact/write.ts';
-import { writeLines } from '../../artifact/write-lines.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { makeFolder } from '../../ops/folder.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { StoreReader } from '../../store/port.ts';
@@ -21,6 +18,7 @@ import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
 import { type LabelersInputs, type Listing, listLabelers, makeLabelers } from './labelers/labelers-artifact.ts';
+import { writeLabelersFiles } from './labelers/write-labelers.ts';
 import { makeOverview } from './overview.ts';
 import { WindowReader } from './window/window-reader.ts';
 
@@ -157,11 +155,8 @@ async function writeLabelers(
 ): Promise<void> {
   try {
     const files = await makeLabelers(listing, definitions, inputs);
-    makeFolder(settings.artifacts);
-    const write = (name: string, lines: AsyncIterable<string>) => writeLines(join(settings.artifacts, name), lines);
-    const bytes = await write(artifactNames.labelers, files.labelers);
-    const definitionBytes = await write(artifactNames.labelerDefinitions, files.definitions);
-    telemetry.listed(listing.entries.length, bytes + definitionBytes);
+    const bytes = await writeLabelersFiles(settings.artifacts, files);
+    telemetry.listed(listing.entries.length, bytes);
   } catch (error) {
     if (error instanceof StoreError && error.fatal) throw error;
     telemetry.notWritten();

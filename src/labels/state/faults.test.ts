@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonAnswer } from '../../network/http/http.ts';
 import { ConnectError } from '../../network/websocket/connect-error.ts';
-import { connectFault, httpFault, worseOf } from './faults.ts';
+import { connectFault, httpFault, problemOf, type SourceFault, worseOf } from './faults.ts';
 import type { Fault } from './reading-events.ts';
 
 const status = (code: number) => ({ kind: 'status', status: code, retryAfterMs: null, error: null }) as const;
@@ -64,4 +64,23 @@ test.each([
 ] as const)('a source with the stream failure %s and the poll failure %s counts as %s', (stream, poll, together) => {
   const fault = (one: Fault | 'busy') => ({ fault: one === 'busy' ? null : one, why: one, retryAfterMs: null });
   expect(worseOf(stream === 'silent' ? null : fault(stream), fault(poll))).toBe(together);
+});
+
+test('the problem of a failure names what keeps the source from being read', () => {
+  const why = (poll: Partial<SourceFault>, stream: Partial<SourceFault> | null = null) => {
+    const fault = { fault: 'failed', why: 'dns', retryAfterMs: null } as const;
+    return problemOf(stream && { ...fault, ...stream }, { ...fault, ...poll });
+  };
+  expect(why({})).toBe('dns_failed');
+  expect(why({ fault: 'refusing', why: '403' })).toBe('authentication_required');
+  expect(why({ fault: 'refusing', why: 'refused_address' })).toBe('endpoint_not_public');
+  expect(why({ fault: 'rejecting', why: '404' })).toBe('not_a_label_service');
+  expect(why({ why: '503' })).toBe('server_error');
+  expect(why({ why: '429' })).toBe('rate_limited');
+  expect(why({ why: 'error frame' })).toBe('unknown');
+  // The stream's failure decides if it is the worse one.
+  expect(why({ fault: 'rejecting', why: '404' }, { fault: 'failed', why: 'tls' })).toBe('tls_failed');
+  expect(why({ fault: 'order_unverified', why: 'no order' }, { fault: 'rejecting', why: '404' })).toBe(
+    'order_unverified',
+  );
 });

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { LabelersSource } from '../../artifact/labelers-source.ts';
+import type { LabelersSource } from '../../artifact/labelers/labelers-source.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
 import { factsDocuments } from '../../facts/documents.ts';

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { labelerFiles, labelerUrls, type ReadLabelerBytes } from '../../artifact/labeler-files.ts';
-import { type LabelersReading, type LabelersSource, labelersSource } from '../../artifact/labelers-source.ts';
+import { labelerFiles, labelerUrls, type ReadLabelerBytes } from '../../artifact/labelers/labeler-files.ts';
+import { type LabelersReading, type LabelersSource, labelersSource } from '../../artifact/labelers/labelers-source.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import { type Catalogue, prepareCatalogue } from '../../facts/labelers/catalogue.ts';
 import { errorFields, type Log } from '../../ops/log.ts';

@@ -34,7 +34,7 @@ const usages = Object.entries(actions).map(([name, { usage }]) => [name, usage].
 
 /** `almanac labels`: the label instrument and its administration. */
 export const labelsCommand: Command = {
-  summary: 'the label instrument: observes every labeler and writes labels-overview.json',
+  summary: 'the label instrument: observes every labeler and writes labels-overview.json and the labelers artifact',
   operands: `[${usages.join(' | ')}]`,
   settings: labelsSettings,
   async run({ args, env, knownFlags, print }) {

@@ -30,6 +30,8 @@ export type ObservatoryValues = Values<typeof observatorySettings> & { readonly 
 export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'labels', readonly string[]>>> & {
   /** True if the observatory's page links to the account part of this machine once it listens. */
   readonly linksAccounts?: boolean;
+  /** Directory of the archive; null or absent without one. */
+  readonly archive?: string | null;
 };
 
 /**
@@ -93,7 +95,27 @@ export function observatoryParts(
       nodeFlags: smallNursery,
       args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
     },
+    ...archivePart(values, args, extra.archive ?? null),
   ];
+}
+
+/** Returns the archive's process, which starts once the facts API listens and stops before it; none without an archive. */
+function archivePart(values: ObservatoryValues, args: readonly string[], archive: string | null): SupervisedPart[] {
+  if (archive === null) return [];
+  const contact = values.contact === null ? [] : ['--contact', values.contact];
+  return [
+    {
+      name: 'archive',
+      kind: 'instrument',
+      after: { part: 'facts', args: factsUrlArgs },
+      args: ['--archive', archive, '--log-level', values.logLevel, ...contact, ...configOf(args)],
+    },
+  ];
+}
+
+function factsUrlArgs(line: string): string[] {
+  const url = listeningAt(line);
+  return url === null ? [] : ['--facts', url];
 }
 
 function accountUrlArgs(line: string): string[] {

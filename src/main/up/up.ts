@@ -1,4 +1,5 @@
 import { silentLog } from '../../ops/log.ts';
+import { optionalText } from '../../ops/setting.ts';
 import { resolveSettingsAlone } from '../../ops/settings.ts';
 import type { Command } from '../command.ts';
 import { serveUntilStopped } from '../serve.ts';
@@ -10,7 +11,12 @@ import { dataSetting, observatoryParts, observatorySettings } from './observator
 import { showsScreen } from './screen.ts';
 import { hostTries } from './try-hosts.ts';
 
-const upSettings = { data: dataSetting, jetstream: weatherSettings.jetstream, ...observatorySettings };
+const upSettings = {
+  data: dataSetting,
+  jetstream: weatherSettings.jetstream,
+  archive: optionalText('archive', 'DIR', 'also archive what is published, in this directory; default: off'),
+  ...observatorySettings,
+};
 
 /** `almanac up`: the observatory against the live network. */
 export const upCommand: Command = {
@@ -34,7 +40,7 @@ export const upCommand: Command = {
           data: values.data,
           endpoints: values.jetstream,
           tryHosts,
-          parts: observatoryParts(values, args, { weather: jetstream, labels: jetstream }),
+          parts: observatoryParts(values, args, { weather: jetstream, labels: jetstream, archive: values.archive }),
           remarks: () => [],
           screen,
           print,

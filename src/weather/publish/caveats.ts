@@ -1,5 +1,5 @@
 import { formatTimestamp } from '../../contract/timestamp.ts';
-import { collectionNames } from '../../contract/vocabulary.ts';
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
@@ -28,6 +28,30 @@ export function silenceCaveats(minutes: readonly Minute[], silences: readonly Si
         'collection. The window and the total of all events include it.',
     ];
   });
+}
+
+/** Collections that are not counted in all minutes, or of which the series has no event. */
+export interface CountingLimits {
+  readonly countedSince: ReadonlyMap<CollectionName, number>;
+  readonly unseen: ReadonlySet<CollectionName>;
+}
+
+/** Returns the caveats for collections that were not counted yet, or of which the host has sent no event. */
+export function countingCaveats(minutes: readonly Minute[], { countedSince, unseen }: CountingLimits): string[] {
+  const startUs = minutes[0]?.startUs ?? 0;
+  const late = [...countedSince].filter(([, sinceUs]) => sinceUs > startUs);
+  return [
+    ...late.map(
+      ([collection, sinceUs]) =>
+        `${collection} events are counted since ${instant(sinceUs)}: earlier time counts as not observed for this collection.`,
+    ),
+    ...(unseen.size === 0
+      ? []
+      : [
+          `No event of these collections was received since the observation of this host began: ${[...unseen].join(', ')}. They ` +
+            'are not published as zero, because the host may omit them.',
+        ]),
+  ];
 }
 
 /**

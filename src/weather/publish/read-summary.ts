@@ -1,6 +1,6 @@
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
-import { collectionNames, type Origin } from '../../contract/vocabulary.ts';
-import { collectionTimes } from '../silence/collection-time.ts';
+import { type CollectionName, collectionNames, type Origin } from '../../contract/vocabulary.ts';
+import { type CollectionTime, collectionTimes, uncountedSpans } from '../silence/collection-time.ts';
 import { interactionShares, interactions, type Shares, silentShares } from '../silence/interactions.ts';
 import { findSilences, type Usual } from '../silence/silence.ts';
 import { storedUsual } from '../silence/usual.ts';
@@ -71,13 +71,15 @@ export function readSeries(source: SummarySource): SeriesReading {
   const rows = store.windows(series.id, span, collectionNames);
   const day = minutes(rows, observed, span.from, windowsPerDay, collectionNames.length);
   const usual = source.usual ?? storedUsual(store, series.id);
+  const countedSince = store.countedSince(series.id);
   const silences = findSilences({
     minutes: day,
     usual,
     edges: (startUs, collection) => store.edges(series.id, startUs, collection),
     standing: store.silences(series.id, { from: span.from, to: span.from + 1 }),
+    countedSince,
   });
-  const times = collectionTimes(day, observed, silences);
+  const times = collectionTimes(day, observed, silences, countedSince);
   const shares = interactionShares(times);
   const silent = silentShares({ silences, shares, usual });
   const summary = summarise({
@@ -90,6 +92,8 @@ export function readSeries(source: SummarySource): SeriesReading {
     observed,
     silences,
     times,
+    countedSince,
+    unseen: unseenCollections(store, series.id, times),
     conditions: readConditions({
       minutes: day.slice(-conditionWindows).map((minute) => ({
         ...minute,
@@ -103,6 +107,13 @@ export function readSeries(source: SummarySource): SeriesReading {
   return { summary, span, silences, silentSinceUs: silent.since(end) };
 }
 
+/** Returns the collections without any event in the stored windows of the series. */
+function unseenCollections(store: WindowStore, series: number, times: readonly CollectionTime[]): Set<CollectionName> {
+  return new Set(
+    collectionNames.filter((name, place) => (times[place]?.total ?? 0) === 0 && !store.hasEvents(series, name)),
+  );
+}
+
 const placesInDay = interactions.map((name) => collectionNames.indexOf(name));
 
 /** Creates a reader of the history of a window's hour: the same hour of earlier days. Each hour is read once. */
@@ -113,12 +124,13 @@ function historyOf(
 ): Pick<ConditionInput, 'baseline' | 'comparableDays'> {
   const known = new Map<number, { readonly days: number; readonly baseline: HourBaseline | null }>();
   const places = interactions.map((_, i) => i);
+  const uncounted = uncountedSpans(store.countedSince(series));
   const of = (startUs: number) => {
     // Exclude the window's hour of the present day: a burst must not raise its own baseline.
     const hour = startUs - (startUs % hourUs);
     const found = known.get(hour);
     if (found !== undefined) return found;
-    const silences = store.silences(series, spanBefore(hour)).filter(shares.matters);
+    const silences = [...uncounted, ...store.silences(series, spanBefore(hour))].filter(shares.matters);
     const days = earlierDays(store, series, hour, interactions).map((day) =>
       day.filter((minute) => minute.eligible && !isWithin(minute, silences)).map((minute) => rateOf(minute, places)),
     );

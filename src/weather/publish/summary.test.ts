@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkWeatherSummary } from '../../artifact/weather-summary.ts';
-import { collectionNames } from '../../contract/vocabulary.ts';
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
 import { collectionTimes } from '../silence/collection-time.ts';
 import { minutes } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
@@ -19,6 +19,7 @@ const offline = {
 } as const;
 
 interface Variation {
+  readonly unseen?: ReadonlySet<CollectionName>;
   readonly rows?: readonly number[];
   readonly nowUs?: number;
   readonly flags?: number;
@@ -31,7 +32,7 @@ interface Variation {
  */
 function summary(
   observed: readonly { from: number; to: number }[],
-  { rows = [0, 1, 2, 3], nowUs = end, flags = 0, silences = [] }: Variation = {},
+  { rows = [0, 1, 2, 3], nowUs = end, flags = 0, silences = [], unseen = new Set() }: Variation = {},
 ) {
   const counts = collectionNames.map((name) => (name === 'post.create' ? 10 : name === 'like.create' ? 3 : 0));
   const stored = rows.map((i) => ({
@@ -55,11 +56,23 @@ function summary(
     observed,
     silences,
     times: collectionTimes(read, observed, silences),
+    countedSince: new Map(),
+    unseen,
     conditions: offline,
   });
 }
 
 describe('the weather summary', () => {
+  test('publishes a collection without any event in the series as null and names it, because the host may omit it', () => {
+    const whole = [{ from: start, to: end }];
+    const { collections, caveats } = summary(whole, { unseen: new Set(['block.delete']) });
+    expect(collections['block.delete']).toBeNull();
+    expect(collections['like.delete']).toMatchObject({ total: 0, observed_seconds: 240 });
+    expect(caveats).toContainEqual(
+      expect.stringMatching(/^No event of these collections .*: block\.delete\. They are not/),
+    );
+  });
+
   test('of an unobserved day contains no numbers except the unobserved time', () => {
     const empty = summary([], { rows: [] });
     expect(checkWeatherSummary(empty)).toMatchObject({ ok: true });

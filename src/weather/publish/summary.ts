@@ -13,7 +13,7 @@ import type { Interval } from '../window/interval.ts';
 import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowSeconds, windowUs } from '../window/window.ts';
-import { silenceCaveats, weatherCaveats } from './caveats.ts';
+import { countingCaveats, silenceCaveats, weatherCaveats } from './caveats.ts';
 import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
@@ -37,6 +37,10 @@ export interface SummaryInput {
   readonly silences: readonly Silence[];
   /** Counts and observed time of each collection in the minutes, excluding its silences. */
   readonly times: readonly CollectionTime[];
+  /** Start of the first window in which a collection is counted; collections without an entry always were. */
+  readonly countedSince: ReadonlyMap<CollectionName, number>;
+  /** Collections of which the host has sent no event since the series began: it may not send them at all. */
+  readonly unseen: ReadonlySet<CollectionName>;
   readonly conditions: ConditionReading;
 }
 
@@ -87,19 +91,27 @@ export function summarise(input: SummaryInput): WeatherSummary {
       'events that this host did not deliver',
       'repeats that this host delivered as if they were new',
     ],
-    caveats: [...input.caveats, ...silenceCaveats(minutes, input.silences), ...weatherCaveats(minutes)],
+    caveats: [
+      ...input.caveats,
+      ...silenceCaveats(minutes, input.silences),
+      ...(watched ? countingCaveats(minutes, input) : []),
+      ...weatherCaveats(minutes),
+    ],
   };
 }
 
-/** Returns the published collections; a collection that was silent throughout is null, not zero. */
-function collections({ minutes, times }: SummaryInput): WeatherSummary['collections'] {
+/**
+ * Returns the published collections; a collection that was silent throughout, not counted yet or never seen is null, not
+ * zero.
+ */
+function collections({ minutes, times, unseen }: SummaryInput): WeatherSummary['collections'] {
   const found: Partial<Record<CollectionName, CollectionSummary | null>> = {};
   for (const [i, { total, observedUs, observedWindows }] of times.entries()) {
     const name = collectionNames[i];
     if (name === undefined) continue;
     const observedSeconds = seconds(observedUs);
     found[name] =
-      observedUs === 0
+      observedUs === 0 || unseen.has(name)
         ? null
         : {
             total,

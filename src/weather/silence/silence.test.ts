@@ -119,6 +119,17 @@ describe('a pause of a collection', () => {
   });
 });
 
+test('a collection is not silent in windows from before it was counted', () => {
+  const minutes = minutesOf(300, (name, i) => name === 'like.create' && i < 200);
+  const edges = () => ({ firstUs: null, lastUs: null });
+  const input = { minutes, usual: usualOf(), edges, standing: [] };
+  expect(findSilences(input)).toHaveLength(1);
+  expect(findSilences({ ...input, countedSince: new Map([['like.create', at(198)]]) })).toEqual([]);
+  expect(findSilences({ ...input, countedSince: new Map([['like.create', at(150)]]) })).toEqual([
+    { collection: 'like.create', from: at(150), to: at(200) },
+  ]);
+});
+
 describe('a silence that was found earlier', () => {
   const stood = { collection: 'like.create', from: startUs - 999 * windowUs, to: startUs + windowUs } as const;
 

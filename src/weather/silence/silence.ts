@@ -53,6 +53,8 @@ export interface SilenceInput {
   readonly edges: (startUs: number, collection: CollectionName) => Edges;
   /** Silences found earlier that overlap the first minute. */
   readonly standing: readonly Silence[];
+  /** Start of the first window in which a collection is counted; collections without an entry always were. */
+  readonly countedSince?: ReadonlyMap<CollectionName, number>;
 }
 
 /**
@@ -108,7 +110,9 @@ function silencesOf(input: SilenceInput, collection: CollectionName, place: numb
   let before = 0;
   let longest = 0;
   let run: Run | null = stood ? newRun({ first: 0, lastEvent, before, longest, silentFrom: stood.from }) : null;
+  const sinceUs = input.countedSince?.get(collection) ?? 0;
   for (const [i, minute] of input.minutes.entries()) {
+    if (minute.startUs < sinceUs) continue;
     if ((minute.counts[place] ?? 0) > 0) {
       if (run?.silentFrom != null) found.push({ collection, from: run.silentFrom, to: firstOf(search, minute) });
       else longest = Math.max(longest, run?.windows.length ?? 0);
@@ -134,8 +138,8 @@ function firstOf({ edges, collection }: Search, { startUs }: Minute): number {
  * Returns the start of a silence. A window stored by an earlier version has no time of its last event, so it counts as
  * observed to its end.
  */
-function startOf({ edges, collection, minutes }: Search, { lastEvent }: Run): number {
-  if (!lastEvent) return minutes[0]?.startUs ?? 0;
+function startOf({ edges, collection, minutes, countedSince }: Search, { lastEvent }: Run): number {
+  if (!lastEvent) return Math.max(minutes[0]?.startUs ?? 0, countedSince?.get(collection) ?? 0);
   const { lastUs } = edges(lastEvent.startUs, collection);
   return lastUs === null ? lastEvent.startUs + windowUs : lastUs + 1;
 }

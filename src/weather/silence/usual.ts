@@ -5,6 +5,7 @@ import { percentile } from '../window/percentile.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { dayUs, windowsPerDay } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
+import { uncountedSpans } from './collection-time.ts';
 import type { Usual, UsualCounts } from './silence.ts';
 
 /** Minimum number of windows with events for a day to be included in the pauses. */
@@ -53,6 +54,7 @@ export function usualPause(
  * reader to read them again.
  */
 export function storedUsual(store: WindowStore, series: number): Usual {
+  const uncounted = uncountedSpans(store.countedSince(series));
   const hours = new Map<number, UsualCounts>();
   const pauses = new Map<string, number | null>();
   return {
@@ -61,7 +63,7 @@ export function storedUsual(store: WindowStore, series: number): Usual {
       const known = hours.get(hour);
       if (known) return known;
       const days = earlierDays(store, series, hour, collectionNames);
-      const silences = store.silences(series, spanBefore(hour));
+      const silences = [...uncounted, ...store.silences(series, spanBefore(hour))];
       const counts = usualCounts(days, silences);
       hours.set(hour, counts);
       return counts;
@@ -74,7 +76,9 @@ export function storedUsual(store: WindowStore, series: number): Usual {
       const collection = collectionNames[place];
       if (collection === undefined) return null;
       const span = spanBefore(day);
-      const silences = store.silences(series, span).filter((silence) => silence.collection === collection);
+      const silences = [...uncounted, ...store.silences(series, span)].filter(
+        (silence) => silence.collection === collection,
+      );
       const pause = usualPause(store.countsOf(series, span, collection), silences);
       pauses.set(key, pause);
       return pause;

@@ -27,6 +27,13 @@ export interface SilenceStore {
   silences(series: number, span: Interval): Silence[];
   /** Replaces the stored silences that overlap the span. */
   keepSilences(series: number, span: Interval, silences: readonly Silence[]): void;
+  /**
+   * Returns the windows from which the collections are counted that earlier versions of the program did not count: the start
+   * of the first such window, in microseconds. Other collections are counted from the beginning of the series.
+   */
+  countedSince(series: number): ReadonlyMap<CollectionName, number>;
+  /** Returns true if a stored window of the series has an event of the collection. */
+  hasEvents(series: number, collection: CollectionName): boolean;
   /** Deletes the silences that ended before the instant. */
   dropSilences(series: number, beforeUs: number): void;
 }
@@ -46,7 +53,21 @@ export function silenceStore(db: Database): SilenceStore {
     for (const silence of silences)
       add.run(series, collectionNames.indexOf(silence.collection), silence.from, silence.to);
   });
+  const since = db
+    .prepare<[number], [number, number]>('SELECT place, since_us FROM counted_since WHERE series = ?')
+    .raw();
   return {
+    countedSince: (series) =>
+      new Map(
+        since.all(series).flatMap(([place, sinceUs]) => {
+          const collection = collectionNames[place];
+          return collection === undefined ? [] : [[collection, sinceUs] as const];
+        }),
+      ),
+    hasEvents: (series, collection) =>
+      db
+        .prepare<[number]>(`SELECT 1 FROM window WHERE series = ? AND ${metricColumn(collection)} > 0 LIMIT 1`)
+        .get(series) !== undefined,
     edges: (series, startUs, collection) => {
       const place = collectionNames.indexOf(collection);
       const row = db

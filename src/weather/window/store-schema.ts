@@ -2,9 +2,10 @@ import type { Database } from 'better-sqlite3';
 import { collectionNames } from '../../contract/vocabulary.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { metricNames } from '../classify/metric-names.ts';
+import { windowUs } from './window.ts';
 
 /** Version of the layout, stored in the file's `user_version`. */
-export const weatherStoreVersion = 3;
+export const weatherStoreVersion = 4;
 /** Oldest version that is migrated when the store is opened. */
 export const oldestWeatherStoreVersion = 1;
 
@@ -36,6 +37,16 @@ const version3 = `
       silent INTEGER NOT NULL,
       unwell_us INTEGER NOT NULL
     ) STRICT;
+`;
+
+/** Table of version 4: the windows from which a collection is counted that earlier versions did not count. */
+const version4 = `
+    CREATE TABLE counted_since (
+      series INTEGER NOT NULL REFERENCES series (id),
+      place INTEGER NOT NULL,
+      since_us INTEGER NOT NULL,
+      PRIMARY KEY (series, place)
+    ) STRICT, WITHOUT ROWID;
 `;
 
 /**
@@ -84,6 +95,7 @@ function layout(): string {
       PRIMARY KEY (series, start_us)
     ) STRICT, WITHOUT ROWID;
     ${version3}
+    ${version4}
     PRAGMA user_version = ${weatherStoreVersion};
   `;
 }
@@ -103,15 +115,52 @@ const fromVersion2 = `
     .map((column) => `ALTER TABLE window ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0;`)
     .join('\n  ')}
   ${version3}
-  PRAGMA user_version = 3;
+`;
+
+/** Migrations by the version from which each one starts. */
+const migrations: readonly string[] = ['', fromVersion1, fromVersion2, version4];
+
+/**
+ * Adds the columns of metrics that an earlier version did not count. Each series counts a new collection from the window
+ * after its newest one: earlier windows contain none of its events, so it was not observed in them.
+ */
+function addMetrics(db: Database): void {
+  const known = new Set(db.prepare<[], string>("SELECT name FROM pragma_table_info('window')").pluck().all());
+  const add = (column: string): void => {
+    db.exec(`ALTER TABLE window ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0`);
+  };
+  for (const name of metricNames) {
+    if (known.has(name)) continue;
+    add(metricColumn(name));
+    const place = published.indexOf(name);
+    if (place >= 0) db.prepare<[number]>(insertCountedSince).run(place);
+  }
+  for (const name of collectionNames) {
+    for (const edge of ['first', 'last']) if (!known.has(`${name} ${edge}`)) add(`"${name} ${edge}"`);
+  }
+}
+
+const published: readonly string[] = collectionNames;
+const insertCountedSince = `
+  INSERT INTO counted_since
+  SELECT id, ?, newest - newest % ${windowUs} + ${windowUs} FROM (
+    SELECT id, max(
+      coalesce((SELECT max(start_us) FROM window WHERE series = id), -1),
+      coalesce((SELECT max(time_us) FROM track WHERE series = id), -1)
+    ) AS newest FROM series
+  ) WHERE newest >= 0
 `;
 
 /** Creates the tables in a new file, and migrates those of earlier versions. Throws OperatorError for another version. */
 export function ensureSchema(db: Database, path: string): void {
   const found = db.pragma('user_version', { simple: true });
   if (found === weatherStoreVersion) return;
-  if (found === oldestWeatherStoreVersion || found === 2) {
-    db.transaction(() => db.exec(found === 2 ? fromVersion2 : fromVersion1 + fromVersion2)).immediate();
+  if (typeof found === 'number' && found >= oldestWeatherStoreVersion && found < weatherStoreVersion) {
+    db.transaction(() => {
+      db.exec(migrations.slice(found).join(''));
+      addMetrics(db);
+      db.pragma(`user_version = ${weatherStoreVersion}`);
+    }).immediate();
     return;
   }
   if (found !== 0) {

@@ -12,7 +12,7 @@ const crowdSize = 100_000;
 /** Announces very many accounts as labelers, most of which never respond. */
 export const crowds: Kind = {
   name: 'crowds',
-  does: 'has 100,000 accounts declare themselves labelers on the Jetstream, 200 a second',
+  does: 'makes 100,000 accounts declare themselves labelers on the Jetstream, 200 a second',
   attack: ({ chance }) => {
     let named = 0;
     return {
@@ -31,7 +31,7 @@ export const crowds: Kind = {
 /** Announces endlessly that identities have changed: the labeler's own identity and those of others. */
 export const identityStorm: Kind = {
   name: 'identity-storm',
-  does: 'has the Jetstream say 200 times a second that identities changed',
+  does: 'makes the Jetstream report 200 times a second that identities changed',
   attack: ({ labeler, others, chance }) => ({
     stream: null,
     announce: () =>

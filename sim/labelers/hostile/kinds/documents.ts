@@ -7,7 +7,7 @@ import { sendJson, sendText } from '../sound.ts';
 /** A document with another key on each request; no signature verifies. */
 export const keyChurn: Kind = {
   name: 'key-churn',
-  does: 'names another key in its document at each reading; its labels never verify',
+  does: 'names another key in its document at each request; its labels never verify',
   describe: (sound, { did }, asked) => ({
     ...sound,
     verificationMethod: [
@@ -28,7 +28,7 @@ export const keyChurn: Kind = {
 /** A document with another endpoint on each request. */
 export const moving: Kind = {
   name: 'moving',
-  does: 'names another endpoint in its document at each reading',
+  does: 'names another endpoint in its document at each request',
   origins: 4,
   describe: (sound, { endpoints, pds }, asked) => ({
     ...sound,
@@ -64,7 +64,7 @@ export const hugeDocuments: Kind = {
 /** A did:web whose host accepts connections and never responds. */
 export const webHangs: Kind = {
   name: 'web-hangs',
-  does: 'is a did:web whose document never comes',
+  does: 'is a did:web whose document never arrives',
   identity: 'web',
   attack: () => ({ document: () => undefined }),
 };

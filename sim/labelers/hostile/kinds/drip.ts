@@ -28,7 +28,7 @@ export const drip: Kind = {
         }
       : {
           stream: (stream) => {
-            // The frame of a megabyte would take a week.
+            // At this speed, the frame of a megabyte would take a week.
             stream.raw(Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 0]));
             stream.every(everyMs, () => stream.raw(Buffer.from([0])));
           },

@@ -14,10 +14,10 @@ const tricks = [
   () => Number.MAX_SAFE_INTEGER,
 ] as const;
 
-/** Pages that never end: their cursors stay the same, go back or jump; their labels have no order. */
+/** Serves pages that never end. Their cursors stay the same, go back or jump, and their labels have no order. */
 export const endlessPages: Kind = {
   name: 'endless-pages',
-  does: 'answers pages whose cursor repeats, goes back or jumps, with labels in no order',
+  does: 'serves pages whose cursor repeats, goes back or jumps, with labels in no order',
   attack: ({ labeler, chance, now }) => {
     const trick = tricks[labeler.index % tricks.length] ?? tricks[0];
     return {

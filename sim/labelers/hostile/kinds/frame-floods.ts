@@ -3,7 +3,7 @@ import type { Kind } from '../attack.ts';
 import { webSocketFrame } from '../bytes.ts';
 import { pageLabels } from '../label-bytes.ts';
 
-/** Repeatedly reports an outdated cursor, each of which requires recording a gap. */
+/** Repeatedly reports an outdated cursor. The reader must record a gap for each report. */
 export const outdatedFlood: Kind = {
   name: 'outdated-flood',
   does: 'streams #info OutdatedCursor at full speed',
@@ -13,10 +13,10 @@ export const outdatedFlood: Kind = {
   },
 };
 
-/** Sends malformed frames; some series end within the stream's tolerance and are followed by a valid frame. */
+/** Sends malformed frames. Some series end within the tolerance of a reader, and a valid frame follows them. */
 export const malformedFlood: Kind = {
   name: 'malformed-flood',
-  does: 'streams frames that cannot be decoded, one sound frame among each nineteen',
+  does: 'streams frames that cannot be decoded, with one valid frame among each nineteen',
   attack: () => {
     const garbage = Object.values(garbageFrames).map((one) => webSocketFrame(Buffer.from(one)));
     const sound = webSocketFrame(labelsFrame(7, []));
@@ -25,10 +25,10 @@ export const malformedFlood: Kind = {
   },
 };
 
-/** Sends a message in fragments without content: the number of fragments grows, the size does not. */
+/** Sends a message in fragments without content: the number of fragments grows, but not the size. */
 export const emptyFragments: Kind = {
   name: 'empty-fragments',
-  does: 'streams one message in fragments without bytes, without an end',
+  does: 'streams one endless message in empty fragments',
   attack: () => {
     const first = webSocketFrame(Buffer.alloc(0), { final: false });
     const more = repeated(webSocketFrame(Buffer.alloc(0), { opcode: 0, final: false }), 8_192);
@@ -74,10 +74,10 @@ export const flapping: Kind = {
   },
 };
 
-/** Sends labels and treats every cursor as a future one: its database seems to be recreated endlessly. */
+/** Sends labels and treats every cursor as a future one, as if the database of the labeler were recreated endlessly. */
 export const futureCursors: Kind = {
   name: 'future-cursors',
-  does: 'answers every cursor with FutureCursor, so that each connection is a reset',
+  does: 'responds to every cursor with FutureCursor, so that each connection is a reset',
   attack: ({ labeler, now }) => {
     let seq = 0;
     return {

@@ -4,10 +4,10 @@ import { gzipPage } from '../bytes.ts';
 /** Number of values in a page: 11.7 MB of JSON from 11 kB. */
 const count = 3_900_000;
 
-/** Pages of a few kilobytes that decode to millions of values. */
+/** Serves pages of a few kilobytes that decode to millions of values. */
 export const gzipPages: Kind = {
   name: 'gzip-pages',
-  does: 'answers 11 kB of gzip that decode to 3.9 million empty arrays',
+  does: 'serves 11 kB of gzip that decode to 3.9 million empty arrays',
   attack: () => ({
     page: ({ response }) => {
       response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' });

@@ -29,7 +29,7 @@ const statuses = [
 /** Responds with a different status each time, some with an endless delay. */
 export const roulette: Kind = {
   name: 'roulette',
-  does: 'answers with a random status, an odd Retry-After and a body that does not match',
+  does: 'responds with a random status, an odd Retry-After and a body that does not match',
   attack: ({ chance }) => {
     const answer = ({ response }: Exchange): void => {
       const status = chance.pick(statuses);
@@ -51,10 +51,10 @@ export const roulette: Kind = {
   },
 };
 
-/** Endless informational responses before the final one. */
+/** Sends endless informational responses before the final one. */
 export const earlyHints: Kind = {
   name: 'early-hints',
-  does: 'precedes every page with informational answers without an end',
+  does: 'precedes every page with endless informational responses',
   attack: () => {
     const hints = Buffer.from('HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n'.repeat(200));
     return {
@@ -70,10 +70,10 @@ export const earlyHints: Kind = {
   },
 };
 
-/** JSON that is expensive to parse for reasons other than its width. */
+/** Serves JSON that is expensive to parse for reasons other than its width. */
 export const costlyJson: Kind = {
   name: 'costly-json',
-  does: 'answers pages of 11 MB of JSON: nested, with very many keys, or one long text',
+  does: 'serves pages of 11 MB of JSON: nested, with very many keys, or one long text',
   attack: ({ labeler }) => ({
     page: ({ response }) => {
       sendText(response, costly(labeler.index % 3));

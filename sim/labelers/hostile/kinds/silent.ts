@@ -3,13 +3,13 @@ import type { Kind } from '../attack.ts';
 /** Accepts connections and never responds. */
 export const silent: Kind = {
   name: 'silent',
-  does: 'accepts connections and answers neither requests nor handshakes',
+  does: 'accepts connections and responds neither to requests nor to handshakes',
   attack: () => ({ page: () => undefined, record: () => undefined, upgrade: () => undefined }),
 };
 
-/** Opens the stream but does not answer pings; pages never arrive. */
+/** Opens the stream but does not respond to pings. Pages never arrive. */
 export const halfOpen: Kind = {
   name: 'half-open',
-  does: 'opens the stream, then reads and writes nothing; its pages never come',
+  does: 'opens the stream, then reads and writes nothing; its pages never arrive',
   attack: () => ({ page: () => undefined, stream: ({ socket }) => socket.pause() }),
 };

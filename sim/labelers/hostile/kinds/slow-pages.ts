@@ -4,10 +4,10 @@ import { sendJson, sendRecord } from '../sound.ts';
 /** Delay slightly below the timeout of a request, in milliseconds. */
 const delayMs = 28_000;
 
-/** Answers every request shortly before its timeout. */
+/** Responds to every request shortly before its timeout. */
 export const slowPages: Kind = {
   name: 'slow-pages',
-  does: 'answers every page and record after 28 s',
+  does: 'responds to every page and record after 28 s',
   attack: ({ labeler }) => ({
     page: ({ response }) => {
       const timer = setTimeout(() => sendJson(response, { labels: [] }), delayMs);

@@ -2,17 +2,17 @@ import type { Kind } from '../attack.ts';
 
 const sorts = ['never', 'never', 'never', 'fail', 'junk', 'nx'] as const;
 
-/** Hosts whose names are never resolved: most name servers do not respond. */
+/** Uses hosts with names that cannot be resolved, mostly because the name server does not respond. */
 export const unresolvable: Kind = {
   name: 'unresolvable',
-  does: 'has an endpoint whose name server never answers, fails, answers junk or knows no such name',
+  does: 'has an endpoint whose name server never responds, fails, sends invalid bytes or knows no such name',
   needsNames: true,
   elsewhere: (index, names) =>
     names ? `http://${sorts[index % sorts.length]}-${index}.hostile${index}.test` : `http://127.99.99.99:9`,
   attack: () => ({}),
 };
 
-/** Hosts whose names take seconds to resolve, or have very many addresses. */
+/** Uses hosts with names that take seconds to resolve, or have very many addresses. */
 export const slowNames: Kind = {
   name: 'slow-names',
   does: 'has an endpoint whose name takes 4 s to resolve, or has two dozen dead addresses',

@@ -6,7 +6,7 @@ const count = 11_900_000;
 const depth = 2_000_000;
 const items = ['array', 'map', 'integer', 'text'] as const;
 
-/** Frames of almost the maximum size that decode to millions of values. */
+/** Sends frames of almost the maximum size that decode to millions of values. */
 export const wideFrames: Kind = {
   name: 'wide-frames',
   does: 'sends 11.9 MB frames of empty arrays, maps, integers or texts, and frames nested two million deep',

@@ -13,25 +13,28 @@ const dayMs = 86_400_000;
 export function Activity({ facts }: { facts: LabelerFacts }) {
   const { events, repeats } = facts;
   return (
-    <Picture
-      id="activity"
-      title="Applications and removals observed"
-      notShown={<p>What the labeler did while it was not read, and which labels are active now.</p>}
-    >
-      <dl class="stats">
-        <Stat figure={<Count value={events.day} at={`${at}/events/day`} />}>in the last 24 hours</Stat>
-        <Stat figure={<Count value={events.week} at={`${at}/events/week`} />}>in the last 7 days</Stat>
-        <Stat figure={<Count value={events.window} at={`${at}/events/window`} />}>in the window</Stat>
-      </dl>
-      <Chart facts={facts} />
-      {repeats === 0 ? null : (
-        <p class="soft">
-          Not counted: <Count value={repeats} at={`${at}/repeats`} /> rows that repeat known labels after a change of
-          key.
-        </p>
-      )}
-      <DayTable days={facts.days} />
-    </Picture>
+    <section aria-labelledby="activity">
+      <h2 id="activity">Activity by day</h2>
+      <Picture
+        id="observed"
+        title="Applications and removals observed"
+        notShown={<p>What the labeler did while it was not read, and which labels are active now.</p>}
+      >
+        <dl class="stats">
+          <Stat figure={<Count value={events.day} at={`${at}/events/day`} />}>in the last 24 hours</Stat>
+          <Stat figure={<Count value={events.week} at={`${at}/events/week`} />}>in the last 7 days</Stat>
+          <Stat figure={<Count value={events.window} at={`${at}/events/window`} />}>in the window</Stat>
+        </dl>
+        <Chart facts={facts} />
+        {repeats === 0 ? null : (
+          <p class="soft">
+            Not counted: <Count value={repeats} at={`${at}/repeats`} /> rows that repeat known labels after a change of
+            key.
+          </p>
+        )}
+        <DayTable days={facts.days} />
+      </Picture>
+    </section>
   );
 }
 

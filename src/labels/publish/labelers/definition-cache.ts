@@ -13,7 +13,7 @@ export interface DeclaredValue {
   readonly last_defined: string | null;
 }
 
-/** What the stored revisions of a labeler's definitions say. */
+/** Values and texts in the stored revisions of a labeler's definitions. */
 export interface LabelerDefinitions {
   readonly values: readonly DeclaredValue[];
   /** Number of declared values that are not named. */

@@ -1,12 +1,11 @@
 import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
-import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
 import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import type { DayCount } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
 import { type ListedLabeler, publishedHandle } from './listed-labeler.ts';
-import { type ListedGaps, listedGaps, type UnreadGap } from './unread-time.ts';
+import { listedGaps, type UnreadGap } from './unread-time.ts';
 import { allEvents, eventsByValue, publishedCounts, rankOf } from './value-counts.ts';
 
 /** Everything that a labeler's line is made of. */
@@ -25,69 +24,85 @@ export interface LineInputs {
   readonly counters: LabelerCounters | null;
 }
 
-/** Bytes that gaps leave for values, unless there are at most `minGaps`. */
+/** Bytes that more than `minGaps` gaps leave for values. */
 const valuesRoom = 600;
 const minGaps = 4;
 
 /** Makes the line of a labeler, of at most `maxLabelerLineBytes` bytes. */
 export function labelerLine(inputs: LineInputs): string {
   const { definitions, counters } = inputs;
-  const line = withoutValues(inputs);
-  const declared = definitions.values;
+  const base = composed(inputs);
+  // The line without gaps and values, and the room for them. All of its texts are ASCII.
+  const room = maxLabelerLineBytes - JSON.stringify(base).length - countBytes;
   const events = eventsByValue(counters);
-  const sorted = declared
+  const sorted = definitions.values
     .map((value) => ({ ...value, count: events.get(value.value) ?? 0 }))
     .sort((a, b) => rankOf(b.count) - rankOf(a.count) || (a.value < b.value ? -1 : 1));
-  const room = maxLabelerLineBytes - bytesOf(line) - countBytes;
-  const listed = firstThatFit(sorted, room);
-  const omitted = definitions.omitted + sorted.length - listed.length;
-  if (counters === null) {
-    const values = listed.map((value) => entryOf(value, null));
-    return JSON.stringify({ ...line, values, values_omitted: omitted, undeclared: null });
-  }
+  const valueBytes = sorted.reduce((sum, value) => sum + entryBytes(value), 0);
+  const { gaps, overflow, bytes } = gapsWithin(inputs.unread, room - Math.min(valueBytes, valuesRoom), room);
+  const listed = firstThatFit(sorted, room - bytes);
   const named = listed.reduce((sum, { count }) => sum + count, 0);
-  const counts = publishedCounts([...listed.map(({ count }) => count), Math.max(0, allEvents(counters) - named)]);
-  const values = listed.map((value, i) => entryOf(value, counts[i] ?? null));
-  return JSON.stringify({ ...line, values, values_omitted: omitted, undeclared: counts.at(-1) ?? null });
+  const all = [...listed.map(({ count }) => count), Math.max(0, allEvents(counters) - named)];
+  const counts = counters === null ? [] : publishedCounts(all);
+  const line: LabelerLine = {
+    ...base,
+    ...{ gaps: [...gaps], gap_overflow: overflow },
+    values: listed.map(({ value, first_defined, last_defined }, i) => {
+      return { value, events: counts[i] ?? null, first_defined, last_defined };
+    }),
+    values_omitted: definitions.omitted + sorted.length - listed.length,
+    undeclared: counts[listed.length] ?? null,
+  };
+  return JSON.stringify(line);
 }
 
-/** Bytes of a comma, and of the digits by which a count may be longer than the text for a small count. */
-const separatorBytes = 3;
-/** Bytes by which the counts after the values may exceed those of the line without values. */
-const countBytes = 40;
-
+type Gap = LabelerLine['gaps'][number];
 type Counted = DeclaredValue & { readonly count: number };
-type ValueEntry = LabelerLine['values'][number];
 
-function entryOf({ value, first_defined, last_defined }: DeclaredValue, events: ValueEntry['events']): ValueEntry {
-  return { value, events, first_defined, last_defined };
+/** Bytes by which the counts after the values may be longer than in the line without values. */
+const countBytes = 40;
+/** Bytes of an entry of a value that do not depend on it: names, quotes, a comma, a date, and the longest count. */
+const fixedEntryBytes = '{"value":"","events":9007199254740991,"first_defined":"2026-01-01","last_defined":null},'
+  .length;
+/** Bytes by which a date is longer than null. */
+const dateBytes = '"2026-01-01"'.length - 'null'.length;
+
+function entryBytes({ value, last_defined }: DeclaredValue): number {
+  return fixedEntryBytes + value.length + (last_defined === null ? 0 : dateBytes);
 }
 
 function firstThatFit(values: readonly Counted[], room: number): readonly Counted[] {
   let used = 0;
-  let fit = 0;
-  for (const value of values) {
-    used += bytesOf(entryOf(value, fewerThanFive)) + separatorBytes;
-    if (used > room) break;
-    fit += 1;
-  }
-  return values.slice(0, fit);
+  const first = values.findIndex((value) => {
+    used += entryBytes(value);
+    return used > room;
+  });
+  return first === -1 ? values : values.slice(0, first);
 }
 
-/** Returns the line without values, with as many gaps as leave room for values. */
-function withoutValues(inputs: LineInputs): LabelerLine {
-  const compose = (gaps: ListedGaps) => composed(inputs, gaps);
+/**
+ * Returns as many gaps as fit into the preferred room, or into the whole room if they are at most `minGaps`, with their
+ * bytes.
+ */
+function gapsWithin(
+  unread: readonly UnreadGap[],
+  preferred: number,
+  room: number,
+): { readonly gaps: readonly Gap[]; readonly overflow: boolean; readonly bytes: number } {
   for (let limit = maxLabelerGaps; ; limit -= 2) {
-    const line = compose(listedGaps(inputs.unread, limit));
-    if (limit <= 1 || bytesOf(line) <= maxLabelerLineBytes - valuesRoom) return line;
-    if (limit <= minGaps && bytesOf(line) <= maxLabelerLineBytes - countBytes) return line;
+    const listed = listedGaps(unread, limit);
+    const gaps = listed.gaps.map(({ start, end, reason }) => ({
+      start: timestamp(start),
+      end: timestamp(end),
+      reason,
+    }));
+    const bytes = gaps.length === 0 ? 0 : JSON.stringify(gaps).length;
+    if (bytes <= (limit <= minGaps ? room : preferred) || limit <= 2) return { gaps, overflow: listed.overflow, bytes };
   }
 }
 
-function composed(
-  { labeler, days, shares, week, day, lastRow, counters }: LineInputs,
-  { gaps, overflow }: ListedGaps,
-): LabelerLine {
+/** Composes the line without gaps and values. */
+function composed({ labeler, days, shares, week, day, lastRow, counters }: LineInputs): LabelerLine {
   const { firstAnswered, lastAnswered } = labeler;
   const sum = (of: (count: DayCount) => number): number =>
     days.reduce((total, count) => total + (count === undefined ? 0 : of(count)), 0);
@@ -106,8 +121,8 @@ function composed(
     events: { window: sum(({ applied, removed }) => applied + removed), week, day },
     repeats: sum(({ repeats }) => repeats),
     days: shares.map((share, i) => dayEntry(days[i], share)),
-    gaps: gaps.map(({ start, end, reason }) => ({ start: timestamp(start), end: timestamp(end), reason })),
-    gap_overflow: overflow,
+    gaps: [],
+    gap_overflow: false,
     signatures: counters === null ? null : { ...counters.verdicts },
     values: [],
     values_omitted: 0,
@@ -131,10 +146,6 @@ function delaysOf(counters: LabelerCounters | null): LabelerLine['delay_ms'] {
   // A delay above the last bound is published as that bound.
   const longest = delayBounds.at(-1) ?? 0;
   return { p50: Math.min(p50, longest), p90: Math.min(p90, longest), labels };
-}
-
-function bytesOf(value: object): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }
 
 function timestamp(at: Micros): string {

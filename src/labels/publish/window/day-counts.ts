@@ -32,6 +32,7 @@ export function dayCounts(
   edges: readonly EdgeCounts[],
   bursts: BurstsByLabeler,
 ): DayCounts {
+  if (edges.length === 0) return wholeCounts(part, run, bursts);
   const sums = new Map<string, { applied: number; removed: number; hours: number }>();
   for (const [labeler, { applied, removed, hours }] of run) sums.set(labeler, { applied, removed, hours });
   for (const { counts, hour } of edges) {
@@ -52,6 +53,25 @@ export function dayCounts(
     result.set(labeler, own ? withoutRepeats(sum, burstsIn(own, interval)) : { ...sum, repeats: 0 });
   }
   return result;
+}
+
+/** Counts of whole runs without repeats, which most publications use again. */
+const countsOfRuns = new WeakMap<Run, DayCounts>();
+
+/** Returns the counts of a part that consists of one run. */
+function wholeCounts(part: Interval & { readonly floor: Micros }, run: Run, bursts: BurstsByLabeler): DayCounts {
+  let counts = countsOfRuns.get(run);
+  if (counts === undefined) {
+    counts = new Map([...run].map(([labeler, count]) => [labeler, { ...count, repeats: 0 }]));
+    countsOfRuns.set(run, counts);
+  }
+  const interval = wholeMinutes(part);
+  const changed = [...bursts].flatMap(([labeler, own]) => {
+    const count = run.get(labeler);
+    const repeats = count === undefined ? 0 : burstsIn(own, interval);
+    return count !== undefined && repeats > 0 ? [[labeler, withoutRepeats(count, repeats)] as const] : [];
+  });
+  return changed.length === 0 ? counts : new Map([...counts, ...changed]);
 }
 
 /**

@@ -8,8 +8,10 @@ import { burstsIn } from '../../repeats/repeat-log.ts';
 /** Hours in which a labeler has rows. */
 export interface RowHours {
   readonly labeler: string;
-  /** Settled hours with rows, counted since 1970, newest first. */
-  readonly hours: readonly number[];
+  /** Newest settled hour with rows, counted since 1970. */
+  readonly newest: number;
+  /** Returns the settled hours with rows, newest first. */
+  readonly all: () => readonly number[];
 }
 
 /** Input of the search for last rows. */
@@ -41,21 +43,20 @@ export class LastRows {
     const found = new Map<string, Micros>();
     addNewest(found, open, bursts);
     const known = new Map<string, { readonly newest: number; readonly at: Micros | null }>();
-    const waiting = new Map<number, RowHours[]>();
-    const wait = (labeler: string, hours: readonly number[]): void => {
-      const [next] = hours;
-      if (next !== undefined) waiting.set(next, [...(waiting.get(next) ?? []), { labeler, hours }]);
+    const waiting = new Map<number, Waiting[]>();
+    const wait = (at: number, one: Waiting): void => {
+      const own = waiting.get(at);
+      if (own) own.push(one);
+      else waiting.set(at, [one]);
     };
-    for (const { labeler, hours } of labelers) {
-      const [newest] = hours;
-      if (newest === undefined) continue;
+    for (const hours of labelers) {
+      const { labeler, newest } = hours;
       const before = this.#known.get(labeler);
       if (before?.newest === newest && newest < uncachedFrom) {
         known.set(labeler, before);
         if (before.at !== null && !found.has(labeler)) found.set(labeler, before.at);
-      } else wait(labeler, hours);
+      } else wait(newest, { hours, tried: 0 });
     }
-    const newestOf = new Map(labelers.map(({ labeler, hours }) => [labeler, hours[0]]));
     for (let at = Math.max(...waiting.keys()); waiting.size > 0; at = Math.max(...waiting.keys())) {
       const own = waiting.get(at) ?? [];
       waiting.delete(at);
@@ -64,14 +65,15 @@ export class LastRows {
       const start = micros(Math.max(at * hour, Math.ceil(floor / minute) * minute));
       const end = micros((at + 1) * hour);
       if (start < end) addNewest(settled, await this.#store.countsOverTime({ bucket: 'minute', start, end }), bursts);
-      for (const { labeler, hours } of own) {
+      for (const { hours, tried } of own) {
+        const { labeler, newest } = hours;
         const last = settled.get(labeler);
-        const rest = hours.slice(1);
-        if (last === undefined && rest.length > 0) {
-          wait(labeler, rest);
+        const next = last === undefined ? hours.all()[tried + 1] : undefined;
+        if (next !== undefined) {
+          wait(next, { hours, tried: tried + 1 });
           continue;
         }
-        known.set(labeler, { newest: newestOf.get(labeler) ?? at, at: last ?? null });
+        known.set(labeler, { newest, at: last ?? null });
         if (last !== undefined && !found.has(labeler)) found.set(labeler, last);
       }
       await nextTurn();
@@ -84,6 +86,13 @@ export class LastRows {
   clear(): void {
     this.#known = new Map();
   }
+}
+
+/** A labeler whose last row is not in the hours that were read. */
+interface Waiting {
+  readonly hours: RowHours;
+  /** Number of hours without a counted row. */
+  readonly tried: number;
 }
 
 /** Adds the newest minute with counted rows of each labeler. */

@@ -9,7 +9,7 @@ import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repea
 import { type CountedParts, sumCounts } from './counted.ts';
 import { type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
 import { HourRuns, type Run } from './hour-runs.ts';
-import { LastRows } from './last-rows.ts';
+import { LastRows, type RowHours } from './last-rows.ts';
 import { type DayPart, type Pieces, partsOf, piecesOf } from './parts.ts';
 
 /** Parts of the store from which a window is read. */
@@ -207,18 +207,31 @@ class ReadingPlan {
     };
   }
 
-  /** Returns the hours in which each labeler has rows in the window, newest first. */
-  async rowHours() {
-    const hours = new Map<string, number[]>();
-    for (const part of this.#intervals.inWindow.toReversed()) {
-      for (const [labeler, { hours: bits }] of this.#counted.get(nameOf(part)) ?? []) {
-        const own = hours.get(labeler) ?? [];
-        for (let h = 23; h >= 0; h -= 1) if ((bits & (1 << h)) !== 0) own.push(part.day * 24 + h);
-        hours.set(labeler, own);
+  /** Returns the newest settled hour in which each labeler has rows in the window. */
+  async rowHours(): Promise<RowHours[]> {
+    const newest = new Map<string, number>();
+    for (const { day: at, counts } of this.#newestFirst()) {
+      for (const [labeler, { hours }] of counts) {
+        if (hours !== 0 && !newest.has(labeler)) newest.set(labeler, at * 24 + 31 - Math.clz32(hours));
       }
       await nextTurn();
     }
-    return [...hours].map(([labeler, own]) => ({ labeler, hours: own }));
+    return [...newest].map(([labeler, hourOf]) => ({ labeler, newest: hourOf, all: () => this.#hoursOf(labeler) }));
+  }
+
+  #newestFirst(): CountedParts {
+    return this.#intervals.inWindow
+      .toReversed()
+      .map((part) => ({ day: part.day, counts: this.#counted.get(nameOf(part)) ?? new Map() }));
+  }
+
+  #hoursOf(labeler: string): number[] {
+    const found: number[] = [];
+    for (const { day: at, counts } of this.#newestFirst()) {
+      const bits = counts.get(labeler)?.hours ?? 0;
+      for (let h = 23; h >= 0; h -= 1) if ((bits & (1 << h)) !== 0) found.push(at * 24 + h);
+    }
+    return found;
   }
 }
 

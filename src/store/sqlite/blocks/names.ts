@@ -9,6 +9,9 @@ const namesAtOnce = 1_000;
 /** Maximum number of texts per kind that are cached for one file. */
 const maxNames = 10_000;
 
+/** Number of texts that are looked up one by one. */
+const fewNames = 200;
+
 const tables = ['source', 'val', 'collection'] as const;
 
 /** Texts of one day's file and their numbers. The texts are verified if the file has checksums. */
@@ -47,6 +50,19 @@ export class Names {
     return row[0];
   }
 
+  /**
+   * Returns the texts of many numbers. In a file with checksums, looking up each text would search for its block, so all
+   * blocks are read once if many texts are requested.
+   */
+  textsOf(table: NameTable, ids: ReadonlySet<number>): ReadonlyMap<number, string> {
+    const found = new Map<number, string>();
+    if (this.#blocks && ids.size > fewNames) {
+      for (const [name, id] of this.#all(this.#blocks[table])) if (ids.has(id)) found.set(id, name);
+    }
+    for (const id of ids) if (!found.has(id)) found.set(id, this.textOf(table, id));
+    return found;
+  }
+
   /** Returns the number of a text in this file; null if the file does not contain the text. */
   numberOf(table: NameTable, text: string): number | null {
     if (!this.#blocks) return this.#file.column(`SELECT id FROM ${table} WHERE name = ?`, [text])[0] ?? null;
@@ -65,10 +81,17 @@ export class Names {
       for (const [id, name] of this.#file.all<[number, string]>(sql, [])) texts.set(id, name);
       return;
     }
-    const last = [Buffer.alloc(0), 0] as const;
-    for (const block of this.#blocks[table].covering(smallestKey, last, 'oldest')) {
-      for (const [name, id] of this.#blocks[table].read<readonly [string, number]>(block)) texts.set(id, name);
+    for (const [name, id] of this.#all(this.#blocks[table])) {
+      texts.set(id, name);
       if (texts.size >= namesAtOnce) return;
+    }
+  }
+
+  /** Yields every text of a table with its number, in the order of the texts. */
+  *#all(blocks: CheckedBlocks): Generator<readonly [name: string, id: number]> {
+    const last = [Buffer.alloc(0), 0] as const;
+    for (const block of blocks.covering(smallestKey, last, 'oldest')) {
+      yield* blocks.read<readonly [string, number]>(block);
     }
   }
 }

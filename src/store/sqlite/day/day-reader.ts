@@ -12,6 +12,7 @@ import {
   decodeOpenRow,
   decodeRow,
   type NameOf,
+  type NameTable,
   removalFlag,
   type StoredRow,
   type SubjectKey,
@@ -311,6 +312,11 @@ export class DayReader implements CountedDay {
 
   /** Returns the text of a number in this file. */
   readonly nameOf: NameOf = (table, id) => this.#names.textOf(table, id);
+
+  /** Returns the texts of many numbers in this file. */
+  namesOf(table: NameTable, ids: ReadonlySet<number>): ReadonlyMap<number, string> {
+    return this.#names.textsOf(table, ids);
+  }
 
   #column(sql: string, parameters: readonly unknown[]): number[] {
     return this.#file.column(sql, parameters);

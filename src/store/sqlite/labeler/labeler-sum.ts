@@ -12,11 +12,11 @@ export class LabelerSum {
   readonly #others: Events = [0, 0];
   readonly #delays: number[] = Array.from({ length: delayBounds.length + 1 }, () => 0);
 
-  /** Adds the counters of a day; `textOf` returns the text of a value of that day. */
-  addDay({ verdicts, values, others, delays }: DayCounters, textOf: (value: number) => string): void {
+  /** Adds the counters of a day, with the texts of the values of that day. */
+  addDay({ verdicts, values, others, delays }: DayCounters, texts: ReadonlyMap<number, string>): void {
     for (const [verdict, count] of verdicts) this.#addVerdict(verdict, count);
     for (const [value, [applied, removed]] of values) {
-      if (applied + removed > 0) this.#addValue(textOf(value), applied, removed);
+      if (applied + removed > 0) this.#addValue(texts.get(value) ?? '', applied, removed);
     }
     this.#addOthers(others);
     for (const [range, count] of delays) this.#addDelays(range, count);

@@ -1,6 +1,7 @@
 import type { LabelersCounters } from '../../labeler-counters.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../time.ts';
 import type { DayReader } from '../day/day-reader.ts';
+import { isEmpty } from '../labeler/day-counters.ts';
 import { LabelerSum } from '../labeler/labeler-sum.ts';
 import { assertInterval } from './account-read.ts';
 import type { Days } from './days.ts';
@@ -64,11 +65,15 @@ function uncountedUntil(day: DayReader): number {
 function sumsOfDays(days: readonly DayReader[]): Map<string, LabelerSum> {
   const sums = new Map<string, LabelerSum>();
   for (const day of days) {
-    for (const [source, counters] of day.labelerCounters.all()) {
-      const labeler = day.nameOf('source', source);
+    // The counters of a labeler whose rows were purged are empty.
+    const counted = [...day.labelerCounters.all()].filter(([, counters]) => !isEmpty(counters));
+    const names = day.namesOf('source', new Set(counted.map(([source]) => source)));
+    const values = day.namesOf('val', new Set(counted.flatMap(([, counters]) => [...counters.values.keys()])));
+    for (const [source, counters] of counted) {
+      const labeler = names.get(source) ?? '';
       const sum = sums.get(labeler) ?? new LabelerSum();
       sums.set(labeler, sum);
-      sum.addDay(counters, (value) => day.nameOf('val', value));
+      sum.addDay(counters, values);
     }
   }
   return sums;

@@ -1,7 +1,7 @@
-import { parseTimestamp } from '../contract/timestamp.ts';
-import { scanJson } from '../input/json-budget.ts';
-import { isObject } from '../input/json-object.ts';
-import { inputLimits } from '../input/limits.ts';
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { scanJson } from '../../input/json-budget.ts';
+import { isObject } from '../../input/json-object.ts';
+import { inputLimits } from '../../input/limits.ts';
 import {
   checkDefinitionsHeader,
   checkLabeler,
@@ -13,9 +13,9 @@ import {
   maxDefinitionsLineBytes,
   maxLabelerLineBytes,
   maxListedLabelers,
-} from './labelers.ts';
-import type { Malformed } from './reading.ts';
-import type { Check } from './schema.ts';
+} from '../labelers.ts';
+import type { Malformed } from '../reading.ts';
+import type { Check } from '../schema.ts';
 import type { SliceEnd } from './slices.ts';
 
 /** The two files of the labelers artifact, decoded: every line is checked, and parsed again only on request. */

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
-import { systemCode, systemWords } from '../ops/errors.ts';
+import { systemCode, systemWords } from '../../ops/errors.ts';
+import { maxDefinitionsBytes, maxLabelersBytes } from '../labelers.ts';
+import type { Missing, Unreadable } from '../reading.ts';
+import { type ArtifactResponse, requestArtifact } from '../url-source.ts';
 import type { LabelerBytes } from './labeler-set.ts';
-import { maxDefinitionsBytes, maxLabelersBytes } from './labelers.ts';
-import type { Missing, Unreadable } from './reading.ts';
-import { type ArtifactResponse, requestArtifact } from './url-source.ts';
 
 /** The result of one attempt to read both files of the labelers artifact. */
 export type LabelerBytesReading =

@@ -4,7 +4,7 @@
 export type SliceEnd = () => Promise<void> | null;
 
 /** Maximum length of a slice in milliseconds: well below 10, because the last step may exceed it. */
-const sliceMs = 3;
+const sliceMs = 2;
 
 /** Creates the slices of one piece of work. `monotonic` returns milliseconds of a clock that is never set. */
 export function slices(monotonic: () => number): SliceEnd {

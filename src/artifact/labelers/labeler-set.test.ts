@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type LabelerFixture, labelerFiles, labelerFixture } from '../../harness/artifacts/labelers.ts';
+import { type LabelerFixture, labelerFiles, labelerFixture } from '../../../harness/artifacts/labelers.ts';
 import { labelerDecoder } from './labeler-set.ts';
 
 const fixture = labelerFixture({ count: 5, seed: 4, generatedAt: Date.parse('2026-11-20T12:00:00Z') });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { LabelerLine, LabelersHeader } from '../labelers.ts';
+import type { Missing, Unreadable } from '../reading.ts';
 import type { ReadLabelerBytes } from './labeler-files.ts';
 import { type LabelerSet, labelerDecoder, type MalformedLine } from './labeler-set.ts';
-import type { LabelerLine, LabelersHeader } from './labelers.ts';
-import type { Missing, Unreadable } from './reading.ts';
 import { type SliceEnd, slices } from './slices.ts';
 
 /** A labelers artifact with what the reader prepared from it. */
@@ -55,70 +55,83 @@ export interface LabelersSource<P> {
 
 /** Creates the source of the labelers artifact. */
 export function labelersSource<P>(options: LabelersSourceOptions<P>): LabelersSource<P> {
-  const { readBytes, prepare, pollMs, firstReadingMs, monotonic, observe, failed, polled } = options;
-  const stopping = new AbortController();
-  const decode = labelerDecoder();
-  let reading: LabelersReading<P> = { kind: 'unreadable', why: 'the artifact has not been read yet' };
-  let polling: Promise<void> = Promise.resolve();
+  const poller = new LabelersPoller(options);
+  return { read: () => poller.read(), start: () => poller.start(), stop: () => poller.stop() };
+}
 
-  function become(next: LabelersReading<P>): void {
-    if (next.kind !== 'readable' && next.kind === reading.kind && next.why === reading.why) return;
-    reading = next;
-    observe?.(next);
+class LabelersPoller<P> {
+  readonly #options: LabelersSourceOptions<P>;
+  readonly #stopping = new AbortController();
+  readonly #decode = labelerDecoder();
+  #reading: LabelersReading<P> = { kind: 'unreadable', why: 'the artifact has not been read yet' };
+  #polling: Promise<void> = Promise.resolve();
+
+  constructor(options: LabelersSourceOptions<P>) {
+    this.#options = options;
   }
 
-  async function poll(): Promise<void> {
-    try {
-      await attempt();
-    } catch (error) {
-      failed(error);
-      become({ kind: 'unreadable', why: 'the artifact could not be processed' });
+  read(): LabelersReading<P> {
+    return this.#reading;
+  }
+
+  async start(): Promise<void> {
+    const first = this.#poll();
+    this.#polling = this.#pollForEver(first);
+    await Promise.race([first, delay(this.#options.firstReadingMs, undefined, { ref: false })]);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#polling;
+  }
+
+  async #pollForEver(first: Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    await first;
+    while (!signal.aborted) {
+      this.#options.polled?.();
+      await delay(this.#options.pollMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (!signal.aborted) await this.#poll();
     }
   }
 
-  async function attempt(): Promise<void> {
-    const read = await readBytes(stopping.signal);
-    if (stopping.signal.aborted || read.kind === 'unchanged') return;
+  async #poll(): Promise<void> {
+    try {
+      await this.#attempt();
+    } catch (error) {
+      this.#options.failed(error);
+      this.#become({ kind: 'unreadable', why: 'the artifact could not be processed' });
+    }
+  }
+
+  async #attempt(): Promise<void> {
+    const { readBytes, prepare, monotonic } = this.#options;
+    const read = await readBytes(this.#stopping.signal);
+    if (this.#stopping.signal.aborted || read.kind === 'unchanged') return;
     if (read.kind !== 'bytes') {
-      become(read);
+      this.#become(read);
       return;
     }
     const preparation = prepare();
     const sliceEnd = slices(monotonic);
-    const decoded = await decode(read.bytes, preparation.visit, sliceEnd);
+    const decoded = await this.#decode(read.bytes, (line, header) => preparation.visit(line, header), sliceEnd);
     // Files of different instants are being replaced: a change of the second one follows.
     if (decoded.kind === 'unequal') return;
     if (decoded.kind === 'malformed') {
-      become(decoded);
+      this.#become(decoded);
       return;
     }
     const { set } = decoded;
     const { digest, modifiedAt } = read;
     const newest = { set, prepared: await preparation.finish(set, sliceEnd), digest, modifiedAt };
-    const earlier = reading.kind === 'readable' ? reading.sets.slice(0, 1) : [];
-    become({ kind: 'readable', sets: [newest, ...earlier] });
+    const earlier = this.#reading.kind === 'readable' ? this.#reading.sets.slice(0, 1) : [];
+    this.#become({ kind: 'readable', sets: [newest, ...earlier] });
   }
 
-  async function pollForEver(first: Promise<void>): Promise<void> {
-    const { signal } = stopping;
-    await first;
-    while (!signal.aborted) {
-      polled?.();
-      await delay(pollMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await poll();
-    }
+  #become(next: LabelersReading<P>): void {
+    const { kind } = this.#reading;
+    if (next.kind !== 'readable' && next.kind === kind && next.why === this.#reading.why) return;
+    this.#reading = next;
+    this.#options.observe?.(next);
   }
-
-  return {
-    read: () => reading,
-    async start() {
-      const first = poll();
-      polling = pollForEver(first);
-      await Promise.race([first, delay(firstReadingMs, undefined, { ref: false })]);
-    },
-    async stop() {
-      stopping.abort();
-      await polling;
-    },
-  };
 }

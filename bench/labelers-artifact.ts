@@ -1,0 +1,128 @@
+/**
+ * Measures writing the labelers artifact once a minute: `node bench/labelers-artifact.ts [--labelers 700] [--rows 4]`.
+ *
+ * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
+ * the processor time of the first and of later publications, and the longest turn of the event loop.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { rosterRow } from '../harness/store/roster-row.ts';
+import { DefinitionCache } from '../src/labels/publish/labelers/definition-cache.ts';
+import { listLabelers, makeLabelers } from '../src/labels/publish/labelers/labelers-artifact.ts';
+import { writeLabelersFiles } from '../src/labels/publish/labelers/write-labelers.ts';
+import { WindowReader } from '../src/labels/publish/window/window-reader.ts';
+import { labelerFromRow } from '../src/labels/roster/known-labeler.ts';
+import type { NewObservation } from '../src/store/port.ts';
+import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
+import { day, hour, micros, minute, second } from '../src/store/time.ts';
+import { accountDid, randomOf } from './store-traffic.ts';
+
+const { values } = parseArgs({
+  options: {
+    labelers: { type: 'string', default: '700' },
+    rows: { type: 'string', default: '4' },
+    values: { type: 'string', default: '10' },
+  },
+});
+const count = Number(values.labelers);
+const perDay = Number(values.rows);
+const folder = mkdtempSync(join(tmpdir(), 'almanac-bench-'));
+const start = 20_000 * day;
+let now = start;
+const random = randomOf(1);
+const dids = Array.from({ length: count }, (_, i) => accountDid(8_000_000 + i));
+const names = Array.from(
+  { length: Number(values.values) },
+  (_, i) => `value-${'abcdefghijklmnopqrstuvwxyz'.slice(0, i + 1)}`,
+);
+
+/** Returns the processor time of the longest turn of the event loop during some work, in milliseconds. */
+async function longestTurn(work: () => Promise<void>): Promise<number> {
+  let [ended, longest, last] = [false, 0, process.threadCpuUsage().user];
+  const turn = (): void => {
+    const at = process.threadCpuUsage().user;
+    longest = Math.max(longest, at - last);
+    last = at;
+    if (!ended) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await work();
+  ended = true;
+  return longest / 1000;
+}
+
+try {
+  const store = openSqliteWriter({ folder, at: micros(start) });
+  const batches = Math.ceil((count * perDay * 31) / 2_000);
+  for (let batch = 0; batch < batches; batch += 1) {
+    now = start + Math.floor((batch / batches) * 31 * day);
+    const observations = Array.from({ length: 2_000 }, (_, i): NewObservation => {
+      const label = {
+        src: dids[random() % count] ?? '',
+        uri: accountDid(random() % 1_000_000),
+        val: names[i % names.length] ?? '',
+        cts: new Date(now / 1000).toISOString(),
+      };
+      return { label, signature: 'verified', live: true };
+    });
+    await store.append({ at: micros(now), observations, refusals: [], positions: [] });
+  }
+  const definitions = {
+    labelValues: names,
+    labelValueDefinitions: names.map((identifier) => ({
+      identifier,
+      locales: [{ lang: 'en', name: identifier, description: 'Posts about spiders. '.repeat(10) }],
+    })),
+  };
+  for (const [i, did] of dids.entries()) {
+    await store.putDefinitions({ did, seenAt: micros(now), content: JSON.stringify(definitions) });
+    for (let gap = 0; gap < i % 20; gap += 1) {
+      const at = start + ((i * 37 + gap * 31) % 700) * hour;
+      await store.recordGap({ source: did, start: micros(at), end: micros(at + hour), reason: 'source_unavailable' });
+    }
+  }
+  const labelers = dids.map((did) => {
+    const times = { firstAsked: micros(start), firstAnswered: micros(start), lastAnswered: micros(now) };
+    return labelerFromRow(
+      rosterRow(did, { ...times, handle: { name: `${did.slice(8, 20)}.example.com`, confirmed: true } }),
+      null,
+    );
+  });
+  const reader = new WindowReader(store);
+  const cache = new DefinitionCache(store);
+  const inputs = {
+    ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
+    failed: () => undefined,
+  };
+  const parts: Record<string, number> = {};
+  const publish = async (): Promise<void> => {
+    let at = process.threadCpuUsage();
+    const part = (name: string): void => {
+      const { user, system } = process.threadCpuUsage(at);
+      parts[name] = Math.round((user + system) / 1000);
+      at = process.threadCpuUsage();
+    };
+    const reading = await reader.read(micros(now), 30);
+    part('reading');
+    const listing = listLabelers(reading, inputs);
+    part('listing');
+    const files = await makeLabelers(listing, cache, inputs);
+    part('definitions');
+    parts.bytes = await writeLabelersFiles(folder, files);
+    part('writing');
+  };
+  for (let i = 0; i < 8; i += 1) {
+    const before = process.threadCpuUsage();
+    if (i < 5) await publish();
+    const { user, system } = process.threadCpuUsage(before);
+    if (i < 5)
+      console.log(`publication ${i + 1}: ${((user + system) / 1000).toFixed(0)} ms of CPU`, JSON.stringify(parts));
+    else console.log(`publication ${i + 1}: longest turn ${(await longestTurn(publish)).toFixed(1)} ms of CPU`);
+    now += minute + second;
+  }
+  await store.close();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

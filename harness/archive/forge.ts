@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type DayRecord, formatDay, parseDay } from '../../src/archive/days/day.ts';
+import { formatIndex, type ListedDay, parseIndex } from '../../src/archive/days/index-file.ts';
+import { type DayLeaf, formatLeaf } from '../../src/archive/days/leaf.ts';
+import { pathOf } from '../../src/archive/days/paths.ts';
+import { signCheckpoint } from '../../src/archive/log/checkpoint.ts';
+import type { SignerKey } from '../../src/archive/log/keys.ts';
+import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
+import { checkpointPath, filesAfter } from '../../src/archive/signing/log-files.ts';
+
+/** Consistent alterations of an archive, as its publisher can make them. */
+
+/** Files of an archive, by path. */
+export type Content = Map<string, Buffer>;
+
+/** Returns a copy of an archive. */
+export function copyOf(content: ReadonlyMap<string, Buffer>): Content {
+  return new Map([...content].map(([path, bytes]) => [path, Buffer.from(bytes)]));
+}
+
+/** Returns the closed days that the index lists. */
+export function closedDays(content: Content): ListedDay[] {
+  return listedDays(content).filter(({ state }) => state === 'closed');
+}
+
+function listedDays(content: Content): readonly ListedDay[] {
+  return parseIndex(content.get('index.json') ?? Buffer.alloc(0))?.days ?? [];
+}
+
+/** Writes the log of other days with a valid signature, and the index for it. */
+export function signDays(content: Content, days: readonly DayLeaf[], key: SignerKey): void {
+  for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
+  const entries = days.map(formatLeaf);
+  const leaves = entries.map(leafHash);
+  for (const { path, bytes } of filesAfter(0, entries, leaves)) content.set(path, bytes);
+  content.set(checkpointPath, Buffer.from(signCheckpoint({ size: days.length, root: treeHash(leaves) }, key)));
+  const closed = days.map(({ day, sha256 }): ListedDay => ({ day, sha256, state: 'closed' }));
+  const open = listedDays(content).filter(({ state }) => state === 'open');
+  content.set('index.json', formatIndex({ key: key.verifier.text, days: [...closed, ...open] }));
+}
+
+/** Changes a file of a closed day, with every digest and the signature that depend on it. */
+export function rewriteFile(
+  content: Content,
+  { day, name, bytes, key }: { day: string; name: string; bytes: Buffer; key: SignerKey },
+): void {
+  const record = parseDay(content.get(pathOf(day, 'day.json')) ?? Buffer.alloc(0));
+  if (!record) throw new Error('the archive has no such day');
+  content.set(pathOf(day, name), bytes);
+  const others = record.files.filter((file) => file.name !== name);
+  const files = [...others, { name, bytes: bytes.length, sha256: digestOf(bytes) }];
+  rewriteRecord(content, { ...record, files }, key);
+}
+
+/** Replaces the record of a closed day, with its leaf and the signature. */
+export function rewriteRecord(content: Content, record: DayRecord, key: SignerKey): void {
+  const bytes = formatDay(record);
+  content.set(pathOf(record.day, 'day.json'), bytes);
+  const days = closedDays(content).map((listed) =>
+    listed.day === record.day ? { ...listed, sha256: digestOf(bytes) } : listed,
+  );
+  signDays(content, days, key);
+}
+
+function digestOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,83 @@
+import { type Archiver, createArchiver } from '../../src/archive/archiver.ts';
+import { hourMs } from '../../src/archive/days/calendar.ts';
+import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
+import { type SignerKey, signerKey } from '../../src/archive/log/keys.ts';
+import { openDayLog } from '../../src/archive/signing/day-log.ts';
+import { type VerifyOptions, type VerifyReport, verifyArchive } from '../../src/archive/verify/verify.ts';
+import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
+import { type MemoryArchive, memoryArchive } from './memory-files.ts';
+import { publishedFact } from './published-bodies.ts';
+
+/** First instant of a simulated archive. */
+export const simulatedStart = Date.parse('2026-11-20T00:00:00Z');
+
+/** Key that signs a simulated archive. */
+export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.alloc(32, 5));
+
+/** Options of a simulated archive. */
+export interface SimulationOptions {
+  /** Returns the response for a path at an instant; by default that of a service without gaps. */
+  readonly respond?: (path: string, now: number) => FetchedFact;
+  readonly findIdentity?: (body: Uint8Array) => string | null;
+  /** Files of the archive; empty by default. */
+  readonly memory?: MemoryArchive;
+}
+
+/** An archive in memory whose clock the test sets. */
+export interface SimulatedArchive extends MemoryArchive {
+  /** Messages of the archiver's log. */
+  readonly messages: { readonly message: string; readonly fields: LogFields }[];
+  /** Archives the hour that contains an instant, in milliseconds since 1970. */
+  tickAt(now: number): Promise<number>;
+  /** Archives a number of hours, the first one `fromHour` hours after the start. */
+  run(hours: number, fromHour?: number): Promise<void>;
+  /** Starts the archiver again, like a new process on the same directory. */
+  restart(key?: SignerKey): void;
+  /** Verifies the archive, at the time of the last tick and at first contact by default. */
+  verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
+}
+
+/** Creates an archive in memory. */
+export function simulateArchive(options: SimulationOptions = {}): SimulatedArchive {
+  const { respond = (path, at) => publishedFact(path, { now: at }), findIdentity = () => null } = options;
+  const { memory = memoryArchive() } = options;
+  const { files, kept, reader } = memory;
+  const messages: { message: string; fields: LogFields }[] = [];
+  let key = simulatedKey;
+  let now = simulatedStart;
+  let archiver: Archiver | null = null;
+  const opened = (): Archiver =>
+    createArchiver({
+      files,
+      dayLog: openDayLog({ files, key, kept }),
+      key: key.verifier.text,
+      fetchFact: (path) => Promise.resolve(respond(path, now)),
+      findIdentity,
+      clock: () => now,
+      random: () => 0,
+      log: recordingLog(messages),
+    });
+  const tickAt = async (at: number): Promise<number> => {
+    now = at;
+    archiver ??= opened();
+    return archiver.tick();
+  };
+  return {
+    ...memory,
+    messages,
+    tickAt,
+    async run(hours, fromHour = 0) {
+      for (let hour = fromHour; hour < fromHour + hours; hour++) await tickAt(simulatedStart + hour * hourMs + 5_000);
+    },
+    restart(changed = key) {
+      key = changed;
+      archiver = null;
+    },
+    verify: (changed = {}) => verifyArchive({ reader, key: null, kept: null, now, ...changed }),
+  };
+}
+
+function recordingLog(messages: { message: string; fields: LogFields }[]): Log {
+  const record = (message: string, fields: LogFields = {}): void => void messages.push({ message, fields });
+  return { ...silentLog, warn: record, error: record, info: record };
+}

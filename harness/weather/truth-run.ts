@@ -1,0 +1,277 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { manualClock } from '../../sim/clock.ts';
+import type { Wire } from '../../sim/events/wire.ts';
+import { createSim, type Sim } from '../../sim/index.ts';
+import { sequence } from '../../sim/random.ts';
+import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { type HostPlace, noTelemetry } from '../../src/weather/stream/telemetry.ts';
+import { createWeather, type Weather } from '../../src/weather/weather.ts';
+import { parseEndpoint } from '../../src/weather/window/endpoint.ts';
+import { until } from '../process/until.ts';
+import { shuffledFaults } from './truth-faults.ts';
+import { type Muted, seriesDifferences } from './truth-oracle.ts';
+import { readArtifact, readStore } from './weather-kept.ts';
+
+const startMs = Date.parse('2026-11-20T11:30:00Z');
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+const backfillHours = 1.5;
+/** Maximum age of the newest committed event of a host that sends, in milliseconds of the simulated clock. */
+const currentMs = 3_000;
+/** Number of looks for committed events after which the clock advances, and its advance with each further look. */
+const freeLooks = 40;
+const lookMs = 250;
+/** Collections of the records that the hosts stop sending; each is frequent. */
+const follows: readonly CollectionName[] = ['follow.create', 'follow.delete'];
+const likes: readonly CollectionName[] = ['like.create', 'like.delete'];
+const blocks: readonly CollectionName[] = ['block.create', 'block.delete'];
+/** Ways in which the first host fails, by the remainder of the seed. */
+const failures = ['silent collection', 'silent socket', 'refused connections'] as const;
+
+/** Result of the comparison of an instrument with two simulated hosts. */
+export interface WeatherProof {
+  readonly events: number;
+  /** Minutes of the clock from the failure of the first host to the publication of the second. */
+  readonly failoverMinutes: number | null;
+  /** Number of artifacts that were compared. */
+  readonly artifacts: number;
+  readonly problems: readonly string[];
+}
+
+/** One observed host. */
+interface Host {
+  readonly sim: Sim;
+  readonly place: HostPlace;
+  /** Name of its series. */
+  readonly name: string;
+  readonly muted: Muted[];
+}
+
+/**
+ * Proves that an instrument that observes two hosts over a protocol stores and publishes what they delivered: with every
+ * fault of a host on both of them, collections that stop, and a failure of the first host. Hosts and instrument have one
+ * clock, which the proof advances minute by minute after all events up to it are committed, so no result depends on the
+ * speed of the machine.
+ */
+export async function proveWeather({ seed, wire }: { seed: number; wire: Wire }): Promise<WeatherProof> {
+  const run = new Run(seed, wire);
+  try {
+    await run.start();
+    for (const act of [run.everyFault, run.mutedFollows, run.failure, run.mutedOnSecond]) await act.call(run);
+    return await run.result();
+  } finally {
+    await run.end();
+  }
+}
+
+class Run {
+  readonly #seed: number;
+  readonly #wire: Wire;
+  readonly #clock = manualClock(startMs - 2 * hourMs);
+  readonly #folder = mkdtempSync(join(tmpdir(), 'almanac-weather-truth-'));
+  readonly #sims: readonly [Sim, Sim];
+  readonly #newestMs: Record<HostPlace, number> = { first: 0, second: 0 };
+  readonly #problems: string[] = [];
+  #hosts: readonly Host[] = [];
+  #weather: Weather | null = null;
+  #artifacts = 0;
+  #isFilled = false;
+  #failedAtMs: number | null = null;
+  #failoverMs: number | null = null;
+
+  constructor(seed: number, wire: Wire) {
+    this.#seed = seed;
+    this.#wire = wire;
+    const clock = this.#clock.now;
+    const options = { historyHours: 24, clock, variedKeys: seed % 3 === 0, seqCursors: seed % 2 === 0 };
+    // The hosts differ in their traffic as two public hosts did.
+    this.#sims = [
+      createSim({ ...options, seed, rate: 64 }),
+      createSim({ ...options, seed: seed + 1000, rate: 64, endpointFactor: 1 / 1.61 }),
+    ];
+  }
+
+  async start(): Promise<void> {
+    const [first, second] = this.#sims;
+    const addresses = [await first.start(), await second.start()];
+    const urls = addresses.map(({ jetstream, jetstreamHost }) =>
+      this.#wire === 'jetstream.legacy' ? jetstream : jetstreamHost,
+    );
+    this.#hosts = urls.map((url, index) => ({
+      sim: index === 0 ? first : second,
+      place: index === 0 ? 'first' : 'second',
+      name: parseEndpoint(url, { allowLoopback: true }).name,
+      muted: [],
+    }));
+    // The second host never delivers blocks, and did not before the observation began either.
+    second.faults.mute({ collections: ['app.bsky.graph.block'], seconds: 6 * 3600, replaced: true });
+    this.#clock.advance(2 * hourMs);
+    const next = sequence(this.#seed);
+    this.#weather = createWeather({
+      settings: {
+        ...{ jetstream: urls, data: this.#folder, artifacts: join(this.#folder, 'artifacts'), publishSeconds: 3600 },
+        ...{ backfillHours, backfillBytes: 1e9, dictionary: null, compress: false },
+      },
+      policy: { allowLoopback: true },
+      userAgent: 'Almanac/test',
+      clock: this.#clock.now,
+      random: () => next() / 2 ** 32,
+      log: silentLog,
+      telemetry: {
+        ...noTelemetry,
+        hostLag: (host, _, newestMs) => {
+          this.#newestMs[host] = newestMs;
+        },
+      },
+      pace: { commitMs: 10, probeMs: 100, backoff: { firstMs: 5, capMs: 50 } },
+    });
+    await this.#weather.start();
+    await until('both hosts are read', () => this.#sims.every((sim) => openConnections(sim) >= 1));
+    await this.#minutes(1);
+    await until('both backfills are over', () => this.#sims.every((sim) => openConnections(sim) === 1), 120_000);
+    this.#isFilled = true;
+  }
+
+  /** Each fault occurs on both hosts, in two orders. */
+  async everyFault(): Promise<void> {
+    const others = shuffledFaults(this.#seed + 1000);
+    for (const [index, fault] of shuffledFaults(this.#seed).entries()) {
+      fault.act(this.#sims[0].faults);
+      others[index]?.act(this.#sims[1].faults);
+      await this.#minutes(2);
+    }
+    for (const { faults } of this.#sims) faults.resume();
+    // The second host has been well for 15 minutes before the first one fails.
+    await this.#minutes(4);
+  }
+
+  /** A collection without interactions stops: its time shrinks, and the host remains published. */
+  async mutedFollows(): Promise<void> {
+    this.#mute(this.#hosts[0], 'app.bsky.graph.follow', follows, 12 * 60);
+    await this.#minutes(10);
+    this.#expectNamed(follows);
+    await this.#minutes(6);
+  }
+
+  /** The first host fails for 22 minutes; the second is published 15 to 16 minutes after the beginning. */
+  async failure(): Promise<void> {
+    const { faults } = this.#sims[0];
+    const kind = failures[this.#seed % failures.length];
+    this.#failedAtMs = this.#clock.now();
+    if (kind === 'silent collection') this.#mute(this.#hosts[0], 'app.bsky.feed.like', likes, 22 * 60);
+    else if (kind === 'silent socket') faults.skip({ seconds: 22 * 60 });
+    else {
+      faults.refuse({ status: 503, times: Number.MAX_SAFE_INTEGER });
+      faults.drop();
+    }
+    await this.#minutes(22, kind === 'silent collection' ? ['first', 'second'] : ['second']);
+    faults.refuse({ status: 503, times: 0 });
+    await this.#minutes(2);
+    if (this.#failoverMs === null) this.#problems.push(`the second host is not published after: ${kind}`);
+  }
+
+  /** The published second host stops sending a collection. */
+  async mutedOnSecond(): Promise<void> {
+    this.#mute(this.#hosts[1], 'app.bsky.graph.follow', follows, 12 * 60);
+    await this.#minutes(10);
+    this.#expectNamed(follows);
+    await this.#minutes(6);
+  }
+
+  async result(): Promise<WeatherProof> {
+    await this.#weather?.stop();
+    let events = 0;
+    for (const { sim, name, place, muted } of this.#hosts) {
+      const kept = readStore(this.#folder, name);
+      events += kept.rows.reduce((sum, row) => sum + row.events, 0);
+      this.#problems.push(...seriesDifferences(sim, kept, muted).map((problem) => `${place} host: ${problem}`));
+    }
+    const [failed, published] = [this.#failedAtMs, this.#failoverMs];
+    const failoverMinutes = failed === null || published === null ? null : (published - failed) / minuteMs;
+    return { events, failoverMinutes, artifacts: this.#artifacts, problems: this.#problems };
+  }
+
+  async end(): Promise<void> {
+    await this.#weather?.stop().catch(() => undefined);
+    for (const sim of this.#sims) await sim.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #mute(host: Host | undefined, nsid: string, collections: readonly CollectionName[], seconds: number): void {
+    if (!host) return;
+    const { fromSeq, toSeq } = host.sim.faults.mute({ collections: [nsid], seconds, replaced: true });
+    const [from, to] = [fromSeq, toSeq].map((seq) => host.sim.truth.timeOf(seq ?? 0));
+    host.muted.push({ collections, from: from ?? 0, to: to ?? 0 });
+  }
+
+  /** Advances the clock, and compares an artifact after each minute. */
+  async #minutes(count: number, sending: readonly HostPlace[] = ['first', 'second']): Promise<void> {
+    for (let minute = 0; minute < count; minute += 1) {
+      this.#clock.advance(minuteMs);
+      for (const sim of this.#sims) sim.pump();
+      await this.#committed(sending);
+      await this.#weather?.publish();
+      this.#judge(readArtifact(this.#folder), this.#clock.now());
+    }
+  }
+
+  /**
+   * Waits until the hosts' events are committed. A host that was resumed at its newest event sends nothing while the clock
+   * stops, so the clock advances with the wait unless the moment of a failure matters.
+   */
+  async #committed(sending: readonly HostPlace[]): Promise<void> {
+    let looks = 0;
+    const isCommitted = (): boolean => {
+      looks += 1;
+      if (looks > freeLooks && this.#failedAtMs === null) this.#clock.advance(lookMs);
+      return sending.every((place) => this.#newestMs[place] >= this.#clock.now() - currentMs);
+    };
+    await until(`the events of ${sending.join(' and ')} are committed`, isCommitted, 120_000);
+  }
+
+  #judge(artifact: WeatherSummary, now: number): void {
+    this.#artifacts += 1;
+    const [first, second] = this.#hosts;
+    const host = this.#hosts.find(({ name }) => name === artifact.source.endpoint);
+    if (!host || !first || !second) throw new Error('the artifact is of no observed host');
+    if (host === second && this.#failoverMs === null) this.#failOver(now);
+    if (host === first && this.#failoverMs !== null) this.#problems.push(`${instant(now)}: the first host returned`);
+    // The time before is observed only in part until the backfill is over.
+    if (!this.#isFilled) return;
+    const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;
+    const toUs = Date.parse(artifact.window.end) * 1000;
+    for (const name of collectionNames) {
+      const published = artifact.collections[name] ?? null;
+      if (published === null || published.total > 0) continue;
+      const sent = host.sim.truth.countsBetween(fromUs, toUs).metrics[name];
+      const isNeverSent = host === second && blocks.includes(name);
+      if (sent > 0 || isNeverSent) this.#problems.push(`${instant(now)}: ${name} is published as zero`);
+    }
+  }
+
+  #failOver(now: number): void {
+    this.#failoverMs = now;
+    const minutes = this.#failedAtMs === null ? 0 : (now - this.#failedAtMs) / minuteMs;
+    if (minutes < 15 || minutes > 16) this.#problems.push(`the second host is published after ${minutes} minutes`);
+  }
+
+  /** Expects the artifact to name collections that stopped ten minutes ago. */
+  #expectNamed(collections: readonly CollectionName[]): void {
+    const caveats = readArtifact(this.#folder).caveats?.join('\n') ?? '';
+    for (const name of collections) {
+      if (!caveats.includes(`no ${name} events since`)) this.#problems.push(`no caveat names ${name} after 10 minutes`);
+    }
+  }
+}
+
+function openConnections({ truth }: Sim): number {
+  return truth.deliveries.filter(({ closedAtUs }) => closedAtUs === null).length;
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,22 @@
+/**
+ * Compares the weather instrument with two simulated hosts: ten seeds over both protocols with every fault, or the number
+ * of seeds in the argument. `--seed N` runs only that seed.
+ */
+import { parseArgs } from 'node:util';
+import { proveWeather } from '../harness/weather/truth-run.ts';
+import { wires } from '../src/contract/vocabulary.ts';
+
+const { values, positionals } = parseArgs({ options: { seed: { type: 'string' } }, allowPositionals: true });
+const one = values.seed === undefined ? null : Number(values.seed);
+const last = one ?? Number(positionals[0] ?? 10);
+for (let seed = one ?? 1; seed <= last; seed += 1) {
+  for (const wire of wires) {
+    const { events, failoverMinutes, artifacts, problems } = await proveWeather({ seed, wire });
+    console.log(
+      `seed ${seed}, ${wire}: ${events} events, ${artifacts} artifacts, failover after ${failoverMinutes} minutes, ` +
+        (problems.length === 0 ? 'as delivered' : 'WRONG'),
+    );
+    for (const problem of problems) console.log(`  ${problem}`);
+    if (problems.length > 0) process.exitCode = 1;
+  }
+}

@@ -1,0 +1,24 @@
+import { renderToString } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import { FactsUrl, Labeler } from './observation.tsx';
+
+const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
+
+function shown(factsUrl: string | null, labeler: string): string {
+  return renderToString(
+    <FactsUrl.Provider value={factsUrl}>
+      <Labeler did={labeler} name={undefined} />
+    </FactsUrl.Provider>,
+  );
+}
+
+describe('a labeler on the page of an account', () => {
+  it('links to its page at the facts API if that address is known', () => {
+    expect(shown('https://facts.example', did)).toContain(`href="https://facts.example/labelers/${did}"`);
+    expect(shown(null, did)).not.toContain('href');
+  });
+
+  it('has no link if its DID is not valid', () => {
+    expect(shown('https://facts.example', 'did:plc:"><script>')).not.toContain('href');
+  });
+});

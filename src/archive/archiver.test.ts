@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { type PublishedState, publishedFact } from '../../harness/archive/published-bodies.ts';
+import { type SimulationOptions, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import { dayMs, hourMs } from './days/calendar.ts';
+import { parseDay } from './days/day.ts';
+import { parseIndex } from './days/index-file.ts';
+import { signerKey } from './log/keys.ts';
+
+function archiveInTest(options: SimulationOptions = {}) {
+  const archive = simulateArchive(options);
+  const read = (path: string): Buffer => archive.content.get(path) ?? Buffer.alloc(0);
+  const lines = (path: string): Record<string, unknown>[] =>
+    read(path)
+      .toString('utf8')
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const gaps = (day: string) => (JSON.parse(read(`days/${day}/gaps.json`).toString('utf8')) as { gaps: object[] }).gaps;
+  return { ...archive, read, lines, gaps };
+}
+
+/** Responds like a service whose state changes with the hour since the start. */
+function respondWith(stateAt: (hour: number) => Omit<PublishedState, 'now'> | null): SimulationOptions {
+  return {
+    respond(path, now) {
+      const state = stateAt(Math.floor((now - simulatedStart) / hourMs));
+      return state ? publishedFact(path, { now, ...state }) : { kind: 'failure', failure: 'unreachable' };
+    },
+  };
+}
+
+describe('an archiver', () => {
+  it('archives every body of an hour once, byte for byte, with the status', async () => {
+    const { tickAt, lines, read } = archiveInTest(respondWith((hour) => ({ isHeld: hour === 1 })));
+    const at = simulatedStart + 5_000;
+    await tickAt(at);
+    await tickAt(at + 60_000);
+    await tickAt(at + hourMs);
+    expect(lines('days/2026-11-20/labels-overview.jsonl')).toMatchObject([
+      { hour: '2026-11-20T00:00:00Z', at: '2026-11-20T00:00:05.000Z', path: '/v1/labels/overview', status: 200 },
+      { hour: '2026-11-20T01:00:00Z', status: 503, body: { error: { code: 'source_held' } } },
+    ]);
+    const fact = publishedFact('/v1/weather/metrics', { now: at });
+    const body = fact.kind === 'response' ? Buffer.from(fact.served.body).toString('utf8') : '';
+    expect(read('days/2026-11-20/weather-metrics.jsonl').toString('utf8')).toContain(`,"body":${body}}\n`);
+  });
+
+  it('waits for the next hour, and a minute after a failed request', async () => {
+    const { tickAt } = archiveInTest(respondWith((hour) => (hour === 0 ? {} : null)));
+    expect(await tickAt(simulatedStart + 5_000)).toBe(hourMs - 5_000);
+    expect(await tickAt(simulatedStart + hourMs)).toBe(60_000);
+  });
+
+  it('repeats a failed request within the hour, and archives the failure once the hour is over', async () => {
+    let isUp = false;
+    const { tickAt, lines, gaps } = archiveInTest(respondWith((hour) => (hour === 1 && !isUp ? null : {})));
+    await tickAt(simulatedStart);
+    await tickAt(simulatedStart + hourMs);
+    expect(lines('days/2026-11-20/instruments.jsonl')).toHaveLength(1);
+    await tickAt(simulatedStart + 2 * hourMs);
+    isUp = true;
+    expect(lines('days/2026-11-20/instruments.jsonl')).toMatchObject([
+      { hour: '2026-11-20T00:00:00Z', status: 200 },
+      { hour: '2026-11-20T01:00:00Z', status: null, failure: 'unreachable' },
+      { hour: '2026-11-20T02:00:00Z', status: 200 },
+    ]);
+    expect(gaps('2026-11-20')).toContainEqual({
+      source: 'archive',
+      fact: 'instruments',
+      start: '2026-11-20T01:00:00Z',
+      end: '2026-11-20T02:00:00Z',
+      reason: 'unreachable',
+    });
+  });
+
+  it('withholds a body that contains an identity, with an alarm, and archives the others', async () => {
+    const findIdentity = (body: Uint8Array): string | null =>
+      Buffer.from(body).includes('coverage') ? 'a DID is at /facts' : null;
+    const { run, lines, messages } = archiveInTest({ findIdentity });
+    await run(1);
+    expect(lines('days/2026-11-20/labels-overview.jsonl')).toMatchObject([{ status: null, failure: 'withheld' }]);
+    expect(lines('days/2026-11-20/instruments.jsonl')).toMatchObject([{ status: 200 }]);
+    expect(messages.map(({ message }) => message)).toEqual([
+      'a published body contains an identity and is not archived',
+    ]);
+  });
+
+  it('archives nothing in a day that is closed, after its clock was set back', async () => {
+    const { run, tickAt, read, messages } = archiveInTest();
+    await run(73);
+    const before = read('days/2026-11-20/instruments.jsonl');
+    await tickAt(simulatedStart + 3 * hourMs);
+    expect(read('days/2026-11-20/instruments.jsonl')).toEqual(before);
+    expect(messages.map(({ message }) => message)).toContain(
+      'the clock is in a day that is closed: nothing is archived',
+    );
+  });
+});
+
+describe('a day', () => {
+  it('is closed 48 hours after its end, in a log that verifies', async () => {
+    const { run, verify, read } = archiveInTest();
+    await run(72);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 0, openDays: 3, keep: null });
+    await run(1, 72);
+    const report = await verify();
+    expect(report).toMatchObject({ findings: [], closedDays: 1, openDays: 3 });
+    expect(report.keep?.note).toContain('test.example/archive\n1\n');
+    expect(parseDay(read('days/2026-11-20/day.json'))).toMatchObject({ state: 'closed', reason: null });
+    expect(parseIndex(read('index.json'))?.days.map(({ day, state }) => [day, state])).toEqual([
+      ['2026-11-20', 'closed'],
+      ['2026-11-21', 'open'],
+      ['2026-11-22', 'open'],
+      ['2026-11-23', 'open'],
+    ]);
+  });
+
+  it('has revisions while it is open, each with the digest of its predecessor', async () => {
+    const { run, read } = archiveInTest();
+    await run(1);
+    const first = parseIndex(read('index.json'))?.days[0]?.sha256;
+    await run(1, 1);
+    expect(parseDay(read('days/2026-11-20/day.json'))).toMatchObject({
+      revision: 2,
+      previous: first,
+      reason: 'recent',
+    });
+  });
+
+  it('stays open with all later days while the operator holds the label facts', async () => {
+    const { run, read, verify } = archiveInTest(respondWith((hour) => ({ isHeld: hour >= 70 && hour < 100 })));
+    await run(99);
+    expect(parseDay(read('days/2026-11-20/day.json'))).toMatchObject({ state: 'open', reason: 'held' });
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 0 });
+    await run(2, 99);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 2 });
+  });
+
+  it('without any archived hour is closed too, and its manifest names every hour as missing', async () => {
+    const { run, restart, gaps, verify } = archiveInTest();
+    await run(2);
+    restart();
+    await run(1, 24 * 7);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 5, openDays: 3 });
+    expect(gaps('2026-11-22')).toContainEqual({
+      source: 'archive',
+      fact: 'labels-overview',
+      start: '2026-11-22T00:00:00Z',
+      end: '2026-11-23T00:00:00Z',
+      reason: 'not_archived',
+    });
+  });
+});
+
+describe('the gap manifest', () => {
+  it('names refused facts with the code of the refusal, and joins consecutive hours', async () => {
+    const { run, gaps } = archiveInTest(respondWith((hour) => ({ isHeld: hour >= 3 && hour < 6 })));
+    await run(25);
+    expect(gaps('2026-11-20')).toEqual([
+      {
+        source: 'publication',
+        fact: 'labels-overview',
+        start: '2026-11-20T03:00:00Z',
+        end: '2026-11-20T06:00:00Z',
+        reason: 'source_held',
+      },
+    ]);
+  });
+
+  it('contains label gaps of the day that only a later overview states, clipped to the day', async () => {
+    const gap = { start: '2026-11-20T23:30:00.500Z', end: '2026-11-21T00:30:00Z', reason: 'ingest_paused' };
+    const { run, gaps, verify } = archiveInTest(respondWith((hour) => ({ gaps: hour >= 24 ? [gap] : [] })));
+    await run(24);
+    expect(gaps('2026-11-20')).toEqual([]);
+    await run(49, 24);
+    const { reason } = gap;
+    expect(gaps('2026-11-20')).toEqual([
+      { source: 'labels', start: '2026-11-20T23:30:00.500Z', end: '2026-11-21T00:00:00.000Z', reason },
+    ]);
+    expect(gaps('2026-11-21')).toEqual([
+      { source: 'labels', start: '2026-11-21T00:00:00.000Z', end: '2026-11-21T00:30:00.000Z', reason },
+    ]);
+    expect((await verify()).findings).toEqual([]);
+  });
+
+  it('states how many seconds of a weather window were not observed', async () => {
+    const { run, gaps } = archiveInTest(respondWith((hour) => ({ observedSeconds: hour === 24 ? 86_000.25 : 86_400 })));
+    await run(26);
+    const start = new Date(simulatedStart + 5_000).toISOString();
+    const end = new Date(simulatedStart + dayMs + 5_000).toISOString();
+    expect(gaps('2026-11-20')).toEqual([
+      { source: 'weather', start, end, reason: 'not_observed', unobserved_seconds: 399.75 },
+    ]);
+  });
+});
+
+describe('a log', () => {
+  it('is not continued by an archive that is older than the last signed checkpoint', async () => {
+    const { run, content, restart, tickAt } = archiveInTest();
+    await run(73);
+    for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
+    restart();
+    await expect(tickAt(simulatedStart + 73 * hourMs)).rejects.toThrow(
+      'the log of the archive does not contain the 1 days that its key has signed',
+    );
+  });
+
+  it('is not continued with another key', async () => {
+    const { run, restart, tickAt } = archiveInTest();
+    await run(73);
+    restart(signerKey('test.example/archive', Buffer.alloc(32, 6)));
+    await expect(tickAt(simulatedStart + 73 * hourMs)).rejects.toThrow('was signed by another key');
+  });
+});

@@ -1,0 +1,175 @@
+import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
+import type { Log } from '../ops/log.ts';
+import { dayOf, hourMs, hourOf } from './days/calendar.ts';
+import { archivedFacts, type FactName, factNames, lineFileOf } from './days/facts.ts';
+import { type FailureReason, formatFailure, formatResponse, type ServedResponse } from './days/line.ts';
+import { pathOf } from './days/paths.ts';
+import type { FetchedFact } from './fetch-fact.ts';
+import type { ArchiveFiles } from './files/archive-files.ts';
+import { settleDays } from './settle.ts';
+import type { DayLog } from './signing/day-log.ts';
+
+/** Time until a failed request or write is repeated, in milliseconds. */
+const retryMs = 60_000;
+/** Maximum delay after the start of an hour, in milliseconds, so that archives do not send requests at the same time. */
+const spreadMs = 20_000;
+
+/** Dependencies of an archiver. */
+export interface ArchiverOptions {
+  readonly files: ArchiveFiles;
+  readonly dayLog: DayLog;
+  /** Text form of the key that signs the log. */
+  readonly key: string;
+  readonly fetchFact: (path: string) => Promise<FetchedFact>;
+  /** Returns the description of an identity in a body, without its content; null if it contains none. */
+  readonly findIdentity: (body: Uint8Array) => string | null;
+  /** Returns milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Returns a number in [0, 1). */
+  readonly random: () => number;
+  readonly log: Log;
+}
+
+/** Archives the published bodies once an hour. */
+export interface Archiver {
+  /**
+   * Archives the bodies of the current hour that are not archived yet, and keeps the days up to date. Resolves with the
+   * milliseconds until the next call. A file that cannot be written is logged, and written at a later call.
+   */
+  tick(): Promise<number>;
+}
+
+/** Creates an archiver. Nothing runs before the first call of `tick`. */
+export function createArchiver(options: ArchiverOptions): Archiver {
+  return new HourlyArchiver(options);
+}
+
+interface Failure {
+  readonly at: number;
+  readonly reason: FailureReason;
+}
+
+class HourlyArchiver implements Archiver {
+  readonly #options: ArchiverOptions;
+  /** Last archived hour of each fact; unknown before the file was read. */
+  readonly #archived = new Map<FactName, string>();
+  /** Last failure of each fact in the current hour. */
+  readonly #failures = new Map<FactName, Failure>();
+  #settledHour = '';
+  #isWritable = true;
+
+  constructor(options: ArchiverOptions) {
+    this.#options = options;
+  }
+
+  async tick(): Promise<number> {
+    const now = this.#options.clock();
+    const hour = hourOf(now);
+    // The lines of a file are in the order of their hours.
+    if (!this.#recordFailures(hour)) return retryMs;
+    let isComplete = true;
+    let hasNews = hour !== this.#settledHour;
+    const last = this.#options.dayLog.leaves().at(-1)?.day;
+    if (last !== undefined && dayOf(now) <= last) {
+      this.#options.log.warn('the clock is in a day that is closed: nothing is archived', { closed: last });
+      return retryMs;
+    }
+    for (const name of factNames) {
+      if (this.#lastHour(name, now) >= hour) continue;
+      const isArchived = await this.#archive(name);
+      isComplete &&= isArchived;
+      hasNews ||= isArchived;
+    }
+    if (hasNews && !this.#settle()) return retryMs;
+    this.#settledHour = hour;
+    return this.#delay(isComplete);
+  }
+
+  #delay(isComplete: boolean): number {
+    if (!isComplete) return retryMs;
+    const now = this.#options.clock();
+    return hourMs - (now % hourMs) + Math.floor(this.#options.random() * spreadMs);
+  }
+
+  /** Writes the lines of past hours without a response. Returns false if one could not be written. */
+  #recordFailures(hour: string): boolean {
+    for (const [name, { at, reason }] of this.#failures) {
+      if (hourOf(at) >= hour) continue;
+      if (!this.#append(name, at, formatFailure(archivedFacts[name], at, reason))) return false;
+      this.#failures.delete(name);
+    }
+    return true;
+  }
+
+  async #archive(name: FactName): Promise<boolean> {
+    const { clock, fetchFact, log } = this.#options;
+    const path = archivedFacts[name];
+    const at = clock();
+    const fetched = await fetchFact(path);
+    if (fetched.kind === 'failure') return this.#fail(name, at, fetched.failure);
+    const identity = this.#options.findIdentity(fetched.served.body);
+    if (identity !== null) {
+      log.error('a published body contains an identity and is not archived', { path, why: identity });
+      return this.#append(name, at, formatFailure(path, at, 'withheld'));
+    }
+    return this.#keep(name, at, fetched.served);
+  }
+
+  #keep(name: FactName, at: number, served: ServedResponse): boolean {
+    const line = formatResponse(archivedFacts[name], at, served);
+    return line === null ? this.#fail(name, at, 'unusable') : this.#append(name, at, line);
+  }
+
+  #fail(name: FactName, at: number, reason: FailureReason): false {
+    if (!this.#failures.has(name)) this.#options.log.warn('a fact cannot be archived yet', { fact: name, reason });
+    this.#failures.set(name, { at, reason });
+    return false;
+  }
+
+  #append(name: FactName, at: number, line: string): boolean {
+    const path = pathOf(dayOf(at), lineFileOf(name));
+    if (!this.#write(() => this.#options.files.append(path, Buffer.from(line)))) return false;
+    this.#archived.set(name, hourOf(at));
+    this.#failures.delete(name);
+    return true;
+  }
+
+  #settle(): boolean {
+    const { files, dayLog, key, clock, log } = this.#options;
+    const onDamage = (path: string): void =>
+      log.error('a file of the archive is damaged; its day stays open', { path });
+    return this.#write(() => settleDays({ files, log: dayLog, key, onDamage }, clock()));
+  }
+
+  /** Runs a step that writes. Returns false, and logs the first of several failures, if the system refuses it. */
+  #write(step: () => void): boolean {
+    const { log } = this.#options;
+    try {
+      step();
+    } catch (error) {
+      if (systemCode(error) === null || error instanceof OperatorError) throw error;
+      if (this.#isWritable) log.error('the archive cannot be written; trying again', { why: systemWords(error) });
+      this.#isWritable = false;
+      return false;
+    }
+    if (!this.#isWritable) log.info('the archive can be written again');
+    this.#isWritable = true;
+    return true;
+  }
+
+  /** Returns the last archived hour of a fact; an empty text if there is none today. */
+  #lastHour(name: FactName, now: number): string {
+    const known = this.#archived.get(name);
+    if (known !== undefined) return known;
+    const bytes = this.#options.files.read(pathOf(dayOf(now), lineFileOf(name)));
+    const hour = lastHourIn(bytes?.toString('utf8') ?? '');
+    this.#archived.set(name, hour);
+    return hour;
+  }
+}
+
+/** Returns the hour of the last whole line. */
+function lastHourIn(text: string): string {
+  const lines = text.slice(0, Math.max(0, text.lastIndexOf('\n'))).split('\n');
+  return /^\{"hour":"([^"]{20})"/.exec(lines.at(-1) ?? '')?.[1] ?? '';
+}

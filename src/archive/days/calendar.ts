@@ -1,0 +1,44 @@
+/** Days and hours of the archive, in UTC. Days have the form `2026-11-20`, hours `2026-11-20T13:00:00Z`. */
+
+/** Milliseconds of an hour. */
+export const hourMs = 3_600_000;
+/** Milliseconds of a day. */
+export const dayMs = 24 * hourMs;
+/** Time after the end of a day until it is closed, in milliseconds. */
+export const closeAfterMs = 48 * hourMs;
+
+/** Returns the hour that contains an instant. */
+export function hourOf(at: number): string {
+  return `${new Date(Math.floor(at / hourMs) * hourMs).toISOString().slice(0, 19)}Z`;
+}
+
+/** Returns the day that contains an instant. */
+export function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** Returns the start of a day, in milliseconds since 1970. */
+export function startOf(day: string): number {
+  return Date.parse(`${day}T00:00:00Z`);
+}
+
+/** Returns the day after a number of days. */
+export function addDays(day: string, count: number): string {
+  return dayOf(startOf(day) + count * dayMs);
+}
+
+/** Returns the instant from which a day is closed, in milliseconds since 1970. */
+export function closesAt(day: string): number {
+  return startOf(day) + dayMs + closeAfterMs;
+}
+
+/** Returns true for a text that is a day of the calendar. */
+export function isDay(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(startOf(text)) && dayOf(startOf(text)) === text;
+}
+
+/** Returns the hours of a day before an instant. */
+export function hoursOf(day: string, until = Number.POSITIVE_INFINITY): string[] {
+  const starts = Array.from({ length: 24 }, (_, hour) => startOf(day) + hour * hourMs);
+  return starts.filter((start) => start < until).map(hourOf);
+}

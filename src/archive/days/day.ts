@@ -1,0 +1,78 @@
+import { canonicalJson } from '../../contract/canonical.ts';
+import { isDay } from './calendar.ts';
+import { parsedObject } from './json.ts';
+
+/** Name of the file that lists the files of a day. */
+export const dayFile = 'day.json';
+/** Schema of that file. */
+export const daySchema = 'almanac.archive.day/v1';
+
+/** One file of a day. */
+export interface ListedFile {
+  readonly name: string;
+  readonly bytes: number;
+  /** SHA-256 in hexadecimal digits. */
+  readonly sha256: string;
+}
+
+/** Reasons for which a day is open. `held`: the operator withholds label facts. */
+export const openReasons = ['recent', 'held'] as const;
+
+/** The files of one day with their digests; each revision names the digest of its predecessor. */
+export interface DayRecord {
+  readonly day: string;
+  readonly state: 'open' | 'closed';
+  /** Null for a closed day. */
+  readonly reason: (typeof openReasons)[number] | null;
+  readonly revision: number;
+  readonly previous: string | null;
+  readonly files: readonly ListedFile[];
+}
+
+/** Returns the bytes of a day's record. */
+export function formatDay({ day, state, reason, revision, previous, files }: DayRecord): Buffer {
+  const record = {
+    schema: daySchema,
+    day,
+    state,
+    ...(reason === null ? {} : { reason }),
+    revision,
+    previous_sha256: previous,
+    files,
+  };
+  return Buffer.from(`${canonicalJson(record)}\n`);
+}
+
+/** Parses a day's record; null unless the bytes are exactly those that `formatDay` returns. */
+export function parseDay(bytes: Uint8Array): DayRecord | null {
+  const value = parsedObject(bytes);
+  if (value === null) return null;
+  const { day, state, reason = null, revision, previous_sha256: previous, files } = value;
+  if (typeof day !== 'string' || !isDay(day) || (state !== 'open' && state !== 'closed')) return null;
+  const known = openReasons.find((one) => one === reason) ?? null;
+  if (known !== reason || (state === 'open') !== (known !== null)) return null;
+  if (typeof revision !== 'number' || !Number.isSafeInteger(revision) || revision < 1) return null;
+  if (previous !== null && !isDigest(previous)) return null;
+  const listed: unknown[] = Array.isArray(files) ? files : [null];
+  const parsed = listed.map(parseFile).filter((file) => file !== null);
+  if (parsed.length !== listed.length) return null;
+  const record: DayRecord = { day, state, reason: known, revision, previous, files: parsed };
+  return formatDay(record).equals(bytes) ? record : null;
+}
+
+function parseFile(value: unknown): ListedFile | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const { name, bytes, sha256 } = value as Readonly<Record<string, unknown>>;
+  if (typeof name !== 'string' || !isFileName(name) || !isDigest(sha256)) return null;
+  return typeof bytes === 'number' && Number.isSafeInteger(bytes) && bytes >= 0 ? { name, bytes, sha256 } : null;
+}
+
+/** Returns true for the name of a day's file: it cannot lead out of its directory. */
+export function isFileName(name: string): boolean {
+  return /^[a-z][a-z0-9-]{0,63}\.(?:json|jsonl|csv)$/.test(name);
+}
+
+/** Returns true for a SHA-256 in hexadecimal digits. */
+export function isDigest(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
+}

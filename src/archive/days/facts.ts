@@ -1,0 +1,20 @@
+import { paths } from '../../contract/identifiers.ts';
+
+/** Published bodies that the archive keeps, by the name of their file: the paths below the address of the facts API. */
+export const archivedFacts = {
+  instruments: paths.instruments,
+  'labels-overview': paths.labelsOverview,
+  'weather-conditions': paths.weatherConditions,
+  'weather-metrics': paths.weatherMetrics,
+} as const;
+
+/** Name of an archived fact. */
+export type FactName = keyof typeof archivedFacts;
+
+/** Names of all archived facts. */
+export const factNames = Object.keys(archivedFacts) as FactName[];
+
+/** Returns the name of a fact's file in the directory of a day. */
+export function lineFileOf(name: FactName): string {
+  return `${name}.jsonl`;
+}

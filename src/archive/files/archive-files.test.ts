@@ -1,0 +1,34 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { openArchiveFiles } from './archive-files.ts';
+
+function folderInTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+describe('the files of an archive', () => {
+  it('lose the part of a line that a killed process left, before the next line is appended', () => {
+    const root = folderInTest();
+    const files = openArchiveFiles(root);
+    files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":1}\n'));
+    writeFileSync(join(root, 'days/2026-11-20/instruments.jsonl'), '{"hour":1}\n{"ho', { flag: 'w' });
+    files.append('days/2026-11-20/instruments.jsonl', Buffer.from('{"hour":2}\n'));
+    expect(files.read('days/2026-11-20/instruments.jsonl')?.toString('utf8')).toBe('{"hour":1}\n{"hour":2}\n');
+    writeFileSync(join(root, 'torn.jsonl'), 'x'.repeat(200_000));
+    files.repair('torn.jsonl');
+    expect(files.read('torn.jsonl')?.length).toBe(0);
+    expect(files.days()).toEqual(['2026-11-20']);
+  });
+
+  it('lose the temporary files of a killed process at the next start', () => {
+    const root = folderInTest();
+    openArchiveFiles(root).replace('days/2026-11-20/day.json', Buffer.from('{}\n'));
+    writeFileSync(join(root, 'days/2026-11-20/.day.json.0123456789ab.tmp'), '{');
+    openArchiveFiles(root);
+    expect(readdirSync(join(root, 'days/2026-11-20'))).toEqual(['day.json']);
+  });
+});

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { systemCode } from '../../ops/errors.ts';
+import { isDay } from '../days/calendar.ts';
+
+/** Files of an archive, by their paths below its directory. Every method throws the system's error on failure. */
+export interface ArchiveFiles {
+  /** Returns the bytes of a file; null if it does not exist. */
+  read(path: string): Buffer | null;
+  /** Appends a whole line durably; a failed or interrupted append leaves no part of the line for later readers. */
+  append(path: string, line: Uint8Array): void;
+  /** Removes the part of a line at the end of a file, which an interrupted append has left. */
+  repair(path: string): void;
+  /** Replaces a file atomically and durably. */
+  replace(path: string, bytes: Uint8Array): void;
+  /** Returns the days that have a directory, in their order. */
+  days(): string[];
+}
+
+const newline = 0x0a;
+const temporary = /^\..*\.tmp$/;
+
+/** Opens the files below a directory, which exists. Removes the temporary files of an earlier, killed process. */
+export function openArchiveFiles(root: string): ArchiveFiles {
+  sweep(root);
+  return {
+    read: (path) => readIfPresent(join(root, path)),
+    append: (path, line) => append(join(root, path), line),
+    repair: (path) => append(join(root, path), new Uint8Array()),
+    replace: (path, bytes) => replaceFile(join(root, path), bytes),
+    days: () => namesIn(join(root, 'days')).filter(isDay).sort(),
+  };
+}
+
+function readIfPresent(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(systemCode(error) ?? '')) return null;
+    throw error;
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function sweep(root: string): void {
+  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+    if (temporary.test(basename(name))) rmSync(join(root, name), { force: true });
+  }
+}
+
+function append(path: string, line: Uint8Array): void {
+  makeFolders(dirname(path));
+  const file = openSync(path, 'a+', 0o644);
+  try {
+    const { size } = fstatSync(file);
+    const whole = wholeBytes(file, size);
+    if (whole < size) ftruncateSync(file, whole);
+    try {
+      writeAll(file, line);
+      fdatasyncSync(file);
+    } catch (error) {
+      ftruncateSync(file, whole);
+      throw error;
+    }
+    if (size === 0) syncFolder(dirname(path));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Returns the length of the whole lines of a file: a killed process may have left part of a line. */
+function wholeBytes(file: number, size: number): number {
+  const chunk = Buffer.alloc(65_536);
+  for (let end = size; end > 0; ) {
+    const start = Math.max(0, end - chunk.length);
+    const count = readSync(file, chunk, 0, end - start, start);
+    const place = chunk.subarray(0, count).lastIndexOf(newline);
+    if (place >= 0) return start + place + 1;
+    end = start;
+  }
+  return 0;
+}
+
+function writeAll(file: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+/** Replaces a file atomically: a reader sees the old bytes or the new ones, also after a crash. */
+export function replaceFile(path: string, bytes: Uint8Array, mode = 0o644): void {
+  const folder = dirname(path);
+  makeFolders(folder);
+  const growing = join(folder, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    const file = openSync(growing, 'wx', mode);
+    try {
+      writeAll(file, bytes);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(growing, path);
+  } catch (error) {
+    rmSync(growing, { force: true });
+    throw error;
+  }
+  syncFolder(folder);
+}
+
+function makeFolders(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  const parent = dirname(folder);
+  if (parent !== folder) makeFolders(parent);
+  mkdirSync(folder);
+  syncFolder(parent);
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

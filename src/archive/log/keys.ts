@@ -1,0 +1,81 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { parseBase64 } from './base64.ts';
+
+/** Keys of signed notes (C2SP signed-note): Ed25519, with a name and an id that signature lines repeat. */
+
+/** Identifier of Ed25519 signatures in key ids and in encoded keys. */
+const ed25519 = 1;
+const keyBytes = 32;
+/** Beginnings of the DER encodings of Ed25519 keys (RFC 8410), which the 32 bytes of the key follow. */
+const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
+const signerLabel = 'PRIVATE+KEY+';
+
+/** A key that verifies signatures. */
+export interface VerifierKey {
+  readonly name: string;
+  /** Key id: 32 bits, the most significant byte first. */
+  readonly id: Buffer;
+  readonly publicKey: KeyObject;
+  /** Text form, in which a key is published: `NAME+ID+KEY`. */
+  readonly text: string;
+}
+
+/** A key that signs. */
+export interface SignerKey {
+  readonly verifier: VerifierKey;
+  readonly privateKey: KeyObject;
+  /** Text form, in which the key is kept in its file. */
+  readonly text: string;
+}
+
+/** Returns true for a key name: not empty, without spaces, control characters and plus signs. */
+export function isKeyName(name: string): boolean {
+  return name !== '' && name.length <= 255 && !/[\p{White_Space}\p{Cc}+]/u.test(name);
+}
+
+/** Creates a signing key from 32 random bytes. Throws RangeError if the name or the seed cannot be used. */
+export function signerKey(name: string, seed: Uint8Array): SignerKey {
+  if (!isKeyName(name) || seed.length !== keyBytes) throw new RangeError('a signing key has a name and 32 bytes');
+  const privateKey = createPrivateKey({ key: Buffer.concat([privatePrefix, seed]), format: 'der', type: 'pkcs8' });
+  const publicDer = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
+  const verifier = verifierKey(name, publicDer.subarray(publicPrefix.length));
+  const text = `${signerLabel}${name}+${verifier.id.toString('hex')}+${encoded(seed)}`;
+  return { verifier, privateKey, text };
+}
+
+/** Parses the text form of a signing key; null if it is not one, or if its id does not belong to it. */
+export function parseSignerKey(text: string): SignerKey | null {
+  if (!text.startsWith(signerLabel)) return null;
+  const parts = partsOf(text.slice(signerLabel.length));
+  if (!parts) return null;
+  const key = signerKey(parts.name, parts.bytes);
+  return key.text === text ? key : null;
+}
+
+/** Parses the text form of a verifying key; null if it is not one, or if its id does not belong to it. */
+export function parseVerifierKey(text: string): VerifierKey | null {
+  const parts = partsOf(text);
+  if (!parts) return null;
+  const key = verifierKey(parts.name, parts.bytes);
+  return key.text === text ? key : null;
+}
+
+function verifierKey(name: string, bytes: Uint8Array): VerifierKey {
+  const id = createHash('sha256').update(`${name}\n`).update(Buffer.of(ed25519)).update(bytes).digest().subarray(0, 4);
+  const publicKey = createPublicKey({ key: Buffer.concat([publicPrefix, bytes]), format: 'der', type: 'spki' });
+  return { name, id, publicKey, text: `${name}+${id.toString('hex')}+${encoded(bytes)}` };
+}
+
+function encoded(bytes: Uint8Array): string {
+  return Buffer.concat([Buffer.of(ed25519), bytes]).toString('base64');
+}
+
+/** Returns the name and the key of `NAME+ID+KEY`; the encoded key itself may contain plus signs. */
+function partsOf(text: string): { name: string; bytes: Buffer } | null {
+  const [name = '', id = '', ...rest] = text.split('+');
+  const bytes = parseBase64(rest.join('+'));
+  if (!isKeyName(name) || !/^[0-9a-f]{8}$/.test(id)) return null;
+  if (bytes?.length !== keyBytes + 1 || bytes[0] !== ed25519) return null;
+  return { name, bytes: bytes.subarray(1) };
+}

@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Merkle tree of RFC 6962, section 2.1, with SHA-256. A leaf and a node have different prefixes, so that no node can be
+ * presented as a leaf. Sizes and indices are safe integers.
+ */
+
+/** Length of a hash, in bytes. */
+export const hashBytes = 32;
+
+/** Returns the hash of an entry as a leaf. */
+export function leafHash(entry: Uint8Array): Buffer {
+  return createHash('sha256').update('\0').update(entry).digest();
+}
+
+/** Returns the hash of the node over two subtrees. */
+export function nodeHash(left: Uint8Array, right: Uint8Array): Buffer {
+  return createHash('sha256').update('\x01').update(left).update(right).digest();
+}
+
+/** Returns the Merkle Tree Hash of the leaves from `start` to `end`, exclusive; for no leaves, the hash of nothing. */
+export function treeHash(leaves: readonly Uint8Array[], start = 0, end = leaves.length): Buffer {
+  if (end <= start) return createHash('sha256').digest();
+  if (end - start === 1) return Buffer.from(leafAt(leaves, start));
+  const middle = start + largestPowerBelow(end - start);
+  return nodeHash(treeHash(leaves, start, middle), treeHash(leaves, middle, end));
+}
+
+function leafAt(leaves: readonly Uint8Array[], index: number): Uint8Array {
+  const leaf = leaves[index];
+  if (!leaf) throw new RangeError('the tree has no leaf at this index');
+  return leaf;
+}
+
+/** Returns the largest power of two that is less than `count`, which is at least 2. */
+function largestPowerBelow(count: number): number {
+  let power = 1;
+  while (power * 2 < count) power *= 2;
+  return power;
+}
+
+/** Returns the inclusion proof of the leaf at `index` in a tree of the given leaves (RFC 6962, section 2.1.1). */
+export function inclusionProof(leaves: readonly Uint8Array[], index: number): Buffer[] {
+  leafAt(leaves, index);
+  return pathTo(leaves, index, 0, leaves.length);
+}
+
+function pathTo(leaves: readonly Uint8Array[], index: number, start: number, end: number): Buffer[] {
+  if (end - start === 1) return [];
+  const middle = start + largestPowerBelow(end - start);
+  return index < middle
+    ? [...pathTo(leaves, index, start, middle), treeHash(leaves, middle, end)]
+    : [...pathTo(leaves, index, middle, end), treeHash(leaves, start, middle)];
+}
+
+/**
+ * Returns the proof that the tree of the first `oldSize` leaves is a prefix of the tree of all leaves (RFC 6962, section
+ * 2.1.2). It is empty for equal sizes, and for an empty tree, of which every tree is a continuation.
+ */
+export function consistencyProof(leaves: readonly Uint8Array[], oldSize: number): Buffer[] {
+  if (oldSize > leaves.length) throw new RangeError('the tree is smaller than its predecessor');
+  if (oldSize === 0 || oldSize === leaves.length) return [];
+  return subProof(leaves, oldSize, { start: 0, end: leaves.length, isWhole: true });
+}
+
+interface Subtree {
+  readonly start: number;
+  readonly end: number;
+  /** True while the old tree is a complete subtree of the new one, whose hash the verifier knows. */
+  readonly isWhole: boolean;
+}
+
+function subProof(leaves: readonly Uint8Array[], oldEnd: number, { start, end, isWhole }: Subtree): Buffer[] {
+  if (oldEnd === end) return isWhole ? [] : [treeHash(leaves, start, end)];
+  const middle = start + largestPowerBelow(end - start);
+  return oldEnd <= middle
+    ? [...subProof(leaves, oldEnd, { start, end: middle, isWhole }), treeHash(leaves, middle, end)]
+    : [...subProof(leaves, oldEnd, { start: middle, end, isWhole: false }), treeHash(leaves, start, middle)];
+}

@@ -1,0 +1,48 @@
+/**
+ * Kinds of findings of a verification, with their exit codes. The exit code of a verification is the highest one: a higher
+ * code casts more doubt on the publisher, a lower one on single files.
+ */
+export const verifyExitCodes = {
+  intact: 0,
+  missing: 2,
+  altered: 3,
+  malformed: 4,
+  gaps: 5,
+  order: 6,
+  log: 7,
+  signature: 8,
+  rollback: 9,
+  fork: 10,
+  key: 11,
+} as const;
+
+/** Kind of a finding. */
+export type FindingKind = Exclude<keyof typeof verifyExitCodes, 'intact'>;
+
+/** Meaning of each kind, for the help and the docs. */
+export const findingMeanings: Readonly<Record<FindingKind, string>> = {
+  missing: 'a file that the archive lists, or that its log requires, does not exist',
+  altered:
+    'a file does not match its digest in the record of the day, or the record does not match its leaf of the log',
+  malformed: 'a file is not of the format that its name states',
+  gaps: 'a gap manifest does not match the archived files',
+  order: 'the log contains a day twice, out of order, or before it was over, or omits a day',
+  log: 'the entries and tiles of the log do not have the root hash of its checkpoint',
+  signature: 'the checkpoint is damaged, or its signature is invalid',
+  rollback: 'the log contains fewer days than the kept checkpoint',
+  fork: 'the log does not continue the kept checkpoint: days were changed after they had been published',
+  key: 'another key than the given or kept one signed the log',
+};
+
+/** One difference between an archive and its promises. */
+export interface Finding {
+  readonly kind: FindingKind;
+  /** Path of the file below the archive. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Returns the exit code for findings: the highest one, 0 without findings. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  return Math.max(verifyExitCodes.intact, ...findings.map(({ kind }) => verifyExitCodes[kind]));
+}

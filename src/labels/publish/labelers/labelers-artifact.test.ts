@@ -1,0 +1,244 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { windowStore } from '../../../../harness/labels/window-store.ts';
+import { rosterRow } from '../../../../harness/store/roster-row.ts';
+import {
+  checkLabeler,
+  checkLabelersHeader,
+  type LabelerLine,
+  maxLabelerLineBytes,
+} from '../../../artifact/labelers.ts';
+import type { RosterRow } from '../../../store/roster.ts';
+import { day, hour, micros, minute } from '../../../store/time.ts';
+import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts';
+import { WindowReader } from '../window/window-reader.ts';
+import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
+import { type LineInputs, labelerLine } from './labeler-line.ts';
+import { listLabelers, makeLabelers } from './labelers-artifact.ts';
+import { type ListingContext, listedLabeler } from './listed-labeler.ts';
+
+const start = 20_000 * day;
+const now = micros(start + 40 * day + 12 * hour);
+const window = { start: micros(now - 30 * day), end: now };
+const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
+const context = { window, waits: () => false, isPaused: () => false, deniedSince: () => null };
+
+/** Returns a labeler that was read throughout the window, with changes. */
+function labelerOf(changes: Partial<RosterRow> = {}, over: Partial<KnownLabeler> = {}): KnownLabeler {
+  const times = { firstAsked: micros(start), firstAnswered: micros(start), lastAnswered: now, completeThrough: now };
+  return Object.assign(labelerFromRow(rosterRow(did, { ...times, ...changes }), null), over);
+}
+
+/** Makes the lines of labelers from rows. */
+async function linesOf(labelers: readonly KnownLabeler[], rows: readonly { labeler: string; at: number }[]) {
+  const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows }))).read(now, 30);
+  const inputs = {
+    ...context,
+    origin: 'simulated' as const,
+    labelers,
+    failed: (_: string, error: unknown) => {
+      throw error;
+    },
+  };
+  const files = await makeLabelers(
+    listLabelers(reading, inputs),
+    new DefinitionCache({ definitions: async () => [] }),
+    inputs,
+  );
+  const all: string[] = [];
+  for await (const text of files.labelers) all.push(text);
+  const [head, ...texts] = all;
+  const header = checkLabelersHeader(JSON.parse(head ?? ''));
+  expect(header.ok).toBe(true);
+  return texts.map((text) => {
+    const line = checkLabeler(JSON.parse(text));
+    if (!line.ok) throw new Error(`${line.pointer} ${line.why}`);
+    return line.value;
+  });
+}
+
+test('a labeler without rows has zero events on the days that were read, and unknown events on others', async () => {
+  const [line] = await linesOf([labelerOf({ firstAnswered: micros(now - 2 * day) })], []);
+  expect(line?.days.slice(0, 28)).toEqual(Array.from({ length: 28 }, () => [null, null, 0]));
+  expect(line?.days.slice(28)).toEqual([
+    [0, 0, 0.5],
+    [0, 0, 1],
+    [0, 0, 1],
+  ]);
+  expect(line).toMatchObject({
+    last_row: null,
+    events: { window: 0, week: 0, day: 0 },
+    signatures: null,
+    delay_ms: null,
+  });
+});
+
+test('observed events of a day are published even if the whole day is in a gap', async () => {
+  const at = now - 5 * day;
+  const [line] = await linesOf([labelerOf({ firstAnswered: micros(now - day) })], [{ labeler: did, at }]);
+  expect(line?.days[25]).toEqual([1, 0, 0]);
+  expect(line?.last_row).toBe(new Date(Math.floor(at / minute) * 60_000).toISOString());
+});
+
+test('rows of a labeler that is no longer in the roster are listed', async () => {
+  const [line] = await linesOf([], [{ labeler: did, at: now - hour }]);
+  expect(line).toMatchObject({
+    did,
+    state: 'departed',
+    enrolled: false,
+    found_by: [],
+    events: { window: 1, week: 1, day: 1 },
+  });
+});
+
+test('a labeler is listed if it was enrolled in the window', async () => {
+  const never = { firstAnswered: null, lastAnswered: null, completeThrough: null, state: 'unavailable' };
+  const listed = async (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}) =>
+    (await linesOf([labelerOf({ ...never, ...changes }, over)], [])).map(({ state }) => state);
+  expect(await listed({ firstAsked: null })).toEqual(['unavailable']);
+  expect(await listed({ firstAsked: null }, { resolutionStatus: 'no_labeler' })).toEqual([]);
+  expect(await listed({ firstAsked: micros(now - 2 * day) })).toEqual(['departed']);
+  expect(await listed({ firstAsked: micros(window.start - 2 * day) })).toEqual([]);
+});
+
+test('the states denied and departed and the problems come from the roster', () => {
+  const of = (changes: Partial<RosterRow>, over: Partial<KnownLabeler> = {}, more: Partial<ListingContext> = {}) => {
+    const { state, problem, enrolled } = listedLabeler(labelerOf(changes, over), { ...context, ...more });
+    return [state, problem, enrolled];
+  };
+  expect(of({})).toEqual(['established', null, true]);
+  expect(of({}, { denied: true })).toEqual(['denied', 'denied_by_operator', false]);
+  expect(of({}, { resolutionStatus: 'no_labeler' })).toEqual(['departed', 'no_labeler_service', false]);
+  expect(of({ state: 'refused' }, { resolutionStatus: 'bad_endpoint' })).toEqual([
+    'refused',
+    'endpoint_not_public',
+    true,
+  ]);
+  expect(of({ state: 'undated_only' })).toEqual(['undated_only', 'labels_undated', true]);
+  expect(of({ state: 'cursor_order_unverified' })).toEqual(['cursor_order_unverified', 'order_unverified', true]);
+  expect(of({ state: 'unavailable' })).toEqual(['unavailable', 'unknown', true]);
+  expect(of({}, {}, { isPaused: () => true })).toEqual(['established', 'share_exceeded', true]);
+  expect(of({}, {}, { waits: () => true })).toEqual(['departed', 'unknown', false]);
+});
+
+test('a problem of the last attempt is published until an attempt succeeds', () => {
+  const labeler = labelerOf();
+  labeler.tracker.apply({ kind: 'failed', now, fault: 'refusing', problem: 'authentication_required' });
+  expect(listedLabeler(labeler, context)).toMatchObject({
+    state: 'refused',
+    problem: 'authentication_required',
+    readBy: null,
+  });
+  labeler.tracker.apply({ kind: 'answered', now, dated: 1, undated: 0, live: false });
+  labeler.tracker.apply({ kind: 'pages_read' });
+  expect(listedLabeler(labeler, context)).toMatchObject({ state: 'established', problem: null, readBy: 'pages' });
+});
+
+test('a handle is published only if it is a handle and no other identity', async () => {
+  const handleOf = async (name: string) => {
+    const [line] = await linesOf([labelerOf({}, { handle: name, handleConfirmed: true })], []);
+    return [line?.handle ?? null, line?.handle_withheld];
+  };
+  expect(await handleOf('mod.example.com')).toEqual([{ name: 'mod.example.com', confirmed: true }, undefined]);
+  expect(await handleOf('did:plc:ewvi7nxzyoun6zhxrhs64oiz')).toEqual([null, 'privacy']);
+  expect(await handleOf('MOD example')).toEqual([null, 'privacy']);
+});
+
+/** Input of the longest possible line. */
+function worst(over: Partial<LineInputs> = {}): LineInputs {
+  const handle = `${'a'.repeat(60)}.`.repeat(4).slice(0, 249);
+  const labeler = labelerOf({}, { handle: `${handle}.com`, handleConfirmed: false });
+  const count = { applied: 1_999_999, removed: 1_999_999, repeats: 1_999_999, hours: 0 };
+  const values = Array.from({ length: 200 }, (_, i) => ({
+    value: `${'v'.repeat(20)}-${'abcdefghij'[i % 10]}${'abcdefghijklmnopqrst'[Math.floor(i / 10)]}`,
+    first_defined: '2026-01-01',
+    last_defined: '2026-02-01',
+  }));
+  return {
+    labeler: {
+      ...listedLabeler(labeler, context),
+      did: `did:web:${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`,
+    },
+    days: Array.from({ length: 31 }, () => count),
+    shares: Array.from({ length: 31 }, () => 0.1234),
+    unread: Array.from({ length: 500 }, (_, i) => ({
+      start: micros(window.start + i * hour),
+      end: micros(window.start + (i + 0.5) * hour),
+      reason: 'source_unavailable' as const,
+    })),
+    ...{ week: 99_999_999, day: 99_999_999, lastRow: now },
+    definitions: { values, omitted: 60_000, line: null } satisfies LabelerDefinitions,
+    counters: {
+      labeler: did,
+      verdicts: {
+        verified: 99_999_999,
+        verified_earlier_key: 99_999_999,
+        invalid: 99_999_999,
+        unsigned: 99_999_999,
+        unverified: 99_999_999,
+      },
+      values: values.map(({ value }, i) => ({ value, applied: 99_999_000 + i, removed: 0 })),
+      others: { applied: 99_999_999, removed: 0 },
+      delays: [99_999_999],
+    },
+    ...over,
+  };
+}
+
+test('the longest line has at most 3,000 bytes, and gaps that do not fit are merged', () => {
+  const text = labelerLine(worst());
+  const line = JSON.parse(text) as LabelerLine;
+  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxLabelerLineBytes);
+  expect(line.gap_overflow).toBe(true);
+  expect(line.gaps.at(0)?.start).toBe(new Date(window.start / 1000).toISOString());
+  expect(line.values.length + line.values_omitted).toBe(60_200);
+});
+
+test('values are listed by count until the line is full, and all other events are undeclared', () => {
+  const inputs = worst({
+    unread: [],
+    labeler: listedLabeler(labelerOf(), context),
+    definitions: { ...worst().definitions, omitted: 0 },
+  });
+  const text = labelerLine(inputs);
+  const line = JSON.parse(text) as LabelerLine;
+  expect(Buffer.byteLength(text)).toBeGreaterThan(maxLabelerLineBytes - 250);
+  expect(line.values[0]).toMatchObject({ events: 99_999_199 });
+  const listed = line.values.reduce((sum, { events }) => sum + Number(events), 0);
+  const all = Array.from({ length: 200 }, (_, i) => 99_999_000 + i).reduce((sum, count) => sum + count, 99_999_999);
+  expect(listed + Number(line.undeclared)).toBe(all);
+  expect(line.values_omitted).toBe(200 - line.values.length);
+});
+
+test('lines of any counts and gaps stay within the maximum', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.integer({ min: 0, max: 20_000_000 }), { minLength: 31, maxLength: 31 }),
+      fc.integer({ min: 0, max: 40 }),
+      fc.integer({ min: 0, max: 200 }),
+      fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 200 }),
+      (counts, gaps, values, events) => {
+        const inputs = worst();
+        const own = inputs.definitions.values.slice(0, values);
+        const counted = own.map(({ value }, i) => ({ value, applied: events[i] ?? 0, removed: 0 }));
+        const text = labelerLine({
+          ...inputs,
+          days: counts.map((applied) => ({ applied, removed: 0, repeats: 0, hours: 0 })),
+          unread: inputs.unread.slice(0, gaps),
+          definitions: { ...noDefinitions, values: own },
+          counters: inputs.counters && { ...inputs.counters, values: counted },
+        });
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxLabelerLineBytes);
+        const line = JSON.parse(text) as LabelerLine;
+        const small = line.values.filter(({ events: count }) => count === 'fewer_than_5').map(({ value }) => value);
+        expect(small).toEqual(small.toSorted());
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('no value, verdict or delay is counted before the counters begin', () => {
+  const line = JSON.parse(labelerLine(worst({ counters: null }))) as LabelerLine;
+  expect([line.signatures, line.undeclared, line.delay_ms, line.values[0]?.events]).toEqual([null, null, null, null]);
+});

@@ -1,0 +1,87 @@
+import { readFileSync, statSync } from 'node:fs';
+import { replaceFile } from '../../archive/files/archive-files.ts';
+import { parseVerifierKey, type VerifierKey } from '../../archive/log/keys.ts';
+import { maxNoteBytes } from '../../archive/log/note.ts';
+import { type ArchiveReader, directoryReader, urlReader } from '../../archive/verify/archive-reader.ts';
+import { exitCodeOf } from '../../archive/verify/finding.ts';
+import { type KeptCheckpoint, type VerifyReport, verifyArchive } from '../../archive/verify/verify.ts';
+import { httpSchemes } from '../../input/url.ts';
+import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import type { Values } from '../../ops/setting.ts';
+import type { CommandContext } from '../command.ts';
+import { userAgentFor } from '../contact-setting.ts';
+import { operatorUrl } from '../operator-url.ts';
+import type { archiveSettings } from './archive-settings.ts';
+
+type ArchiveValues = Values<typeof archiveSettings>;
+
+const requestTimeoutMs = 30_000;
+
+/** `almanac archive verify URL-or-DIR`: resolves with the exit code of the gravest finding. */
+export async function verify(place: string, values: ArchiveValues, print: CommandContext['print']): Promise<number> {
+  const key = values.key === null ? null : keyOf(values.key);
+  const kept = values.checkpoint === null ? null : readKept(values.checkpoint);
+  const report = await verifyArchive({ reader: readerOf(place, values), key, kept, now: Date.now() });
+  if (values.checkpoint !== null && report.keep) writeKept(values.checkpoint, report.keep);
+  const { keep: _, ...shown } = report;
+  if (values.json) print(JSON.stringify(shown, null, 2));
+  else for (const line of describe(report)) print(line);
+  return exitCodeOf(report.findings);
+}
+
+function keyOf(text: string): VerifierKey {
+  const key = parseVerifierKey(text);
+  if (!key) throw new OperatorError('--key requires a public key, as index.json of the archive states it');
+  return key;
+}
+
+function readerOf(place: string, values: ArchiveValues): ArchiveReader {
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
+    const base = operatorUrl('archive', place, { schemes: httpSchemes }).href.replace(/\/+$/, '');
+    return urlReader({ base, fetch: globalThis.fetch, userAgent: userAgentFor(values), timeoutMs: requestTimeoutMs });
+  }
+  if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new OperatorError(`no such directory: ${place}`);
+  }
+  return directoryReader(place);
+}
+
+function readKept(path: string): KeptCheckpoint | null {
+  const refused = (why: string): OperatorError => new OperatorError(`cannot use the checkpoint file ${path}: ${why}`);
+  try {
+    if (statSync(path).size > maxNoteBytes) throw refused('it is too large');
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof value === 'object' && value !== null && 'key' in value && 'note' in value) {
+      const { key, note } = value;
+      if (typeof key === 'string' && typeof note === 'string' && parseVerifierKey(key)) return { key, note };
+    }
+    throw refused('it was not written by a verification');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null;
+    if (error instanceof SyntaxError) throw refused('it was not written by a verification');
+    if (error instanceof OperatorError) throw error;
+    throw refused(systemWords(error));
+  }
+}
+
+function writeKept(path: string, kept: KeptCheckpoint): void {
+  try {
+    replaceFile(path, Buffer.from(`${JSON.stringify(kept, null, 1)}\n`));
+  } catch (error) {
+    throw new OperatorError(`cannot write the checkpoint file ${path}: ${systemWords(error)}`);
+  }
+}
+
+function describe({ findings, closedDays, openDays, isFirstContact, key }: VerifyReport): string[] {
+  const contact = isFirstContact
+    ? `warning: first contact: the archive itself names its key ${key ?? ''}; compare it with one from another place, or keep the checkpoint with --checkpoint`
+    : `key ${key ?? ''}`;
+  return [
+    ...findings.map(({ kind, path, message }) => `${kind}: ${path}: ${message}`),
+    `${closedDays} closed days, ${openDays} open days`,
+    contact,
+    findings.length === 0
+      ? 'intact: these bytes were published; this does not prove that they are true'
+      : `${findings.length} findings`,
+  ];
+}

@@ -1,0 +1,149 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type SimulatedArchive, simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
+import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { until } from '../../harness/process/until.ts';
+import { signerKey } from '../../src/archive/log/keys.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+
+function folderInTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function factsInTest(): Promise<string> {
+  const folder = artifactFolderInTest();
+  writeFileSync(join(folder, artifactNames.labels), JSON.stringify(youngArtifact('recent')));
+  writeFileSync(join(folder, artifactNames.weather), JSON.stringify(youngArtifact('weather')));
+  return (await startProgramInTest(['facts', '--port', '0', '--artifacts', folder]).listening()).url;
+}
+
+function writeArchive(folder: string, { content }: SimulatedArchive): void {
+  for (const [path, bytes] of content) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  }
+}
+
+/** Returns the archived lines below a directory, by file name. */
+function archivedLines(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'));
+  return Object.fromEntries(names.map((name) => [name.split('/').at(-1), readFileSync(join(folder, name), 'utf8')]));
+}
+
+describe('almanac archive', () => {
+  it('archives the responses of a facts service byte for byte, and continues after a kill without repeating an hour', async () => {
+    const [url, archive] = [await factsInTest(), join(folderInTest(), 'archive')];
+    const args = ['archive', '--facts', url, '--archive', archive];
+    const first = startProgramInTest(args);
+    await first.line(/^almanac archive writing to /);
+    await until(
+      'the index exists',
+      () => statSync(join(archive, 'index.json'), { throwIfNoEntry: false }) !== undefined,
+    );
+    const lines = archivedLines(archive);
+    expect(Object.keys(lines).sort()).toEqual([
+      'instruments.jsonl',
+      'labels-overview.jsonl',
+      'weather-conditions.jsonl',
+      'weather-metrics.jsonl',
+    ]);
+    const line = JSON.parse(lines['weather-metrics.jsonl']?.split('\n')[0] ?? '') as { status: number; body: object };
+    expect(line).toMatchObject({ status: 200, body: { contract: 'atproto.facts.weather.metrics/v1' } });
+    expect(statSync(`${archive}.key`).mode & 0o777).toBe(0o600);
+    expect(readdirSync(archive, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('key'))).toEqual(
+      [],
+    );
+    await first.kill();
+    const second = startProgramInTest(args);
+    await second.line(/^almanac archive writing to /);
+    expect(await second.stop()).toBe(0);
+    const kept = archivedLines(archive);
+    for (const [name, text] of Object.entries(lines)) expect(kept[name]?.startsWith(text), name).toBe(true);
+    const verified = startProgramInTest(['archive', 'verify', archive]);
+    expect(await verified.ended()).toBe(0);
+    expect(verified.stdout.join('\n')).toContain('warning: first contact');
+  });
+
+  it('is refused in a directory in which another one runs', async () => {
+    const [url, archive] = [await factsInTest(), join(folderInTest(), 'archive')];
+    const args = ['archive', '--facts', url, '--archive', archive];
+    await startProgramInTest(args).line(/^almanac archive writing to /);
+    const second = startProgramInTest(args);
+    expect(await second.ended()).toBe(1);
+    expect(second.stderr.join()).toContain('another process archives there; stop it first');
+  });
+});
+
+describe('almanac up --archive', () => {
+  it('archives what its own facts API publishes, refusals included, and stops with the other parts', async () => {
+    const folder = folderInTest();
+    const archive = join(folder, 'archive');
+    const up = ['up', '--data', folder, '--port', '0', '--account-port', '0', '--archive', archive];
+    const nowhere = 'http://127.0.0.1:1';
+    const env = {
+      ALMANAC_JETSTREAM: 'ws://127.0.0.1:1/subscribe',
+      ALMANAC_ALLOW_LOOPBACK: 'true',
+      ALMANAC_PLC: nowhere,
+      ALMANAC_RELAY: nowhere,
+    };
+    const program = startProgramInTest(up, { env });
+    await until(
+      'the index exists',
+      () => statSync(join(archive, 'index.json'), { throwIfNoEntry: false }) !== undefined,
+    );
+    const overview = archivedLines(archive)['labels-overview.jsonl'] ?? '';
+    expect([200, 503]).toContain((JSON.parse(overview.split('\n')[0] ?? '') as { status: number }).status);
+    expect(await program.stop()).toBe(0);
+    expect(await startProgramInTest(['archive', 'verify', archive]).ended()).toBe(0);
+  });
+});
+
+describe('almanac archive verify', () => {
+  it('verifies a directory and a URL, keeps the checkpoint, and reports a fork with its exit code', async () => {
+    const folder = folderInTest();
+    const [root, kept] = [join(folder, 'archive'), join(folder, 'kept.json')];
+    const archive = simulateArchive();
+    await archive.run(74);
+    writeArchive(root, archive);
+    const server = createServer((request, response) => {
+      const path = join(root, request.url ?? '');
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) response.writeHead(404).end();
+      else response.end(readFileSync(path));
+    });
+    const url = `http://127.0.0.1:${(await listenForTest(server)).port}`;
+    // The simulated days may be in the future of this machine's clock, which the check of the order reports.
+    const verify = async (place: string, ...more: string[]) => {
+      const program = startProgramInTest(['archive', 'verify', place, '--json', ...more]);
+      const code = await program.ended();
+      return { code, report: JSON.parse(program.stdout.join('\n')) as { findings: { kind: string }[] } };
+    };
+    const kinds = async (place: string, ...more: string[]) => {
+      const { report } = await verify(place, ...more);
+      return [...new Set(report.findings.map(({ kind }) => kind))].filter((kind) => kind !== 'order');
+    };
+    expect(await kinds(root, '--key', simulatedKey.verifier.text)).toEqual([]);
+    expect(await kinds(url)).toEqual([]);
+    const note = archive.content.get('log/checkpoint')?.toString('utf8');
+    writeFileSync(kept, JSON.stringify({ key: simulatedKey.verifier.text, note }));
+    expect(await kinds(url, '--checkpoint', kept)).toEqual([]);
+    const other = signerKey('test.example/archive', Buffer.alloc(32, 6));
+    const { code, report } = await verify(url, '--key', other.verifier.text);
+    expect(report.findings.map(({ kind }) => kind)).toContain('key');
+    expect(code).toBe(11);
+    rmSync(join(root, 'log'), { recursive: true });
+    expect((await verify(root, '--checkpoint', kept)).code).toBe(9);
+  });
+
+  it('exits with 1 for a directory that does not exist, and for a text that is not a key', async () => {
+    const folder = folderInTest();
+    expect(await startProgramInTest(['archive', 'verify', join(folder, 'no')]).ended()).toBe(1);
+    expect(await startProgramInTest(['archive', 'verify', folder, '--key', 'abc']).ended()).toBe(1);
+  });
+});

@@ -1,0 +1,129 @@
+import { spawnSync } from 'node:child_process';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { pythonClient, runsPython } from '../../harness/packages/python.ts';
+import { AnswerError, createFactsClient, FactsError } from '../../src/client/index.ts';
+import { canonicalJson } from '../../src/contract/canonical.ts';
+
+/** Compares the clients of both languages over random sequences of responses. */
+
+interface Step {
+  /** Seconds by which the clock advances before the call. */
+  readonly advance: number;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const noon = Date.UTC(2026, 10, 20, 12) / 1000;
+const contract = 'atproto.facts.weather.metrics/v1';
+
+const times = ['12:00:00.000Z', '12:00:00Z', '12:00:00.5Z', '12:00:00.123456Z', '12:00:30+00:00', '11:59:59.999Z'];
+const fact = fc.record({
+  contract: fc.constantFrom(contract, contract, contract, contract, 'x/v2'),
+  generated_at: fc.constantFrom(...times.map((time) => `2026-11-20T${time}`), 'yesterday', null),
+  age_seconds: fc.constantFrom(0, 30, 30, -5, null),
+  provenance: fc.constantFrom({ source_endpoint: 'a' }, { source_endpoint: 'a' }, { source_endpoint: 'b' }, {}),
+  facts: fc.constantFrom({}, { acquisition: { generation_id: 'g' } }),
+});
+const refusal = fc.record({
+  error: fc.record(
+    {
+      code: fc.constantFrom('source_held', 'a_later_code', 7),
+      message: fc.constantFrom('Held.', null),
+      freshness: fc.constantFrom({ state: 'held' }, { state: 1 }, [], null),
+    },
+    { requiredKeys: ['code'] },
+  ),
+});
+const body = fc.oneof(
+  { weight: 6, arbitrary: fact.map((value) => JSON.stringify(value)) },
+  { weight: 3, arbitrary: refusal.map((value) => JSON.stringify(value)) },
+  { weight: 1, arbitrary: fc.constantFrom('', '[]', 'null', '{', '<h1>', '{"error":1}', '{"contract":NaN}', '"text"') },
+);
+const controls = ['max-age=60', 'public, MAX-AGE=5', 'no-store, max-age=60', 'max-age=60, no-cache', 'max-age=-1'];
+const oddControls = ['max-age= 7', 'max-age="60"', 'max-age=9999999', 'private', 'max-age=1, max-age=60', ','];
+const waits = [
+  '30',
+  '0',
+  '-3',
+  '1.5',
+  '99999',
+  'soon',
+  '',
+  'Fri, 20 Nov 2026 12:01:00 GMT',
+  'Fri, 20 Nov 2026 11:00:00 GMT',
+];
+const headers = fc.record(
+  {
+    'cache-control': fc.constantFrom(...controls, ...oddControls),
+    age: fc.constantFrom('5', ' 59 ', '-1', '1.5', '99999', 'x'),
+    etag: fc.constantFrom('W/"a"', 'W/"b"', '"c"'),
+    'retry-after': fc.constantFrom(...waits),
+  },
+  { requiredKeys: [] },
+);
+const step: fc.Arbitrary<Step> = fc
+  .record({
+    advance: fc.constantFrom(0, 1, 4, 30, 60, 899, 901, 4000, -10),
+    status: fc.constantFrom(200, 200, 200, 200, 304, 304, 503, 429, 404, 500),
+    headers,
+    body,
+  })
+  // A 304 has no body.
+  .map((next) => (next.status === 304 ? { ...next, body: '' } : next));
+
+async function replay(steps: readonly Step[]) {
+  let now = noon;
+  let sent: (string | null)[] = [];
+  let current: Step | undefined;
+  const client = createFactsClient('http://a.example/base/', {
+    now: () => now * 1000,
+    fetch: async (_url, init) => {
+      sent.push(new Headers(init?.headers).get('If-None-Match'));
+      const { status, headers, body } = current ?? { status: 500, headers: {}, body: '' };
+      return new Response(body || null, { status, headers });
+    },
+  });
+  const trace: { outcome: unknown[]; sent: (string | null)[] }[] = [];
+  for (const next of steps) {
+    now += next.advance;
+    [current, sent] = [next, []];
+    const outcome = await client.weatherMetrics().then(
+      ({ via, value, receivedAt, confirmedAt }) => [via, canonicalJson(value), receivedAt / 1000, confirmedAt / 1000],
+      (error: unknown) => {
+        if (error instanceof FactsError) {
+          const { name, status, code, message, retryAfterSeconds, freshness } = error;
+          return [name, status, code, message, retryAfterSeconds, freshness?.state ?? null];
+        }
+        if (error instanceof AnswerError) return [error.name, error.status, error.message, error.retryAfterSeconds];
+        throw error;
+      },
+    );
+    trace.push({ outcome, sent });
+  }
+  return trace;
+}
+
+describe.skipIf(!runsPython)('the clients in TypeScript and Python', () => {
+  it('return, send and raise the same for any sequence of responses', async () => {
+    const sequences = fc.sample(fc.array(step, { minLength: 1, maxLength: 12 }), { numRuns: 1000 });
+    const { stdout, stderr } = spawnSync('python3', ['-m', 'tests.replay'], {
+      cwd: pythonClient,
+      env: { PATH: process.env.PATH ?? '', PYTHONDONTWRITEBYTECODE: '1' },
+      input: JSON.stringify({ noon, sequences }),
+      encoding: 'utf8',
+      maxBuffer: 256 * 1024 * 1024,
+    });
+    expect(stderr).toBe('');
+    const replayed = JSON.parse(stdout) as unknown[];
+    const seen = new Set<unknown>();
+    for (const [index, steps] of sequences.entries()) {
+      const expected = await replay(steps);
+      for (const { outcome } of expected) seen.add(outcome[0]);
+      expect(replayed[index], JSON.stringify(steps)).toEqual(expected);
+    }
+    const outcomes = ['AnswerError', 'FactsError', 'fetched', 'kept', 'kept_newer', 'revalidated'];
+    expect([...seen].sort()).toEqual(outcomes);
+  });
+});

@@ -1,0 +1,143 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
+import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
+import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+
+/** Directory for screenshots; none by default. */
+const shots = process.env.ALMANAC_SHOTS;
+const base = '/atproto';
+const maxFirstLoadBytes = 50_000;
+
+describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
+  const folder = artifactFolder();
+  const fixture = labelerFixture({ count: 5_000, seed: 11 });
+  const failing = fixture.labelers.find(({ problem }) => problem === 'authentication_required');
+  const busy = fixture.labelers.find(({ gaps, state }) => gaps.length > 1 && state === 'established');
+  let browser: Browser;
+  let program: Server;
+
+  beforeAll(async () => {
+    if (shots !== undefined) mkdirSync(shots, { recursive: true });
+    putLabelers(folder, fixture);
+    program = await startServer(['facts', '--port', '0', '--artifacts', folder.path, '--base-path', base]);
+    await until('the labelers are read', async () => (await fetch(`${program.url}/labelers.json`)).status === 200);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+    folder.remove();
+  });
+
+  async function open(path: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => complaints.push(message.text()));
+    await page.goto(`${program.url}${path}`);
+    return { page, complaints, close: () => context.close() };
+  }
+
+  const pages = (): [string, string][] => [
+    ['list', '/labelers'],
+    ['search', '/labelers?q=labeler-1&sort=name&page=2'],
+    ['busy', `/labelers/${busy?.did}`],
+    ['failing', `/labelers/${failing?.did}`],
+  ];
+
+  it('have no violations and no overflow from 320 to 1280 px, light and dark', { timeout: 120_000 }, async () => {
+    for (const [name, path] of pages()) {
+      const { page, complaints, close } = await open(path);
+      for (const [width, colorScheme] of [
+        [320, 'light'],
+        [480, 'light'],
+        [768, 'light'],
+        [1280, 'dark'],
+      ] as const) {
+        const place = `${name} ${width} ${colorScheme}`;
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), place).toBeLessThanOrEqual(width);
+        if (width === 320 || width === 1280) expect(await violations(page), place).toEqual([]);
+        if (shots !== undefined) await page.screenshot({ path: join(shots, `${place}.png`) });
+      }
+      expect(complaints, name).toEqual([]);
+      await close();
+    }
+  });
+
+  it('contain no script and no inline style', async () => {
+    for (const [name, path] of pages()) {
+      const html = await (await fetch(`${program.url}${path}`)).text();
+      expect(html, name).not.toMatch(/<script|<style| style=/);
+    }
+  });
+
+  it('search, filter and sort without scripts, by keyboard alone', async () => {
+    const { page, close } = await open('/labelers', { javaScriptEnabled: false });
+    await page.locator('#q').focus();
+    await page.keyboard.type('labeler-42.');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/q=labeler-42/);
+    expect(await page.locator('tbody tr').count()).toBe(1);
+    await page.locator('tbody a').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/labelers\/did:plc:/);
+    expect(await page.locator('h1').textContent()).toContain('labeler-42.example.com');
+    await page.getByRole('link', { name: 'Labelers', exact: true }).click();
+    await page.locator('thead a', { hasText: 'Labeler' }).click();
+    await page.waitForURL(/sort=name/);
+    expect(await page.locator('tbody tr').first().textContent()).toContain('labeler-0.example.com');
+    await page.getByText('Next page').click();
+    await page.waitForURL(/page=2/);
+    expect(await page.locator('tbody tr').count()).toBe(50);
+    await close();
+  });
+
+  it('transfer at most 50 kB at the first load of 5,000 labelers', async () => {
+    const { page, close } = await open('/labelers');
+    const bytes = await page.evaluate(() =>
+      [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')].reduce(
+        (sum, entry) => sum + (entry as PerformanceResourceTiming).transferSize,
+        0,
+      ),
+    );
+    expect(bytes).toBeGreaterThan(5_000);
+    expect(bytes).toBeLessThan(maxFirstLoadBytes);
+    await close();
+  });
+
+  it('tell the operator of a failing labeler what would fix it', async () => {
+    const { page, close } = await open(`/labelers/${failing?.did}`);
+    expect(await page.locator('.panel.warn').textContent()).toContain('responds to anonymous reading with 401 or 403');
+    await close();
+  });
+
+  it('are linked from the observatory page', async () => {
+    const { page, close } = await open('/', { javaScriptEnabled: false });
+    await page.locator('a[href^="./labelers/did:"]').first().click();
+    await page.waitForURL(/\/labelers\/did:plc:/);
+    expect(await page.locator('h2').first().textContent()).not.toBe('');
+    await close();
+  });
+
+  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and axe-core's best practices. */
+  async function violations(page: Page): Promise<string[]> {
+    // Inject the script through the debugger, because the page's policy rejects foreign scripts.
+    await page.evaluate(axe.source);
+    return page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+  }
+});

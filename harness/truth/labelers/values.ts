@@ -11,7 +11,7 @@ const minPublished = 5;
 export interface ExpectedValues {
   /** Number of events of each declared value that may be named. */
   readonly declared: ReadonlyMap<string, number>;
-  /** Number of declared values with the syntax of label values that are not named, because they look like an identity. */
+  /** Number of declared values that are not named, because of their syntax or because they look like an identity. */
   readonly omitted: number;
   /** Number of events of all values that are not named. */
   readonly undeclared: number;
@@ -22,8 +22,7 @@ export function expectedValues(
   { values, unnameable = [] }: Pick<LabelerProfile, 'values' | 'unnameable'>,
   rows: readonly AcceptedRow[],
 ): ExpectedValues {
-  const valid = values.filter((value) => valueSyntax.test(value));
-  const named = valid.filter((value) => !unnameable.includes(value));
+  const named = values.filter((value) => valueSyntax.test(value) && !unnameable.includes(value));
   const declared = new Map(named.map((value) => [value, 0]));
   let undeclared = 0;
   for (const { value } of rows) {
@@ -31,7 +30,7 @@ export function expectedValues(
     if (count === undefined) undeclared += 1;
     else declared.set(value, count + 1);
   }
-  return { declared, omitted: valid.length - named.length, undeclared };
+  return { declared, omitted: values.length - named.length, undeclared };
 }
 
 /** A published count: a number, the word for a small one, or null for one that would reveal another. */

@@ -39,7 +39,7 @@ function urisOf(day: number): string[] {
   return [
     ...Array.from({ length: spaceRows[day] ?? 0 }, (_, i) => uri(paths[i % paths.length] ?? '', i)),
     ...Array.from({ length: otherRows }, (_, i) =>
-      i % 3 === 0 ? alice : uri(notSpaces[i % notSpaces.length] ?? '', i),
+      i % 3 === 0 ? alice : uri(notSpaces[Math.floor(i / 3) % notSpaces.length] ?? '', i),
     ),
   ];
 }

@@ -67,7 +67,7 @@ export interface LabelerProfile {
   readonly handle?: string;
   /** Definitions in the labeler's record; absent for one plain definition per value. */
   readonly definitions?: readonly LabelDefinition[];
-  /** Declared values that look like an identity, so that nobody may name them. */
+  /** Declared values that look like an identity, so that no document may name them. */
   readonly unnameable?: readonly string[];
 }
 

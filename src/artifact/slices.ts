@@ -1,9 +1,9 @@
 /** Divides long work on the event loop into slices, between which other work runs. */
 
-/** Called between two small steps of long work: returns a promise to wait for when the slice has ended, or null. */
+/** Must be called between two small steps of long work. Returns a promise to await if the slice has ended, or null. */
 export type SliceEnd = () => Promise<void> | null;
 
-/** Maximum length of a slice in milliseconds: well below 10, because the last step may exceed it. */
+/** Maximum length of a slice in milliseconds. It is well below 10, because the last step may exceed it. */
 const sliceMs = 3;
 
 /** Creates the slices of one piece of work. `monotonic` returns milliseconds of a clock that is never set. */

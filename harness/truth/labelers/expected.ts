@@ -16,7 +16,7 @@ import { type AcceptedRow, acceptedRows } from './rows.ts';
 import { readTimes } from './unread.ts';
 import { type ExpectedValues, expectedValues } from './values.ts';
 
-/** What the network's record requires of the document of one labeler. */
+/** Content that the network's record requires in the document of one labeler. */
 export interface ExpectedLabeler {
   readonly did: string;
   /** Name of the labeler's role or ailment, for messages. */

@@ -58,7 +58,7 @@ export const factsSettings = {
   labelersArtifact: optionalText(
     'labelers-artifact',
     'FILE|URL',
-    'the labelers artifact, with labeler-definitions.ndjson beside it, instead of the one in --artifacts',
+    'the labelers artifact, with labeler-definitions.ndjson next to it, instead of the one in --artifacts',
   ),
   weatherArtifact: optionalText(
     'weather-artifact',

@@ -6,8 +6,8 @@ const height = 12;
 const width = 0.8;
 
 /**
- * Shows the events of each day as bars, and the days that were not or only partly read in another colour. The picture is
- * hidden from screen readers: the text beside it states the same.
+ * Shows the events of each day as bars, and the days that were not or only partly read in another colour. The picture
+ * is hidden from screen readers, because the text next to it states the same.
  */
 export function DayBars({ days }: { days: LabelerLine['days'] }) {
   const totals = days.map(([applied, removed]) => (applied ?? 0) + (removed ?? 0));

@@ -7,7 +7,7 @@ import type { PageParts } from '../../../web/page-body.tsx';
 import { originCaveats } from '../../caveats.ts';
 import { Quote } from '../../page/pieces.tsx';
 
-/** What the pages about labelers share. */
+/** Parts that the pages about labelers share. */
 
 /** Returns the parts of a page about labelers. `base` is the relative address of the service. */
 export function labelerPageParts(

@@ -1,7 +1,7 @@
 import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 
-/** A count that is published exactly, only as small, or not at all. */
+/** A count as it is published: exactly, only as small, or not at all. */
 export type PublishedCount = number | typeof fewerThanFive | null;
 
 /** Smallest count that is published exactly. */
@@ -20,9 +20,9 @@ export function allEvents(counters: LabelerCounters | null): number {
 }
 
 /**
- * Returns counts in the form in which they are published. A count under five is only named as such. If exactly one count
- * is under five, the difference between the total and the other counts would reveal it, so that the next smallest count
- * is not published.
+ * Returns counts as they are published. A count below five is published only as small. If exactly one count is below
+ * five, the difference between the total and the other counts would reveal that count, so the next smallest count is
+ * not published.
  */
 export function publishedCounts(counts: readonly number[]): PublishedCount[] {
   const published = counts.map((count): PublishedCount => (count < minExact ? fewerThanFive : count));

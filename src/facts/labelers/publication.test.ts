@@ -233,7 +233,7 @@ describe('the privacy scan of the documents about labelers', () => {
     expect(String(app.alarms[0]?.error)).not.toContain('alice');
   });
 
-  it('withholds a handle that is no handle, in the list and in the document', async () => {
+  it('withholds a text that is not a handle, in the list and in the document', async () => {
     const fixture = fixtureOf();
     const name = 'at://did:plc:ar7c4by46qjdydhdevvrndac';
     const app = await serving(firstOf(fixture, { handle: { name, confirmed: true } }));

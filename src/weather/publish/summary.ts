@@ -20,7 +20,7 @@ import type { ConditionReading } from './conditions.ts';
 /** Maximum age in seconds of a reading that is not stale, which is three windows. */
 const maxAgeSeconds = 3 * windowSeconds;
 
-/** Input of the creation of a summary. */
+/** Input from which a summary is created. */
 export interface SummaryInput {
   /** Address of the observed host, without credentials or query. */
   readonly endpoint: string;

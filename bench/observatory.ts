@@ -3,7 +3,7 @@
  * 330] [--labelers 300] [--labels 20]`.
  *
  *  1. `almanac up` with a simulated network at the network's rates: memory of all its processes, processor time.
- *  2. Its page: bytes on the wire, and the time until a browser has rendered it (if Debian's Chromium is installed).
+ *  2. Its page: transferred bytes, and the time until a browser has rendered it (if Debian's Chromium is installed).
  *  3. `almanac up` without a network: the time until it reports that, and processor time.
  *
  * The simulated network runs in this process, which no figure includes.

@@ -21,5 +21,8 @@ export const rules = [
   { pattern: /\bleavings\b/gi, instead: '"disconnect codes", "remaining files"' },
   { pattern: /\brehears(?:e|es|ed|al)\b/gi, instead: '"warm up", "warm-up"' },
   { pattern: /(?<!")\bbeside\b(?!")/gi, instead: '"next to", "besides", "with"' },
+  { pattern: /\bthe (?:creation|deletion|making) of\b/gi, instead: 'the verb: "after it created …"' },
+  { pattern: /\bwire format\b|\bon the wire\b/gi, instead: '"protocol", "format"' },
+  { pattern: /\bis no (?:JSON|number|integer|object|handle|store error)\b/g, instead: '"is not a …"' },
   { pattern: /\bof whom\b|\bthat which\b/gi, instead: 'a noun' },
 ];

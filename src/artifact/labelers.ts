@@ -51,7 +51,7 @@ const LabelersHeaderSchema = Type.Object({
   window: Type.Object({ start: usableInstant(), end: usableInstant() }),
   /** UTC days of the window, oldest first, `YYYY-MM-DD`; the first and the last are partial. */
   days: Type.Array(Type.String(), { maxItems: 400 }),
-  /** Instant from which signatures, values and delays are counted; null if nothing is counted yet. */
+  /** Instant from which signatures, values and delays are counted, or null if nothing is counted yet. */
   counted_since: nullable(usableInstant()),
   /** Number of labelers beyond the maximum, which have no line. */
   omitted: count(),
@@ -61,14 +61,14 @@ const SmallCount = Type.Union([count(), Type.Literal(fewerThanFive)]);
 
 const LabelerSchema = Type.Object({
   did: labelerDid(),
-  /** The handle that the labeler's document claims; null if none, or if it is withheld. */
+  /** Handle that the labeler's document claims. Null if the document claims no handle, or if the handle is withheld. */
   handle: nullable(Type.Object({ name: Type.String({ maxLength: 253 }), confirmed: Type.Boolean() })),
   /** True if the handle is not published because the privacy scan found something else than a handle in it. */
   handle_withheld: Type.Optional(Type.Literal('privacy')),
   enrolled: Type.Boolean(),
   state: oneOf(labelerStates),
   state_since: usableInstant(),
-  /** The problem that explains the state; null if the labeler is read. */
+  /** The problem that explains the state, or null if the labeler is read. */
   problem: nullable(oneOf(labelerProblems)),
   found_by: Type.Array(oneOf(discoveryWays)),
   /** Null if the labeler is not being read. */
@@ -76,26 +76,26 @@ const LabelerSchema = Type.Object({
   first_answered: nullable(usableInstant()),
   last_answered: nullable(usableInstant()),
   /**
-   * Acceptance time of the labeler's last row in the window, without excluded repeats, truncated to the minute; null if
-   * there is none.
+   * Acceptance time of the labeler's last row in the window, without excluded repeats, truncated to the minute. Null if
+   * there is no such row.
    */
   last_row: nullable(usableInstant()),
   /** Applications and removals of the window, of 7 days and of 24 hours, without excluded repeats. */
   events: Type.Object({ window: count(), week: count(), day: count() }),
-  /** Rows of the window that repeat known labels after a change of key; not in any other count. */
+  /** Rows of the window that repeat known labels after a change of key. No other count includes these rows. */
   repeats: count(),
   /**
-   * One entry per day of the header: applications, removals, and the share of the day (of its part in the window) that
-   * was read. The counts are null for a day of which nothing was read, because nothing is known of it.
+   * One entry per day of the header, with the applications, the removals, and the share of the day that was read (or of
+   * the part of the day in the window). The counts are null for a day that was not read at all.
    */
   days: Type.Array(Type.Tuple([nullable(count()), nullable(count()), measure()]), { maxItems: 400 }),
-  /** Unobserved time in the window: sorted, disjoint per reason, coalesced. */
+  /** Unobserved time in the window, sorted, disjoint per reason, and merged if there are too many gaps. */
   gaps: Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), {
     maxItems: maxLabelerGaps,
   }),
   /** True if there were more gaps than the maximum, so that the closest ones were merged. */
   gap_overflow: Type.Boolean(),
-  /** Observed events by verdict on the signature, since `counted_since`; null if nothing is counted yet. */
+  /** Observed events by verdict on the signature, since `counted_since`, or null if nothing is counted yet. */
   signatures: nullable(
     Type.Object(Object.fromEntries(signatureVerdicts.map((verdict) => [verdict, count()])) as Verdicts),
   ),
@@ -104,23 +104,23 @@ const LabelerSchema = Type.Object({
     Type.Object({
       value: Type.String({ maxLength: 128 }),
       /**
-       * Applications and removals; null if nothing is counted yet, or if the count would reveal the only other count that
-       * is under five.
+       * Applications and removals, or null if nothing is counted yet, or if the count would reveal the only other count
+       * below five.
        */
       events: nullable(SmallCount),
       /** UTC day on which the value was first in the labeler's definitions, as far as stored revisions show. */
       first_defined: Type.String(),
-      /** UTC day on which the value was last in the labeler's definitions; null if it still is. */
+      /** UTC day on which the value was last in the labeler's definitions, or null if the value is still in them. */
       last_defined: nullable(Type.String()),
     }),
   ),
   /** Number of declared values that do not fit into the line or are withheld. */
   values_omitted: count(),
-  /** Events of all values that are not listed in `values`; null as for a value. */
+  /** Events of all values that are not listed in `values`. Null for the same reasons as the counts of a value. */
   undeclared: nullable(SmallCount),
-  /** True if the labeler keeps only the newest row of a label; null if unknown. */
+  /** True if the labeler keeps only the newest row of a label, or null if unknown. */
   replaces_rows: nullable(Type.Boolean()),
-  /** Time from `cts` to acceptance of labels that arrived live, in milliseconds; null if there are none. */
+  /** Time from `cts` to acceptance of labels that arrived live, in milliseconds. Null if there are no such labels. */
   delay_ms: nullable(Type.Object({ p50: count(), p90: count(), labels: count() })),
 });
 

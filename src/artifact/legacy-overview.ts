@@ -3,7 +3,7 @@ import { maxTopLabelers } from '../contract/limits.ts';
 import { adequacies } from '../contract/vocabulary.ts';
 import { anyTime, anyWord, check, count, labelerDid, measure, nullable } from './schema.ts';
 
-/** Schema of the legacy observatory's label overview: `schema_version: 23` and no `schema`. */
+/** Schema of the legacy observatory's label overview, which has `schema_version: 23` and no `schema`. */
 
 const censusMap = () => Type.Record(Type.String(), count());
 

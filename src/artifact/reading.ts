@@ -1,6 +1,11 @@
-/** Artifact readings: opening an artifact has one of five results, and only one of them can be published. */
+/**
+ * Artifact readings. The attempt to open an artifact has one of five results, and only one of them can be published.
+ */
 
-/** A failure to read an artifact, described for the operator's log; never contains the artifact's content. */
+/**
+ * A failure to read an artifact, described for the operator's log. The description never contains the artifact's
+ * content.
+ */
 interface Fault {
   readonly why: string;
 }
@@ -10,7 +15,10 @@ export interface Missing extends Fault {
   readonly kind: 'missing';
 }
 
-/** Fault: the artifact exists but cannot be read: no permission, not a file, too large, an unreachable address. */
+/**
+ * Fault: the artifact exists but cannot be read, for example because of missing permissions, its size, or an
+ * unreachable address.
+ */
 export interface Unreadable extends Fault {
   readonly kind: 'unreadable';
 }
@@ -19,7 +27,7 @@ export interface Unreadable extends Fault {
 export interface Malformed extends Fault {
   readonly kind: 'malformed';
   readonly pointer: string;
-  /** The schema that the artifact names; null if the bytes are not JSON. */
+  /** The schema that the artifact names, or null if the bytes are not JSON. */
   readonly schema: string | null;
 }
 

@@ -2,9 +2,9 @@ import type { Reading } from './reading.ts';
 
 /** A source of an artifact that is read at every request, at low cost. */
 export interface ArtifactSource<A> {
-  /** Returns the current reading of the artifact; the same object until the artifact changes. */
+  /** Returns the current reading of the artifact, which is the same object until the artifact changes. */
   read(): Reading<A>;
-  /** Starts background work; resolves after the first attempt to read the artifact. */
+  /** Starts background work. Resolves after the first attempt to read the artifact. */
   start(): Promise<void>;
   /** Stops the background work of the source. */
   stop(): Promise<void>;

@@ -60,7 +60,8 @@ class UrlSource<A> {
 
   read(): Reading<A> {
     const { clock, graceMs } = this.#options;
-    // The grace period also applies while a poll hangs: without a response, an old artifact must not remain current.
+    // Apply the grace period also while a poll hangs, because an old artifact must not remain current without a
+    // response.
     if (this.#reading.kind === 'readable' && clock() - this.#lastAnswerAt >= graceMs) {
       this.#forget({ kind: 'unreadable', why: 'the URL cannot be reached (no response in time)' });
     }

@@ -1,6 +1,6 @@
 import { replaceFile } from './write.ts';
 
-/** Bytes that are written at once. Each write gives the event loop a turn. */
+/** Number of bytes in one write. Other work of the event loop runs between two writes. */
 const bytesAtOnce = 64 * 1024;
 
 /**

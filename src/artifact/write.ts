@@ -11,9 +11,9 @@ export const artifactNames = {
 } as const;
 
 /**
- * Replaces an artifact atomically: temporary file in the same directory, fsync, rename, fsync of the directory. A
- * reader sees the old bytes or the new ones, never a mixture, and a crash at any point leaves one of the two in place.
- * Rejects if any step fails (for example, on a full disk); the old artifact then stays in place.
+ * Replaces an artifact atomically, by a temporary file in the same directory, fsync, rename, and fsync of the
+ * directory. A reader sees the old bytes or the new ones, never a mixture, and a crash at any point leaves one of the
+ * two in place. Rejects if any step fails (for example, on a full disk); the old artifact then stays in place.
  */
 export async function writeArtifact(path: string, artifact: object): Promise<void> {
   await replaceFile(path, (file) => file.writeFile(`${JSON.stringify(artifact, null, 1)}\n`));
@@ -31,7 +31,7 @@ export async function replaceFile(path: string, write: (file: FileHandle) => Pro
     await rename(temporary, path);
   } catch (error) {
     await unlink(temporary).catch(() => {
-      // Report only the first error: the temporary file may not exist.
+      // Report only the first error, because the temporary file may not exist.
     });
     throw error;
   }

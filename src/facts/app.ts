@@ -26,9 +26,9 @@ export interface FactsAppOptions {
   /** Prefix of every path: `''`, or `/name` without a trailing slash. */
   readonly basePath: string;
   readonly documents: FactsDocuments;
-  /** The documents and pages about labelers; no path of theirs exists if absent. */
+  /** The documents and pages about labelers. If absent, their paths do not exist. */
   readonly labelers?: LabelersPublication;
-  /** Link to the account-view surface on the page; no link if absent. */
+  /** Link to the account-view surface on the page. If absent, the page has no such link. */
   readonly accounts?: AccountLinks | null;
   /** Called with the reason if a fact could not be built. The reason is not sent to clients. */
   readonly alarm: (path: string, error: unknown) => void;

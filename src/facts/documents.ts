@@ -7,7 +7,7 @@ import type { Coding } from '../http/representation/accept-encoding.ts';
 import { type AssetFile, assetFile } from '../http/representation/asset-file.ts';
 import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 
-/** The documents served besides the facts: the OpenAPI file, the API reference, and their assets. */
+/** The documents that are served in addition to the facts: the OpenAPI file, the API reference, and their assets. */
 export interface FactsDocuments {
   /** All paths of the closed list. */
   readonly routes: readonly string[];
@@ -29,8 +29,8 @@ interface Document {
 
 const cached: HeaderList = ['Cache-Control', 'public, max-age=3600'];
 /**
- * Caching headers of pages' assets, which clients revalidate at each use: a new page never runs with the script or
- * style of an older release.
+ * Caching headers of pages' assets, which clients revalidate at each use, so that a new page never runs with the script
+ * or style of an older release.
  */
 const confirmed: HeaderList = ['Cache-Control', 'public, no-cache'];
 const html = 'text/html; charset=utf-8';
@@ -61,7 +61,7 @@ const textPolicy: HeaderList = [
 export interface LabelerReader {
   /** `User-Agent` of every request of the instruments. */
   readonly userAgent: string;
-  /** Web or mail address of the operator; null if none is set. */
+  /** Web or mail address of the operator, or null if none is set. */
   readonly contact: string | null;
 }
 

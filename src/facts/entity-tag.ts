@@ -10,7 +10,7 @@ export function entityTag(contract: string, artifactDigest: string, bucket: numb
   return `W/"${token.slice(0, 27)}"`;
 }
 
-/** Returns the age bucket of an age in seconds; negative ages have buckets too. */
+/** Returns the age bucket of an age in seconds. Negative ages also have buckets. */
 export function ageBucket(ageSeconds: number): number {
   return Math.floor(ageSeconds / bucketSeconds);
 }

@@ -20,7 +20,7 @@ export interface FreshnessBounds {
  * every request.
  */
 export interface LabelEvidence {
-  /** Time of the artifact; null if absent or not a valid timestamp. */
+  /** Time of the artifact, or null if absent or not a valid timestamp. */
   readonly generatedAt: Micros | null;
   /** Time of the latest accepted page; `not_recorded` for the legacy producer, which has no collection clock. */
   readonly collection: { readonly observedThrough: Micros | null } | 'not_recorded';

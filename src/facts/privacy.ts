@@ -29,18 +29,20 @@ export function describeLeak({ shape, pointer }: Leak): string {
 export interface IdentityPlaces {
   /** Places of labelers' DIDs. */
   readonly dids: RegExp;
-  /** Places of labelers' handles; null if the body must not contain any. */
+  /** Places of labelers' handles, or null if the body must not contain any. */
   readonly handles: RegExp | null;
 }
 
 const placesInFacts: IdentityPlaces = { dids: /^\/facts\/top_labelers_7d\/\d+\/labeler_did$/, handles: null };
 
-/** Returns the first identity in a facts body other than the labelers' own DIDs; null if there is none. */
+/** Returns the first identity in a facts body other than the labelers' own DIDs, or null if there is none. */
 export function findLeak(body: object): Leak | null {
   return scan(body, '', { places: placesInFacts, hosts: endpointHosts(body) });
 }
 
-/** Returns the first identity in a part of a body that is not in one of the allowed places; null if there is none. */
+/**
+ * Returns the first identity in a part of a body that is not in one of the allowed places, or null if there is none.
+ */
 export function findLeakExcept(places: IdentityPlaces, value: unknown, pointer = ''): Leak | null {
   return scan(value, pointer, { places, hosts: noHosts });
 }

@@ -39,9 +39,9 @@ export function legacyLabelProvenance(): LabelProvenance {
 }
 
 /**
- * Returns the published signals. `calm` requires adequate observation: otherwise `calm` is removed, the adequacy word
- * is added, and no negative claim is supported, whatever the artifact stated. Positive signals are kept. An attribution
- * that may explain the removed word is replaced by a fixed sentence.
+ * Returns the published signals. Without adequate observation, `calm` is removed, the adequacy word is added, and no
+ * negative claim is supported, whatever the artifact stated. Positive signals are kept. An attribution that may explain
+ * the removed word is replaced by a fixed sentence.
  */
 function networkWeather({
   network_weather: weather,

@@ -42,7 +42,9 @@ export interface RepresentationParts {
   readonly common: HeaderList;
 }
 
-/** Replaces unpaired surrogates by U+FFFD: an artifact may contain them, and many clients reject such a document. */
+/**
+ * Replaces unpaired surrogates by U+FFFD, because an artifact may contain them and many clients reject such a document.
+ */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -15,7 +15,7 @@ export interface DayCounts extends Readonly<Record<TargetKind, EventCount>> {
 
 /** One UTC day within an interval, with the counts of its rows. */
 export interface AccountDay extends Interval {
-  /** Number of rows that match the filter, by target kind; null if the day's rows were not counted. */
+  /** Number of rows that match the filter, by target kind, or null if the day's rows were not counted. */
   readonly counts: DayCounts | null;
 }
 

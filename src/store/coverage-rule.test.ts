@@ -40,16 +40,16 @@ describe('the gap of a departed labeler', () => {
 
   it.each([
     [
-      'from when it was last complete',
+      'from the time up to which it was complete',
       row({ lastAnswered: now, completeThrough: ago(10) }),
       { ...gap, start: ago(10) },
     ],
-    ['from its last answer where no more is known', row({ lastAnswered: ago(20) }), { ...gap, start: ago(20) }],
+    ['from its last response if no later time is known', row({ lastAnswered: ago(20) }), { ...gap, start: ago(20) }],
     ['clipped to the interval', row({ lastAnswered: ago(5_000) }), { ...gap, start: interval.start }],
-    ['of none that is enrolled', row({ lastAnswered: ago(20) }, true), null],
-    ['of none that never answered', row({ lastAnswered: null }), null],
-    ['of none that left after the interval', row({ lastAnswered: now }), null],
-  ])('has the expected interval: %s', (_, labeler, expected) => {
+    ['absent for an enrolled labeler', row({ lastAnswered: ago(20) }, true), null],
+    ['absent for a labeler that never responded', row({ lastAnswered: null }), null],
+    ['absent for a labeler that left after the interval', row({ lastAnswered: now }), null],
+  ])('is %s', (_, labeler, expected) => {
     expect(departureGap(labeler, interval)).toEqual(expected);
   });
 });

@@ -26,7 +26,7 @@ export function isSilent({ observedThrough, floor }: SilenceInputs, now: Micros)
 /** Part of a frontier that the coverage rule uses. */
 export type SilenceInputs = Pick<Frontier, 'observedThrough' | 'floor'>;
 
-/** Returns the time from the last accepted page to `now`; null if it does not exceed the tolerance. */
+/** Returns the time from the last accepted page to `now`, or null if it does not exceed the tolerance. */
 export function silenceOf(frontier: SilenceInputs, now: Micros): Interval | null {
   return isSilent(frontier, now) ? { start: frontier.observedThrough ?? frontier.floor, end: now } : null;
 }

@@ -1,8 +1,8 @@
 import { splitUri } from './subject.ts';
 
 /**
- * A label as its labeler sent it. Absent fields stay absent: the signature covers the fields as sent, so for a verifier
- * `neg: false` and no `neg` give different labels, although the identity is the same.
+ * A label as its labeler sent it. Absent fields stay absent, because the signature covers the fields as sent. For a
+ * verifier, a label with `neg: false` and one without `neg` differ, although their identity is the same.
  */
 export interface ReceivedLabel {
   readonly ver?: number;
@@ -38,8 +38,8 @@ export function labelBytes(label: ReceivedLabel): number {
 
 /**
  * Returns the reason why the store cannot hold a label, or null. Admission checks this first, so that no batch is
- * refused because of one label. `malformed`: the uri contains no DID or its collection is too long, a text is not valid
- * Unicode (the stored text would differ), or `ver` is not an integer.
+ * refused because of one label. A label is `malformed` if the uri contains no DID or its collection is too long, a text
+ * is not valid Unicode (the stored text would differ), or `ver` is not an integer.
  */
 export function unfit(label: ReceivedLabel): 'malformed' | 'oversized' | null {
   if (labelBytes(label) > maxLabelBytes) return 'oversized';

@@ -4,14 +4,14 @@ import type { SignatureVerdict } from './label.ts';
 import type { Interval } from './time.ts';
 
 /**
- * Upper bounds of the ranges in which delays are counted, in milliseconds, each inclusive: six per factor of ten, from
- * 10 ms to 61 h. A last range without a bound follows.
+ * Upper bounds of the ranges in which delays are counted, in milliseconds, each inclusive. There are six bounds per
+ * factor of ten, from 10 ms to 61 h. A last range without a bound follows.
  */
 export const delayBounds: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8]
   .flatMap((exponent) => [1, 1.5, 2.2, 3.3, 4.7, 6.8].map((factor) => Math.round(factor * 10 ** exponent)))
   .slice(0, 45);
 
-/** Maximum number of values of a labeler that one day counts by name; the others are counted together. */
+/** Maximum number of values of a labeler that one day counts by name; the other values are counted together. */
 export const maxCountedValues = 256;
 /** Maximum length of a value that is counted by name, in bytes of UTF-8, as in the lexicon. */
 export const maxCountedValueBytes = 128;
@@ -28,7 +28,7 @@ export interface LabelerCounters {
   readonly verdicts: Readonly<Record<SignatureVerdict, number>>;
   /**
    * Number of rows by value, largest first, then by text; at most `maxCountedValues`. A count is exact if `others` is
-   * zero, and at most the difference `others` too small if it is not.
+   * zero. It is too small by at most `others` if `others` is not zero.
    */
   readonly values: readonly ValueCount[];
   /** Number of rows whose value is not counted by name. */
@@ -43,9 +43,9 @@ export interface LabelerCounters {
 /** Counts of all labelers over whole days. */
 export interface LabelersCounters {
   /**
-   * Earliest instant from which every row of the counted days is included. Rows before it are counted in part or not at
-   * all, because an earlier version accepted them: a count of zero says nothing about them. The end of the last counted
-   * day if an earlier version accepted all rows.
+   * Earliest instant from which every row of the counted days is included. Earlier rows are counted in part or not at
+   * all, because an earlier version accepted them. The instant is the end of the last counted day if an earlier version
+   * accepted all rows.
    */
   readonly since: Micros;
   /** Labelers with at least one counted row, by DID. */
@@ -63,8 +63,8 @@ export interface LabelerCounterReader {
 }
 
 /**
- * Returns the delay in milliseconds that at least the given fraction of the counted rows does not exceed: the upper
- * bound of a range. Returns null if no row is counted, and infinity if the delay is above the last bound.
+ * Returns the upper bound, in milliseconds, of the range of delays that at least the given fraction of the counted rows
+ * does not exceed. Returns null if no row is counted, and infinity if the delay is above the last bound.
  */
 export function delayQuantile(delays: readonly number[], fraction: number): number | null {
   const total = delays.reduce((sum, count) => sum + count, 0);

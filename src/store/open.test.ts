@@ -10,7 +10,7 @@ it.each([
 });
 
 it.each([['sqlite:'], ['sqlite://data'], ['data/store'], ['mysql://host/db'], ['']])(
-  '%j is refused as a store URL',
+  'the text %j is refused as a store URL',
   (url) => {
     expect(() => parseStoreUrl(url)).toThrowError(expect.objectContaining({ name: 'OperatorError' }));
   },

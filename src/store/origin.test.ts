@@ -19,7 +19,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-it.each(['live', 'simulated'] as const)('a new store takes the origin of its first instrument: %s', async (origin) => {
+it.each(['live', 'simulated'] as const)('a new store takes the origin of its first instrument (%s)', async (origin) => {
   await claimOrigin(store, origin);
   expect(await storeOrigin(store)).toBe(origin);
   await claimOrigin(store, origin);

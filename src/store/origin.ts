@@ -6,8 +6,8 @@ import type { StoreReader, StoreWriter } from './port.ts';
 const originNote = 'origin';
 
 /**
- * Returns the origin of a store's observations, which is stored as a note since the creation of the store; a store
- * without the note is live.
+ * Returns the origin of a store's observations. A new store records its origin as a note. A store without the note is
+ * live.
  */
 export async function storeOrigin(store: Pick<StoreReader, 'note'>): Promise<Origin> {
   const noted = await store.note(originNote);

@@ -109,7 +109,7 @@ export interface AppendResult {
   readonly accepted: number;
   /** Indexes into `observations` of labels that were already stored, or that repeat a label of the same batch. */
   readonly duplicates: readonly number[];
-  /** Stamps of the first and last accepted row; null if no row was accepted. */
+  /** Stamps of the first and last accepted row, or null if no row was accepted. */
   readonly first: Micros | null;
   readonly last: Micros | null;
 }
@@ -138,7 +138,7 @@ export interface Frontier {
    * empty.
    */
   readonly end: Micros;
-  /** Value of `at` of the last accepted batch; null before the first batch. */
+  /** Value of `at` of the last accepted batch, or null before the first batch. */
   readonly observedThrough: Micros | null;
   /**
    * Number that increases before and after a purge removes stored rows. A read that began under one revision must not
@@ -175,7 +175,7 @@ export interface AccountQuery extends Interval {
   readonly account: string;
   /** Order of acceptance: `oldest` first or `newest` first. */
   readonly order: 'oldest' | 'newest';
-  /** `next` of the previous chunk, exclusive; null for the first chunk. */
+  /** `next` of the previous chunk, exclusive, or null for the first chunk. */
   readonly after: Micros | null;
   /** Maximum rows of the chunk, at most `maxChunkRows`. */
   readonly limit: number;
@@ -301,7 +301,7 @@ export interface StoreReader extends LabelerCounterReader, RemovalReader {
   keys(did: string): Promise<LabelerKey[]>;
   /** Returns the stored revisions of a labeler's label definitions, newest first. */
   definitions(did: string): Promise<Definitions[]>;
-  /** Returns a short text that the instrument stored under this name; null if no text is stored. */
+  /** Returns a short text that the instrument stored under this name, or null if no text is stored. */
   note(name: string): Promise<string | null>;
 
   /**
@@ -379,7 +379,7 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * unchanged.
    */
   putDailyBytes(bytes: DailyBytes): Promise<void>;
-  /** Returns the position in the stream of a directory; null if no position is stored. */
+  /** Returns the position in the stream of a directory, or null if no position is stored. */
   directoryPosition(host: string): Promise<number | null>;
   /** Stores the position in the directory's stream, and removes the position in the stream of another directory. */
   putDirectoryPosition(position: DirectoryPosition): Promise<void>;

@@ -4,7 +4,7 @@ import type { Micros } from '../contract/timestamp.ts';
 export interface Purge {
   readonly source: string;
   readonly requestedAt: Micros;
-  /** Time at which the removal was completed; null while rows may remain. */
+  /** Time at which the removal was completed, or null while rows may remain. */
   readonly completedAt: Micros | null;
   /** Number of rows that the purge removed; a lower bound after a crash. */
   readonly rows: number;

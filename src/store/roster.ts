@@ -21,29 +21,29 @@ export const maxNoteLength = 64 * 1024;
 /** A known labeler, enrolled or not. Instants are times of the observed clock. */
 export interface RosterRow {
   readonly did: string;
-  /** `seeded` if the labeler is known from the seeds, otherwise `discovered`. */
+  /** `seeded` if the seeds name the labeler, and `discovered` if they do not. */
   readonly origin: 'seeded' | 'discovered';
   /** Relays, streams and files that listed the labeler. */
   readonly provenance: readonly string[];
   readonly enrolled: boolean;
   /** Resolution status of the labeler's DID document, in the vocabulary of the instrument. */
   readonly resolutionStatus: string;
-  /** Labeler endpoint in the labeler's DID document; null if unknown. */
+  /** Labeler endpoint in the labeler's DID document, or null if unknown. */
   readonly endpoint: string | null;
-  /** Display name: the handle that the labeler's document claims; null if unknown. */
+  /** Display name: the handle that the labeler's document claims, or null if unknown. */
   readonly handle: LabelerHandle | null;
   /** Source state, in the vocabulary of the instrument. */
   readonly state: string;
   readonly stateSince: Micros;
-  /** Time of the first attempt to read the labeler; null before the first attempt. */
+  /** Time of the first attempt to read the labeler, or null before the first attempt. */
   readonly firstAsked: Micros | null;
-  /** Time of the first accepted page; null if the labeler never responded. */
+  /** Time of the first accepted page, or null if the labeler never responded. */
   readonly firstAnswered: Micros | null;
-  /** Time of the last accepted page; null if the labeler never responded. */
+  /** Time of the last accepted page, or null if the labeler never responded. */
   readonly lastAnswered: Micros | null;
-  /** Start of a series of failed attempts that has not ended; null if the last attempt succeeded. */
+  /** Start of a series of failed attempts that has not ended, or null if the last attempt succeeded. */
   readonly failingSince: Micros | null;
-  /** Instant until which all labels of the labeler are stored or recorded as a gap; null if unknown. */
+  /** Instant until which all labels of the labeler are stored or recorded as a gap, or null if unknown. */
   readonly completeThrough: Micros | null;
   /** True if a label of the labeler had a usable date. */
   readonly dated: boolean;
@@ -58,7 +58,7 @@ export interface LabelerHandle {
   readonly confirmed: boolean;
 }
 
-/** Returns a stored handle; null if no handle is stored, or the text is not a valid handle. */
+/** Returns a stored handle, or null if no handle is stored, or the text is not a valid handle. */
 export function labelerHandle(name: string | null, confirmed: boolean): LabelerHandle | null {
   return name !== null && /^[a-z0-9.-]{3,253}$/.test(name) ? { name, confirmed } : null;
 }

@@ -18,7 +18,7 @@ describe('the subject of a label', () => {
     [`${alice}/app.bsky.feed.post/1`, null],
     ['', null],
     ['at://', null],
-  ])('is parsed by subjectOf from the uri %j: %j', (uri, subject) => {
+  ])('is parsed by subjectOf from the uri %j as %j', (uri, subject) => {
     expect(subjectOf(uri)).toBe(subject);
   });
 
@@ -28,7 +28,7 @@ describe('the subject of a label', () => {
     [`at://${alice}/app.bsky.feed.like/3lb5xpd2ank2v`, 'record'],
     [`at://${alice}/app.bsky.feed.post`, 'record'],
     [`at://${alice}`, 'record'],
-  ])('has a target kind (account, post or record) for the uri %j: %s', (uri, target) => {
+  ])('has, for the uri %j, the target kind %s', (uri, target) => {
     expect(targetOf(uri)).toBe(target);
   });
 

@@ -57,7 +57,7 @@ export function targetOf(uri: string): TargetKind {
 }
 
 /**
- * Returns the DID of the account that a label is about; null if the uri has no DID, in which case admission refuses
+ * Returns the DID of the account that a label is about, or null if the uri has no DID, in which case admission refuses
  * the label as malformed.
  */
 export function subjectOf(uri: string): string | null {

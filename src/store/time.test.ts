@@ -14,6 +14,6 @@ it('an instant before 1970 belongs to the previous day', () => {
   expect([dayOf(-1), dayOf(0), dayOf(-day)]).toEqual([-1, 0, -1]);
 });
 
-it.each([['2026-02-30'], ['2026-1-1'], ['today'], ['']])("%j is not parsed as a day's name", (name) => {
+it.each([['2026-02-30'], ['2026-1-1'], ['today'], ['']])("the text %j is not parsed as a day's name", (name) => {
   expect(dayFromName(name)).toBeNull();
 });

@@ -36,14 +36,14 @@ const fetchMs = 10_000;
 export interface WeatherSettings {
   /** URLs of one Jetstream host or two, the preferred one first. */
   readonly jetstream: readonly string[];
-  /** Directory of the store; created if it does not exist. */
+  /** Directory of the store, which is created if it does not exist. */
   readonly data: string;
-  /** Directory of the artifact; created if it does not exist. */
+  /** Directory of the artifact, which is created if it does not exist. */
   readonly artifacts: string;
   readonly publishSeconds: number;
   readonly backfillHours: number;
   readonly backfillBytes: number;
-  /** zstd dictionary of a host of the legacy wire; null to read without compression. */
+  /** zstd dictionary of a host of the legacy protocol; null to read without compression. */
   readonly dictionary: Buffer | null;
   /** True to request compressed frames from a host of the present method, with the host's dictionary. */
   readonly compress: boolean;
@@ -68,7 +68,7 @@ export interface WeatherDeps {
 
 /** Intervals of the weather instrument, in milliseconds. */
 interface Pace {
-  /** Interval between commits in milliseconds: the maximum time that is read again after a crash. */
+  /** Interval between commits in milliseconds, which is the maximum time that is read again after a crash. */
   readonly commitMs: number;
   /** Interval between attempts to write while the disk is full, in milliseconds. */
   readonly probeMs: number;
@@ -77,7 +77,7 @@ interface Pace {
 
 const defaultPace: Pace = { commitMs: 1_000, probeMs: 5_000, backoff: { firstMs: 1_000, capMs: 30_000 } };
 
-/** The weather instrument: one series for each host, of which one is published. */
+/** The weather instrument, which has one series for each host and publishes one of them. */
 export interface Weather {
   /**
    * Opens the store, writes an artifact, and starts reading. Rejects with OperatorError if the instrument cannot start.
@@ -94,7 +94,7 @@ export interface Weather {
   publish(): Promise<void>;
 }
 
-/** Creates the weather instrument; nothing runs before `start`. */
+/** Creates the weather instrument, which does nothing before `start`. */
 export function createWeather(deps: WeatherDeps): Weather {
   return new WeatherInstrument(deps);
 }
@@ -109,7 +109,7 @@ class WeatherInstrument implements Weather {
   readonly #publisher: Publisher;
   readonly #stopping = new AbortController();
   readonly #reject: (error: unknown) => void;
-  /** Store and publication, set by `start`; null before. */
+  /** Store and publication. `start` sets them; they are null before. */
   #opened: { readonly store: WindowStore; readonly publication: Publication } | null = null;
   #working: Promise<void> = Promise.resolve();
   #pruning: NodeJS.Timeout | null = null;
@@ -139,7 +139,7 @@ class WeatherInstrument implements Weather {
     const { promise, reject } = Promise.withResolvers<never>();
     this.failed = promise;
     this.#reject = reject;
-    // Handle the rejection here: if no caller awaits the promise, `stop` reports the error.
+    // Handle the rejection here, because `stop` reports the error if no caller awaits the promise.
     promise.catch(() => undefined);
   }
 

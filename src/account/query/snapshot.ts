@@ -13,7 +13,7 @@ export interface Snapshot extends Interval {
   readonly askedStart: Micros;
   readonly clipped: boolean;
   readonly filters: AccountFilters;
-  /** Mark of the store's generation at the creation of the export. */
+  /** Mark of the store's generation when the export was created. */
   readonly generation: GenerationMark;
   /** Rows accepted at or after this instant are excluded. */
   readonly frontier: Micros;

@@ -17,15 +17,15 @@ export type LabelerBytesReading =
       /** Modification time of the newer file, in milliseconds since 1970. */
       readonly modifiedAt: number;
     }
-  /** Both files are those of the last attempt. */
+  /** Both files are unchanged since the last attempt. */
   | { readonly kind: 'unchanged' }
   | Missing
   | Unreadable;
 
-/** Reads both files of the labelers artifact; called again and again, never concurrently. */
+/** Reads both files of the labelers artifact. Called repeatedly, but never concurrently. */
 export type ReadLabelerBytes = (stop: AbortSignal) => Promise<LabelerBytesReading>;
 
-/** Size of the pieces in which files are read and hashed, in bytes: a piece takes less than a millisecond. */
+/** Size in bytes of the pieces in which files are read and hashed. A piece takes less than a millisecond. */
 const pieceBytes = 256 * 1024;
 
 const bounds = { labelers: maxLabelersBytes, definitions: maxDefinitionsBytes } as const;

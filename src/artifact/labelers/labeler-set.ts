@@ -18,14 +18,14 @@ import type { Malformed } from '../reading.ts';
 import type { Check } from '../schema.ts';
 import type { SliceEnd } from './slices.ts';
 
-/** The two files of the labelers artifact, decoded: every line is checked, and parsed again only on request. */
+/** The decoded files of the labelers artifact. Every line was checked once, and is parsed again only on request. */
 export interface LabelerSet {
   readonly header: LabelersHeader;
   /** Returns true if the artifact has a line of the labeler. */
   has(did: string): boolean;
-  /** Returns the line of a labeler; null if the artifact has none. */
+  /** Returns the line of a labeler, or null if the artifact has none. */
   labeler(did: string): LabelerLine | null;
-  /** Returns the definitions of a labeler; null if the artifact has none. */
+  /** Returns the definitions of a labeler, or null if the artifact has none. */
   definitions(did: string): LabelerDefinitionsLine | null;
 }
 
@@ -45,24 +45,26 @@ export interface MalformedLine extends Malformed {
   readonly line: number;
 }
 
-/** The result of decoding: `unequal` if the files are of different instants, as while they are being replaced. */
+/** Result of decoding. `unequal` means that the files are of different instants, as while they are being replaced. */
 export type DecodedLabelers =
   | { readonly kind: 'decoded'; readonly set: LabelerSet }
   | { readonly kind: 'unequal' }
   | MalformedLine;
 
-/** The place of a line in its file: the first byte, and the byte after the last one. */
+/** Position of a line in its file: the index of the first byte, and the index after the last byte. */
 type Place = readonly [start: number, end: number];
 
-/** Definitions that were decoded before: most artifacts repeat the lines of the one before under a new header. */
+/**
+ * Cache of decoded definitions, because most artifacts repeat the lines of the previous artifact under a new header.
+ */
 interface DecodedDefinitions {
   readonly body: Buffer;
   readonly places: ReadonlyMap<string, Place>;
 }
 
 /**
- * Creates a decoder of labelers artifacts. Each line is parsed and checked once, in slices of the event loop, and handed to
- * `visit`; afterwards only the bytes and the place of each line remain in memory.
+ * Creates a decoder of labelers artifacts. Each line is parsed and checked once, in slices of the event loop, and
+ * passed to `visit`. Afterwards only the bytes and the position of each line remain in memory.
  */
 export function labelerDecoder() {
   let known: DecodedDefinitions | null = null;
@@ -157,7 +159,7 @@ class LineReader {
     return this.#bytes.subarray(this.#headerEnd);
   }
 
-  /** Reads as many lines as the header states; returns their places in the bytes after the header. */
+  /** Reads as many lines as the header states. Returns the positions of the lines in the bytes after the header. */
   async lines<T extends { readonly did: string }>(
     count: number,
     check: Check<T>,

@@ -17,10 +17,13 @@ export interface PreparedLabelers<P> {
 
 /** The current reading of the labelers artifact. */
 export type LabelersReading<P> =
-  /** The newest artifact, and the one before it, which may still belong to the current overview. */
+  /** The newest artifact and the previous one, which may still belong to the current overview. */
   { readonly kind: 'readable'; readonly sets: readonly PreparedLabelers<P>[] } | Missing | Unreadable | MalformedLine;
 
-/** Work of the reader on one artifact: on each line while it is decoded, and on the whole afterwards. */
+/**
+ * Work of the reader on one artifact. `visit` processes each line while it is decoded, and `finish` the whole artifact
+ * afterwards.
+ */
 export interface Preparation<P> {
   visit(line: LabelerLine, header: LabelersHeader): void;
   /** Finishes the work, in slices of the event loop. */
@@ -45,10 +48,10 @@ export interface LabelersSourceOptions<P> {
   readonly polled?: () => void;
 }
 
-/** A source of the labelers artifact, which is read in the background; a request never waits for it. */
+/** A source of the labelers artifact. The artifact is read in the background, so a request never waits for it. */
 export interface LabelersSource<P> {
   read(): LabelersReading<P>;
-  /** Starts background work; resolves after the first attempt to read the artifact. */
+  /** Starts background work. Resolves after the first attempt to read the artifact. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Divides long work on the event loop into slices, between which other work runs. */
 
-/** Called between two small steps of long work: returns a promise to wait for when the slice has ended, or null. */
+/** Must be called between two small steps of long work. Returns a promise to await if the slice has ended, or null. */
 export type SliceEnd = () => Promise<void> | null;
 
 /** Maximum length of a slice in milliseconds: well below 10, because the last step may exceed it. */

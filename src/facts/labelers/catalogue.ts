@@ -34,8 +34,8 @@ export const listPlaces: IdentityPlaces = {
 };
 
 /**
- * Creates the preparation of a catalogue. An entry in which the privacy scan finds an identity has its handle withheld;
- * `alarm` is called with the place and never with the content.
+ * Creates the preparation of a catalogue. If the privacy scan finds an identity in an entry, the handle of that entry
+ * is withheld. `alarm` is called with the location and never with the content.
  */
 export function prepareCatalogue(alarm: (leak: string) => void): Preparation<Catalogue> {
   const entries: LabelerSummary[] = [];
@@ -85,14 +85,14 @@ function scanned(line: LabelerLine, index: number, alarm: (leak: string) => void
   return { ...entry, handle: null, handle_withheld: 'privacy' };
 }
 
-/** Returns the name under which a labeler is listed: its handle, or else its DID. */
+/** Returns the name under which a labeler is listed: its handle, or its DID if it has no handle. */
 export function nameOf({ handle, did }: Pick<LabelerSummary, 'handle' | 'did'>): string {
   return handle === null ? did : handle.name.toLowerCase();
 }
 
 const stateRank: ReadonlyMap<string, number> = new Map(labelerStates.map((state, rank) => [state, rank]));
 
-/** Returns the indices of the entries in an order; entries that are equal in it stay sorted by DID. */
+/** Returns the indices of the entries in an order. Entries that are equal in that order stay sorted by DID. */
 function orderBy(key: SortKey, entries: readonly LabelerSummary[], names: readonly string[]): Uint16Array {
   const indices = Uint16Array.from(entries, (_, index) => index);
   if (key === 'name') {

@@ -5,7 +5,10 @@ import type { Coding } from '../../http/representation/accept-encoding.ts';
 
 /** Bodies that are compressed often, or that are too large to compress while a client waits. */
 
-/** Brotli level of bodies that are compressed at a request: a fifth of the time of the highest level. */
+/**
+ * Brotli level of bodies that are compressed during a request. This level takes a fifth of the time of the highest
+ * level.
+ */
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const gzipLevel = { level: 5 };
 
@@ -48,8 +51,8 @@ export function codedOnRequest(parts: CodedParts): CodedReplies {
 }
 
 /**
- * Creates responses of a large body, which threads compress at once. Until a compressed form is complete, the response has
- * no coding. `compressed` resolves when all forms are complete.
+ * Creates responses with a large body, which threads compress immediately. The response has no coding until its
+ * compressed form is complete. `compressed` resolves when all forms are complete.
  */
 export function codedInBackground(parts: CodedParts): CodedReplies & { readonly compressed: Promise<void> } {
   const identity = replyOf(parts, 'identity', parts.body);

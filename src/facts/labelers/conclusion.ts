@@ -46,7 +46,7 @@ function recentGaps(days: LabelerLine['days']): string | null {
   return part > 0 ? `Read only in part on ${part} ${of}; what it did in the gaps is not known.` : null;
 }
 
-/** Returns the start of the unread time that reaches the end of the window; null if the labeler is being read. */
+/** Returns the start of the unread time that reaches the end of the window, or null if the labeler is being read. */
 function openGapStart(gaps: LabelerLine['gaps'], window: Window): number | null {
   let start = millis(window.end);
   for (const gap of gaps.toSorted((a, b) => millis(b.end) - millis(a.end))) {
@@ -56,7 +56,10 @@ function openGapStart(gaps: LabelerLine['gaps'], window: Window): number | null 
   return start < millis(window.end) ? start : null;
 }
 
-/** Returns the first day that was read from its beginning, after the last gap; an instant if there is no such day yet. */
+/**
+ * Returns the first day after the last gap that was read from its beginning. Returns an instant if there is no such day
+ * yet.
+ */
 function readSince(gaps: LabelerLine['gaps'], window: Window): string {
   const from = Math.max(millis(window.start), ...gaps.map(({ end }) => millis(end)));
   const day = Math.ceil(from / dayMs) * dayMs;

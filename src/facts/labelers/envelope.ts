@@ -69,7 +69,7 @@ export function listEnvelope(pair: Pair<Catalogue>, judgement: Servable, now: nu
   };
 }
 
-/** Returns the envelope of one labeler's document; null if the artifact has no such labeler. */
+/** Returns the envelope of one labeler's document, or null if the artifact has no such labeler. */
 export function labelerEnvelope<P>(
   pair: Pair<P>,
   did: string,

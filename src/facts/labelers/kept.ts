@@ -10,8 +10,8 @@ export class Kept<V> {
   readonly #values = new Map<string, V>();
 
   /**
-   * Returns the value of a key, or null if it must be made: for the first time, or from other artifacts, in another
-   * bucket, or after the clock was set back.
+   * Returns the cached value of a key. Returns null if no value is cached, or if the value is of other artifacts, of
+   * another bucket, or of a later time after the clock was set back.
    */
   get(source: unknown, bucket: number, now: number, key: string): V | null {
     if (this.#source !== source || this.#bucket !== bucket || now < this.#madeAt) {

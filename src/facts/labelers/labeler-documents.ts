@@ -23,8 +23,8 @@ type Format = 'json' | 'page';
 type Made = { readonly kind: 'made'; readonly validated: Validated } | { readonly kind: 'failed' };
 
 /**
- * Creates the function that responds with one labeler's document or page. A document that cannot be made refuses only
- * itself; `alarm` is called once for it.
+ * Creates the function that responds with one labeler's document or page. If a document cannot be created, only that
+ * document is refused, and `alarm` is called once for it.
  */
 export function labelerDocuments(common: HeaderList, alarm: (did: string, error: unknown) => void) {
   const kept = new Kept<Made>();

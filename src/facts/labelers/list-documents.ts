@@ -19,7 +19,7 @@ import { type Conditions, conditional, jsonDocument, pageDocument, passingPage, 
 
 type Paired = Extract<PairOutcome<Catalogue>, { kind: 'paired' }>;
 
-/** Serialized empty list, in whose place the prepared entries are inserted. */
+/** Serialized empty list, which the prepared entries replace. */
 const emptyList = '"labelers":[]';
 
 /** Creates the functions that respond with the list. Each throws PrivacyAlarm if the list must not be served. */
@@ -67,7 +67,10 @@ function checkedEnvelope(pair: Pair<Catalogue>, judgement: Paired['judgement'], 
   return envelope;
 }
 
-/** Inserts the serialized entries; within a string, JSON would escape the quotes of the empty list. */
+/**
+ * Inserts the serialized entries. The text of the empty list is unique, because JSON would escape its quotes within a
+ * string.
+ */
 function withEntries(text: string, entries: Buffer): Buffer {
   const at = text.indexOf(emptyList) + emptyList.length - '[]'.length;
   return Buffer.concat([Buffer.from(text.slice(0, at).toWellFormed()), entries, Buffer.from(text.slice(at + 2))]);

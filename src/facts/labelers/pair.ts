@@ -36,14 +36,14 @@ export interface PairingOptions<P> {
   readonly overview: ArtifactSource<LabelArtifact>;
   readonly labelers: { read(): LabelersReading<P> };
   readonly bounds: FreshnessBounds;
-  /** Time in milliseconds for which the last pair is served while the labelers of a newer overview are being read. */
+  /** Time in milliseconds for which the last pair is served while the labelers of a newer overview are read. */
   readonly graceMs: number;
 }
 
 /**
- * Creates the function that pairs the two artifacts. The overview decides: if it is held, stale or unreadable, nothing is
- * served. While the labelers of a newer overview are still being read, the last complete pair is served for a short time;
- * its freshness is computed from its own overview.
+ * Creates the function that pairs the two artifacts. No pair is served if the overview is held, stale or unreadable.
+ * While the labelers of a newer overview are read, the last complete pair is served for a short time. Its freshness is
+ * computed from its own overview.
  */
 export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptions<P>) {
   const evidenceOf = oncePer((artifact: LabelArtifact) => labelEvidence(artifact));
@@ -75,7 +75,7 @@ export function pairing<P>({ overview, labelers, bounds, graceMs }: PairingOptio
   };
 }
 
-/** Returns the overview with the labelers of the same instant and epoch; null if there are none. */
+/** Returns the overview with the labelers of the same instant and epoch, or null if there are no such labelers. */
 function pairOf<P>(
   { artifact, digest, modifiedAt }: Readable<LabelArtifact>,
   sets: readonly PreparedLabelers<P>[],

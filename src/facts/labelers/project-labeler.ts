@@ -14,7 +14,7 @@ export function projectSummary(line: LabelerLine): LabelerSummary {
   return { ...identityOf(line), events: eventsOf(line), unread_days_7d: unreadDays(line.days) };
 }
 
-/** Facts of a labeler's document without those of its frame. */
+/** Facts of a labeler's document, without the facts of its frame. */
 export type OwnLabelerFacts = Omit<LabelerFacts, 'window' | 'acquisition' | 'counted_since'>;
 
 /** Returns the facts of a labeler's document. */
@@ -71,7 +71,7 @@ function identityOf(line: LabelerLine) {
   };
 }
 
-/** Returns the handle of a labeler; withholds a text that is no handle, which could be anything. */
+/** Returns the handle of a labeler. Withholds a text that is not a handle, because such a text could be anything. */
 function handleOf({ handle, handle_withheld }: LabelerLine): { handle: LabelerHandle | null; withheld: boolean } {
   if (handle === null) return { handle: null, withheld: handle_withheld !== undefined };
   if (!handleText.test(handle.name)) return { handle: null, withheld: true };
@@ -82,7 +82,10 @@ function eventsOf({ events: { window, week, day } }: LabelerLine) {
   return { window, week, day };
 }
 
-/** Returns a count as it may be published: one below five only as such, even if the artifact states it. */
+/**
+ * Returns a count as it may be published. A count below five is published only as small, even if the artifact contains
+ * it.
+ */
 function coarse(events: LabelerLine['undeclared']): LabelerFacts['undeclared'] {
   return typeof events === 'number' && events < 5 ? fewerThanFive : events;
 }

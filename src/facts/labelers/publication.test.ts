@@ -98,7 +98,7 @@ describe('the pages about labelers', () => {
           for (const { did } of fixture.labelers) {
             const document = app.get(`/labelers/${did}.json`);
             const page = app.get(`/labelers/${did}`);
-            // The privacy scan may refuse the foreign text; it then refuses the page as well.
+            // The privacy scan may refuse the foreign text, in which case it also refuses the page.
             expect(page.status).toBe(document.status);
             if (document.status !== 200) continue;
             const labeler = JSON.parse(text(document)) as LabelerEnvelope;

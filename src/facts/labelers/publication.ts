@@ -28,14 +28,14 @@ export interface LabelersPublicationOptions {
 
 /** The documents and pages about labelers. */
 export interface LabelersPublication {
-  /** Returns the response for a path below the base path; null if it is no path of these documents. */
+  /** Returns the response for a path below the base path, or null if it is no path of these documents. */
   reply(
     path: string,
     target: string,
     conditions: Conditions,
     now: number,
   ): { readonly route: string; readonly reply: Reply } | null;
-  /** Prepares the list before a client requests it; called in the background. */
+  /** Prepares the list before a client requests it. Called in the background. */
   warm(now: number): void;
 }
 
@@ -67,7 +67,7 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
     try {
       return respond(outcome);
     } catch (error) {
-      // Many requests may meet the same fault: report it once for each pair.
+      // Report an error once for each pair, because many requests may cause it.
       if (alarmed !== outcome.pair) alarm(labelerPaths.page, error);
       alarmed = outcome.pair;
       return refusal('internal_error', format, common);

@@ -10,7 +10,7 @@ export const pageSize = 50;
 
 /** A query of the list. */
 export interface ListQuery {
-  /** Search text; empty if there is none. */
+  /** Search text, which is empty if the query has none. */
   readonly q: string;
   readonly sort: SortKey;
   readonly state: LabelerState | null;
@@ -22,8 +22,8 @@ export interface ListQuery {
 export const plainQuery: ListQuery = { q: '', sort: 'events', state: null, page: 1 };
 
 /**
- * Parses the query of a request target. Unknown parameters and invalid values are ignored; of a repeated parameter, the
- * first one counts.
+ * Parses the query of a request target. Ignores unknown parameters and invalid values. Uses the first of repeated
+ * parameters.
  */
 export function parseListQuery(target: string): ListQuery {
   const at = target.indexOf('?');
@@ -68,7 +68,7 @@ export interface ListPage {
   readonly pages: number;
 }
 
-/** Selects the page that a query asks for; a page beyond the last one is the last one. */
+/** Selects the page that a query requests, or the last page if the requested one does not exist. */
 export function selectPage({ entries, orders, searchTexts }: Catalogue, query: ListQuery): ListPage {
   const wanted = query.q.toLowerCase().replace(/^@/, '');
   const order = orders[query.sort];

@@ -87,7 +87,7 @@ export function conditional({ etag, notModified, replies }: Validated, condition
   return replies.of(chooseCoding(conditions.acceptEncoding));
 }
 
-/** Formats of a refusal: that of the documents, or a page below a relative address of the service. */
+/** Formats of a refusal: the format of the documents, or a page below a relative address of the service. */
 export type RefusalFormat = 'json' | { readonly base: string };
 
 /** Creates the response of a refusal. */

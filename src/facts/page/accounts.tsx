@@ -33,7 +33,7 @@ export function Accounts({ links }: { links: AccountLinks | null }) {
   );
 }
 
-/** Returns the account links of a page that the server rendered; null if the page has none. */
+/** Returns the account links of a page that the server rendered, or null if the page has none. */
 export function accountLinksOf(page: ParentNode): AccountLinks | null {
   const text = page.querySelector('[data-accounts]')?.getAttribute('data-accounts');
   return typeof text === 'string' ? (JSON.parse(text) as AccountLinks) : null;

@@ -31,7 +31,7 @@ export function Freshness({ facts: { conditions, metrics, labels } }: { facts: O
 }
 
 function NotServed({ fact, name }: { fact: Exclude<Shown<never>, { kind: 'served' }>; name: string }) {
-  if (fact.kind === 'unreached') return <p class="verdict">No answer</p>;
+  if (fact.kind === 'unreached') return <p class="verdict">No response</p>;
   const state = fact.error.freshness?.state ?? 'unavailable';
   return (
     <>

@@ -161,7 +161,7 @@ const openGaps = 6;
 
 function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage: Coverage }) {
   if (gaps.length === 0 && !warmup) return null;
-  // Show the newest gaps first: they matter most for a page about the present.
+  // Show the newest gaps first, because they matter most for a page about the present.
   const listed = gaps
     .map((gap, index) => <GapLine key={`${gap.start} ${gap.end}`} gap={gap} at={`${at}/gaps/${index}`} />)
     .toReversed();
@@ -185,7 +185,7 @@ function Gaps({ coverage: { gaps, warmup, gap_overflow: overflow } }: { coverage
 }
 
 function GapLine({ gap, at: where }: { gap: Gap; at: string }) {
-  // Show seconds for a gap within one minute; otherwise both ends would look equal.
+  // Show seconds for a gap within one minute, so that its ends differ.
   const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>

@@ -84,7 +84,7 @@ export function Refused({
   if (fact.kind === 'unreached') {
     return (
       <div class="panel stop refusal" data-refused={name}>
-        <p class="verdict">{what}: no answer</p>
+        <p class="verdict">{what}: no response</p>
         <p>The service did not respond. The earlier content was removed, because it may no longer be valid.</p>
       </div>
     );
@@ -134,7 +134,7 @@ function Overdue({ freshness, at }: { freshness: LabelFreshness; at: string }) {
   );
 }
 
-/** Shows an age; a future time is shown as ahead of this service's clock. */
+/** Shows an age, or states that a future time is ahead of this service's clock. */
 export function Age({ value, at }: { value: number; at: string }) {
   return value < 0 ? (
     <>

@@ -136,7 +136,7 @@ function State({ conditions: { label, confidence } }: { conditions: WeatherCondi
   );
 }
 
-/** Shows the position of the state on a scale from quiet to busy; a state without a measurement has no position. */
+/** Shows the position of the state on a scale from quiet to busy. A state without a measurement has no position. */
 function Scale({ state }: { state: WeatherConditions['state'] }) {
   if (!scale.some((step) => step.state === state)) return null;
   return (

@@ -72,7 +72,7 @@ describe('time without an accepted page', () => {
     });
   });
 
-  test('is a gap of every source if it exceeds 10 minutes, and the status is then unknown', () => {
+  test('is a gap of every source if it exceeds 10 minutes, which also makes the status unknown', () => {
     expect(coverageOf({ ...inputs, observedThrough: micros(now - tenMinutes - 1) })).toMatchObject({
       status: 'unknown',
       gaps: [{ start: '2026-08-31T23:49:59.999Z', end: '2026-09-01T00:00:00.000Z', reason: 'source_unavailable' }],

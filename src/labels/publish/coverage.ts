@@ -19,7 +19,7 @@ export interface CoverageInputs {
   readonly now: Micros;
   readonly windowDays: number;
   readonly startedAt: Micros;
-  /** Local clock at the last accepted page, in microseconds; null before the first page. */
+  /** Local clock at the last accepted page, in microseconds, or null before the first page. */
   readonly observedThrough: Micros | null;
   readonly gaps: readonly StoredGap[];
   readonly sources: readonly EnrolledSource[];
@@ -63,14 +63,14 @@ function statusOf(
   gapped: boolean,
   overflow: boolean,
 ): CoverageStatus {
-  // Without any source, the status is unknown.
+  // The status is unknown if there is no source.
   const known = sources.length > 0 && sources.every(({ state }) => state === 'established');
   if (!known || overflow) return 'unknown';
   if (warmup) return 'warming_up';
   return gapped ? 'gapped' : 'no_recorded_gaps';
 }
 
-/** Returns the number of sources by state and by origin; both sum to `enrolled`. */
+/** Returns the number of sources by state and by origin. Both sum to `enrolled`. */
 export function countSources(
   sources: readonly EnrolledSource[],
   refusals: readonly RefusalCount[],

@@ -41,7 +41,7 @@ test('repeated records of a growing gap are written as one gap, and gaps of seve
   ]);
 });
 
-test('gaps of one source are written at most every ten seconds, and at once before its position', async () => {
+test('gaps of one source are written at most every ten seconds, and immediately before a position of the source', async () => {
   const { gaps, commits, state } = writer();
   for (let second = 0; second < 60; second += 1) {
     state.now = second * 1_000_000;

@@ -7,15 +7,15 @@ export interface GapWriterOptions {
   /** Returns the monotonic clock, in microseconds. */
   readonly monotonic: () => number;
   /**
-   * Minimum interval between two writes of one source's gaps, in milliseconds; a new position of the source causes an
+   * Minimum interval between two writes of one source's gaps, in milliseconds. A new position of the source causes an
    * earlier write.
    */
   readonly minIntervalMs: number;
 }
 
 /**
- * Maximum pending changes of one source; if exceeded, they become one gap that covers all of them, which overstates the
- * missed time.
+ * Maximum number of pending changes of one source. Above it, the changes become one gap that covers all of them and
+ * overstates the missed time.
  */
 const maxPending = 64;
 
@@ -34,7 +34,7 @@ export class GapWriter {
     this.#options = options;
   }
 
-  /** Records a gap of a source; ignores an empty one. */
+  /** Records a gap of a source; ignores an empty gap. */
   record(gap: StoredGap): void {
     if (gap.start >= gap.end) return;
     const changes = this.#changesOf(gap);
@@ -57,19 +57,19 @@ export class GapWriter {
     else this.withdraw(gap);
   }
 
-  /** Withdraws a recorded gap of a source; ignores an empty one. */
+  /** Withdraws a recorded gap of a source; ignores an empty gap. */
   withdraw(gap: StoredGap): void {
     if (gap.start >= gap.end) return;
     this.#changesOf(gap).push({ kind: 'withdraw', gap });
   }
 
   /**
-   * Writes the pending changes of these sources, or of all sources. Rejects if the write fails; the changes then stay
+   * Writes the pending changes of these sources, or of all sources. Rejects if the write fails. The changes then stay
    * pending.
    */
   flush(sources?: Iterable<string>): Promise<void> {
     const selected = sources === undefined ? null : [...sources];
-    // The pending changes are read after the preceding write: if that write fails, its changes are pending again.
+    // Read the pending changes after the preceding write, because the changes of a failed write are pending again.
     const turn = this.#writing.then(() => this.#write(selected ?? [...this.#pending.keys()]));
     this.#writing = turn.catch(() => undefined);
     return turn;
@@ -94,7 +94,7 @@ export class GapWriter {
     try {
       await store.changeGaps(taken.flatMap(([, own]) => own));
     } catch (error) {
-      // The changes of the failed write are inserted before those that were added during the write.
+      // Insert the changes of the failed write before those that were added during the write.
       for (const [source, own] of taken) this.#pending.set(source, [...own, ...(this.#pending.get(source) ?? [])]);
       throw error;
     }

@@ -5,7 +5,7 @@ import type { StoredGap } from '../../store/port.ts';
 import { type Interval, micros, minute } from '../../store/time.ts';
 
 /**
- * Range of the tolerance for joining gaps, in whole minutes; the smallest tolerance that gives at most the allowed
+ * Range of the tolerance for joining gaps, in whole minutes. The smallest tolerance that gives at most the allowed
  * number of gaps is used.
  */
 const minToleranceMinutes = 1;
@@ -28,7 +28,7 @@ export interface GapUnion {
 
 /**
  * Returns the union of gaps of all sources and the interruptions of the instrument, per reason. Gaps of one reason
- * closer than the tolerance are joined, which overstates the missed time and never hides any of it.
+ * closer than the tolerance are joined, which overstates the missed time but never hides it.
  */
 export function unionGaps(stored: readonly StoredGap[], window: Interval, limit = maxGaps): GapUnion {
   const clipped = stored
@@ -42,7 +42,7 @@ export function unionGaps(stored: readonly StoredGap[], window: Interval, limit 
   if (coalesced(clipped, high).length > limit) {
     return { gaps: [{ ...window, reason: 'unknown' }], overflow: true };
   }
-  // A wider tolerance never gives more gaps, so a binary search finds the smallest sufficient tolerance.
+  // Find the smallest sufficient tolerance by binary search, because a wider tolerance never gives more gaps.
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     if (coalesced(clipped, middle).length > limit) low = middle + 1;

@@ -31,7 +31,7 @@ export interface OverviewInputs {
   readonly waiting: number;
   /** Number of labelers that the operator denies. */
   readonly denied: number;
-  /** Reason for the current pause of acceptance; null if acceptance is not paused. */
+  /** Reason for the current pause of acceptance; or null if acceptance is not paused. */
   readonly paused: string | null;
   /** DIDs of sources that are paused because they exceeded a share of the day. */
   readonly capped: readonly string[];
@@ -46,7 +46,7 @@ const doesNotMeasure = [
   'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads',
 ];
 
-/** Parts of a reading of the store from which an overview is made. */
+/** Parts of a reading of the store from which an overview is created. */
 export interface OverviewReading {
   readonly epoch: Epoch;
   readonly frontier: Pick<Frontier, 'observedThrough' | 'floor'>;
@@ -115,8 +115,8 @@ function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: re
 }
 
 /**
- * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union over all labelers,
- * in which a gap of one labeler and a failure of hundreds look the same.
+ * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of all
+ * labelers, so it does not distinguish a gap of one labeler from a failure of hundreds.
  */
 export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<string>, window: Interval): string {
   const bySource = Map.groupBy(clip(gaps, window), ({ source }) => source ?? '');
@@ -246,8 +246,8 @@ function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): st
 }
 
 /**
- * Returns the caveat with the reasons why known labelers are not followed. The events of a labeler that responded once
- * and is now unreachable stay in the counts.
+ * Returns the caveat with the reasons why known labelers are not followed. The counts include the events of a labeler
+ * that responded once and is now unreachable.
  */
 function notFollowed(count: number, unreachable: number, known: number): string {
   const others = count - unreachable;
@@ -266,10 +266,7 @@ function are(some: number): string {
   return some === 1 ? 'is' : 'are';
 }
 
-/**
- * Caveat that counts the refusals of a reason; null for repeats, and for reasons that the coverage of the sources
- * counts.
- */
+/** Caveat that counts the refusals of a reason. Null for duplicates, and for reasons that the coverage counts. */
 const caveatOfReason: Readonly<Record<RefusalReason, 'form' | 'space' | null>> = {
   foreign_src: 'form',
   malformed: 'form',

@@ -33,13 +33,13 @@ export interface PublisherOptions {
   readonly shareOf: (source: string) => ShareKey;
   /** Returns the number of bytes that may still be added today. */
   readonly budgetBytes: () => number;
-  /** Returns true if a labeler waits because the maximum number is being read. */
+  /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
-  /** Returns the reason for the current pause of acceptance; null if acceptance is not paused. */
+  /** Returns the reason for the current pause of acceptance, or null if acceptance is not paused. */
   readonly paused: () => string | null;
   /** Returns the number of labelers that the operator denies. */
   readonly denied: () => number;
-  /** Returns the time of a labeler's denial; null if it is unknown. */
+  /** Returns the time of a labeler's denial, or null if it is unknown. */
   readonly deniedSince: (labeler: KnownLabeler) => Micros | null;
   readonly clock: () => Micros;
   readonly log: Log;
@@ -50,7 +50,7 @@ export interface PublisherOptions {
 export interface Publisher {
   /** Writes the labelers and the overview. After a failure the previous artifact remains in place. */
   publish(): Promise<void>;
-  /** Must be called when a revision of a labeler's definitions was stored. */
+  /** Must be called after a revision of a labeler's definitions was stored. */
   definitionsChanged(did: string): void;
 }
 
@@ -71,7 +71,7 @@ async function publish(options: PublisherOptions, reader: WindowReader, definiti
     const now = clock();
     const reading = await reader.read(now, settings.windowDays);
     const inputs = labelersInputs(options);
-    // The listing and the overview count the states of the labelers in the same turn.
+    // Create the list and the overview in the same turn, so that both count the same states.
     const listing = listLabelers(reading, inputs);
     const labelers = [...roster.labelers].filter(({ denied }) => !denied);
     const denied = options.denied();
@@ -118,7 +118,7 @@ async function publish(options: PublisherOptions, reader: WindowReader, definiti
   }
 }
 
-/** Makes the inputs of the labelers artifact. The first error of a labeler in a run is logged. */
+/** Creates the input of the labelers artifact. Logs the first error of a labeler in a run. */
 function labelersInputs({
   settings,
   roster,
@@ -142,8 +142,8 @@ function labelersInputs({
 }
 
 /**
- * Writes the labelers before the overview of the same instant. If the write fails, the earlier files remain, which
- * readers do not use with the new overview.
+ * Writes the labelers before the overview of the same instant. If the write fails, the earlier files remain. Readers do
+ * not combine them with the new overview.
  */
 async function writeLabelers(
   { settings, log, telemetry }: PublisherOptions,

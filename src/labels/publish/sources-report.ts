@@ -6,8 +6,8 @@ import { systemCode } from '../../ops/errors.ts';
 
 /**
  * Report of each source's resource use, in a file next to the store: the running instrument writes the file, and
- * `almanac labels sources` reads it. The report contains labelers but no subjects. Its size is bounded: it lists the
- * most expensive sources, and the sums over all sources.
+ * `almanac labels sources` reads it. The report contains labelers but no subjects. Its size is bounded, because it
+ * lists only the most expensive sources and the sums over all sources.
  */
 
 /** Maximum number of sources that a report lists. */
@@ -92,7 +92,7 @@ export async function writeSourcesReport(storeFolder: string, report: SourcesRep
   await writeArtifact(sourcesReportPath(storeFolder), report);
 }
 
-/** Returns the last report; null if no report exists, or the file is damaged. */
+/** Returns the last report. Returns null if no report exists or the file is damaged. */
 export async function readSourcesReport(storeFolder: string): Promise<SourcesReport | null> {
   let text: string;
   try {

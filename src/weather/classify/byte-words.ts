@@ -1,8 +1,8 @@
 /** A closed list of ASCII words that are detected among bytes without creating a string. */
 export interface ByteWords {
   /**
-   * Bit set of word lengths: bit n is set if some word has n characters (bit 31: 31 or more). The lengths alone exclude
-   * most strings.
+   * Bit set of word lengths. Bit n is set if a word has n characters, and bit 31 if a word has 31 or more. The lengths
+   * alone exclude most strings.
    */
   readonly lengths: number;
   /** Returns the index in the list of the word with the bytes `[from, to)`, or -1. */
@@ -21,15 +21,12 @@ interface Word {
 /** Mask of the bytes of a three-byte word. */
 const threeBytes = 0xffffff;
 
-/** Number of bytes compared at once. */
+/** Number of bytes that are compared in one step. */
 const piece = 4;
 
 const noWords: readonly Word[] = [];
 
-/**
- * Creates a list of words of three characters or more, grouped by length: two words of one length rarely have to be
- * compared.
- */
+/** Creates a list of words of three characters or more, grouped by length, so that few words have to be compared. */
 export function byteWords(words: readonly string[]): ByteWords {
   const byLength = Array.from({ length: Math.max(...words.map((word) => word.length)) + 1 }, (_, length) =>
     words.flatMap((word, place) => (word.length === length ? [{ place, pieces: piecesOf(word) }] : [])),
@@ -56,7 +53,7 @@ export function lengthBit(length: number): number {
   return 1 << Math.min(length, 31);
 }
 
-/** An exact byte sequence that can be compared at an index; the view must extend `length` bytes beyond the index. */
+/** An exact byte sequence that can be compared at an index. The view must extend `length` bytes beyond the index. */
 export interface Spelling {
   readonly length: number;
   /** Last four bytes, which differ most often. */

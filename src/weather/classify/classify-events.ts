@@ -61,9 +61,9 @@ const payloadOrder = [
 ];
 
 /**
- * Creates a classifier of the method `subscribeEvents`, with the same guarantees as that of the legacy wire. An event
- * requires a number and a time; its clock is `witnessedAt`, or `time` if that is absent. Frames of unknown kinds with
- * both are events; others are ignored, as the protocol requires.
+ * Creates a classifier of the method `subscribeEvents`, with the same guarantees as the classifier of the legacy
+ * protocol. An event requires a number and a time. The time of an event is `witnessedAt`, or `time` if that is absent.
+ * Frames of unknown kinds with both are events; others are ignored, as the protocol requires.
  */
 export function createEventsClassifier(memory: ResyncMemory): Classifier {
   const scan = new JsonScan();
@@ -123,7 +123,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     },
   };
 
-  /** Parses a datetime and returns the index after it; `readUs` is then its time, or 0. */
+  /** Parses a datetime and returns the index after it. Sets `readUs` to the time, or to 0 for an invalid datetime. */
   function takeTime(from: number): number {
     readUs = 0;
     if (scan.bytes[from] !== quote) return scan.value(from);

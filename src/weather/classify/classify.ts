@@ -18,10 +18,10 @@ const topKeys = ['time_us', 'kind', 'commit', 'account', 'cursor'];
 const commitKeys = ['operation', 'collection', 'record'];
 
 /**
- * Creates a classifier of the legacy wire. The classifier returns a result for any bytes, never throws, reads the bytes
- * in one pass, and has no state except the reused result. The result is `parse_error` if and only if `JSON.parse` of
- * the frame as UTF-8 throws, so no invalid frame is counted. If a key is repeated in an object, the last value counts,
- * as in `JSON.parse`.
+ * Creates a classifier of the legacy protocol. The classifier returns a result for any bytes, never throws, reads the
+ * bytes in one pass, and has no state except the reused result. The result is `parse_error` if and only if `JSON.parse`
+ * of the frame as UTF-8 throws, so no invalid frame is counted. If a key is repeated in an object, the last value
+ * counts, as in `JSON.parse`.
  */
 export function createClassifier(): Classifier {
   const scan = new JsonScan();

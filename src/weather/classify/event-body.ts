@@ -37,17 +37,17 @@ const letterT = 0x74;
 const openObject = 0x7b;
 
 /**
- * Reader of the parts of an event that are the same on both wires: a commit's operation, its record, and an account's
- * state.
+ * Reader of the parts of an event that are the same on both protocols: a commit's operation, its record, and an
+ * account's state.
  */
 export class EventBody {
-  /** Index of the last string read by `word`; `other` or `absent` if it has none. */
+  /** Index of the last string that `word` read, or `other` or `absent` if the string has no index. */
   found = absent;
   readonly #scan: JsonScan;
   #operation = absent;
   #collection = absent;
   #recordSeen = false;
-  /** Start of a record whose shape has not been read; -1 if there is none. */
+  /** Start of a record whose shape has not been read, or -1 if there is none. */
   #unreadRecord = -1;
   #reply = false;
   #embed = absent;
@@ -85,7 +85,9 @@ export class EventBody {
     return this.#scan.bytes[from] === openObject;
   }
 
-  /** Returns the index after a value; if the value is a string, `found` is then its index among the words. */
+  /**
+   * Returns the index after a value. If the value is a string, sets `found` to the index of the string among the words.
+   */
   word(from: number, words: ByteWords): number {
     const scan = this.#scan;
     if (scan.bytes[from] !== quote) {

@@ -9,7 +9,7 @@ export class EventTime {
   #date = -1;
   #dateMs = 0;
 
-  /** Parses the text in `[from, to)` and returns microseconds since 1970; 0 if the text is not such a datetime. */
+  /** Parses the text in `[from, to)` and returns microseconds since 1970, or 0 if the text is not such a datetime. */
   read(bytes: Uint8Array, from: number, to: number): number {
     if (to - from < 20 || bytes[to - 1] !== 0x5a || bytes[from + 10] !== 0x54) return 0;
     if (bytes[from + 4] !== 0x2d || bytes[from + 7] !== 0x2d || bytes[from + 13] !== 0x3a) return 0;
@@ -38,14 +38,17 @@ export class EventTime {
   }
 }
 
-/** Returns two digits as a number; NaN if they are not digits. */
+/** Returns two digits as a number, or NaN if they are not digits. */
 function two(bytes: Uint8Array, at: number): number {
   const tens = (bytes[at] ?? 0) - zero;
   const ones = (bytes[at + 1] ?? 0) - zero;
   return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? tens * 10 + ones : Number.NaN;
 }
 
-/** Returns the microseconds of `.ddd…` in `[from, to)`; 0 if it is empty, -1 if it is not a fraction. */
+/**
+ * Returns the microseconds of `.ddd…` in `[from, to)`. Returns 0 for an empty text, and -1 for a text that is not a
+ * fraction.
+ */
 function fraction(bytes: Uint8Array, from: number, to: number): number {
   if (from === to) return 0;
   if (bytes[from] !== 0x2e || to - from < 2 || to - from > 10) return -1;

@@ -1,24 +1,25 @@
-/** Kind of a notice that the host sends in a frame that is not an event; `none` for every other frame. */
+/** Kind of a notice, which the host sends in a frame that is not an event. Every other frame has the kind `none`. */
 export type Notice = 'none' | 'future_cursor' | 'outdated_cursor' | 'too_slow' | 'error' | 'unknown';
 
 /**
  * Result of classifying one frame. The next call of the same classifier reuses the object: copy values to keep them.
- * The type enforces privacy: it cannot hold a DID, key, text or record.
+ * The type enforces privacy, because it cannot hold a DID, key, text or record.
  */
 export interface FrameFacts {
   /**
-   * `parse_error`: not JSON. `no_time_us`: JSON without a usable time (on the method: or number), which belongs to no
-   * window. `resync`: a row that repeats a repository after a `sync`, not an action of an account. `notice`: a notice
-   * of the host. `counted`: every other frame, of any kind.
+   * Outcome of classifying the frame. `parse_error`: the frame is not JSON. `no_time_us`: the frame has no usable time
+   * (or, in the method, no number) and belongs to no window. `resync`: the frame is a row that repeats a repository
+   * after a `sync`, and not an action of an account. `notice`: the frame is a notice of the host. `counted`: every
+   * other frame, of any kind.
    */
   outcome: 'counted' | 'parse_error' | 'no_time_us' | 'resync' | 'notice';
   notice: Notice;
   /**
-   * Time of the event on the stream's clock, in microseconds since 1970; 0 unless the frame is counted or a row of a
-   * re-sync.
+   * Time of the event on the stream's clock, in microseconds since 1970. It is 0 unless the frame is counted or a row
+   * of a re-sync.
    */
   timeUs: number;
-  /** Number of the event on its host, an integer literal from 1 to 2^53 - 1; null if the frame has none. */
+  /** Number of the event on its host, an integer literal from 1 to 2^53 - 1, or null if the frame has none. */
   seq: number | null;
   /** Indexes into `metricNames`; only the first `metricCount` entries are valid, each at most once. */
   metrics: Uint8Array;

@@ -83,7 +83,7 @@ export class JsonScan {
       }
       if (stops === 0) {
         i += 4;
-        // Scan a longer string by four bytes at once.
+        // Scan a longer string in steps of four bytes.
         let next = 0;
         for (;;) {
           stops = stopsIn(view.getInt32(i, true));
@@ -135,8 +135,8 @@ export class JsonScan {
   }
 
   /**
-   * Returns the index after any value, as `value` does; `integer` is then the number if the value is plain digits from
-   * 1 to 2^53 - 1, or 0. `1.0` and `1e3` are not integer literals.
+   * Returns the index after any value, like `value`. Sets `integer` to the number if the value consists of plain digits
+   * from 1 to 2^53 - 1, or to 0 if not. `1.0` and `1e3` are not integer literals.
    */
   integerValue(from: number): number {
     this.integer = 0;
@@ -154,7 +154,8 @@ export class JsonScan {
       const byte = this.bytes[i] ?? 0;
       const digit = byte - 0x30;
       if (digit < 0 || digit > 9) {
-        // A fraction, an exponent, a leading zero or a missing number: the value is not a positive integer literal.
+        // The value is not a positive integer literal, because it has a fraction, an exponent, a leading zero or no
+        // number.
         if (byte === 0x2e || (byte | 0x20) === 0x65 || this.bytes[from] === 0x30 || i === from) return this.value(from);
         if (sum <= Number.MAX_SAFE_INTEGER) this.integer = sum;
         return i;
@@ -365,9 +366,9 @@ const shortEscapes: ReadonlyMap<number, number> = new Map([
 ]);
 
 /**
- * Checks four bytes at once: the top bit of a byte in the result is set if the byte is a quote, a backslash or below
- * 0x20. Flipping 0x02 turns a quote into 0x20 and leaves control characters below and all other bytes above. A borrow
- * sets only bits above a correct one, so the lowest set bit is exact.
+ * Checks four bytes in one step: the top bit of a byte in the result is set if the byte is a quote, a backslash or
+ * below 0x20. Flipping 0x02 turns a quote into 0x20 and leaves control characters below and all other bytes above. A
+ * borrow sets only bits above a correct one, so the lowest set bit is exact.
  */
 function stopsIn(four: number): number {
   return (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101)) & ~four & 0x80808080;

@@ -1,7 +1,10 @@
 import { expect, it } from 'vitest';
 import { metricIndex, metricNames } from './metric-names.ts';
 
-/** The window store has a column for each name: a change here needs a new version of its layout with a migration. */
+/**
+ * The window store has a column for each name, so a change of the names requires a new version of its layout with a
+ * migration.
+ */
 const frozen = `
 post.create post.update post.delete
 like.create like.update like.delete

@@ -54,9 +54,9 @@ const embeds = [...trackedEmbeds.map(([alias]) => alias), 'other'] as const;
 const shapes: readonly Shape[] = ['reply', 'quote', ...embeds.map((embed) => `embed.${embed}` as const)];
 
 /**
- * All metric names. The classifier computes an index as collection * operations + operation; the window store has a column
- * for each name, so a further name needs a new version of its layout with a migration.
- * First collection by operation, then the shapes of created posts, then of updated ones, then the rest.
+ * All metric names. The classifier computes an index as collection * operations + operation; the window store has a
+ * column for each name, so a further name requires a new version of its layout with a migration. The order is:
+ * collections by operation, the shapes of created posts, the shapes of updated posts, and the remaining names.
  */
 export const metricNames: readonly MetricName[] = Object.freeze([
   ...trackedCollections.flatMap(([alias]) => operations.map((operation) => `${alias}.${operation}` as const)),

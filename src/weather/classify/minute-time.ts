@@ -13,8 +13,9 @@ const secondsDigits = 0x000f0f00;
 const endDigits = 0x00000f0f;
 
 /**
- * Parser of datetimes within the minute of an earlier one. It compares four bytes at once with the earlier text, and
- * parses only the digits after it: nearly all events are of the same minute as the event before.
+ * Parser of datetimes within the minute of an earlier one. The parser compares the text with the earlier one in steps
+ * of four bytes and parses only the digits after it, because nearly all events are of the same minute as the previous
+ * event.
  */
 export class MinuteTime {
   /** First 16 bytes of the minute's text, after the quote. */
@@ -33,7 +34,10 @@ export class MinuteTime {
     this.#startUs = timeUs - (timeUs % minuteUs);
   }
 
-  /** Returns the microseconds since 1970 of a quoted datetime in the remembered minute with six decimals; 0 for any other text. */
+  /**
+   * Returns the microseconds since 1970 of a quoted datetime in the remembered minute with six decimals, or 0 for any
+   * other text.
+   */
   read(bytes: DataView, from: number): number {
     if (bytes.getInt32(from + 13, true) !== this.#four || bytes.getInt32(from + 9, true) !== this.#three) return 0;
     if (bytes.getInt32(from + 5, true) !== this.#two || bytes.getInt32(from + 1, true) !== this.#one) return 0;

@@ -24,7 +24,7 @@ export interface Compared {
   readonly nowUs: number;
 }
 
-/** Returns the caveat for an hour in which two hosts disagreed unusually; null if they did not. */
+/** Returns the caveat for an hour in which two hosts disagreed unusually, or null if they did not. */
 export function disagreementCaveat(compared: Compared): string | null {
   const end = compared.nowUs - (compared.nowUs % hourUs);
   const ratios = ratiosOf(compared, { from: end - historyDays * dayUs, to: end });

@@ -4,7 +4,8 @@ import { dayUs, windowUs } from '../window/window.ts';
 import { type Health, lasted } from './trouble.ts';
 
 /**
- * Time in microseconds for which the first host must have been in trouble, and the second healthy, before a failover.
+ * Time in microseconds for which the first host must have been in trouble and the second host healthy before a
+ * failover.
  */
 const failoverUs = 15 * windowUs;
 /** Time in microseconds without trouble after which the first host is published again. */
@@ -17,16 +18,16 @@ const recoveredUs = 60 * windowUs;
 
 /** Input of the failover decision. */
 export interface FailoverInput {
-  /** Failover in effect; null while the first host is published. */
+  /** Failover in effect, or null while the first host is published. */
   readonly current: Failover | null;
   readonly first: Health;
   readonly second: Health;
   readonly nowUs: number;
-  /** Start of this process, in microseconds: earlier trouble counts from this instant. */
+  /** Start of this process, in microseconds. Earlier trouble counts from this instant. */
   readonly startedUs: number;
 }
 
-/** Decides which of two hosts is published; returns null for the first host. */
+/** Decides which of two hosts is published. Returns null for the first host. */
 export function decideHost({ current, first, second, nowUs, startedUs }: FailoverInput): Failover | null {
   if (!current) {
     const { trouble } = first;

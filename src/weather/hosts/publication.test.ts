@@ -77,7 +77,7 @@ describe('with two hosts,', () => {
     expect(summary.source).toEqual({ endpoint: two, method: 'jetstream', wire: 'jetstream.subscribeEvents' });
     expect(publication.published().name).toBe(two);
     expect(publication.failoverSinceUs()).toBe(minute(76));
-    // All data is from the second host: 196 minutes of its counts.
+    // All data is from the second host, with 196 minutes of its counts.
     expect(summary.collections['like.create']).toMatchObject({ total: 196 * 150, observed_seconds: 196 * 60 });
     expect(summary.total_events.total).toBe(196 * 150 * collectionNames.length);
     expect(summary.caveats?.[0]).toContain(

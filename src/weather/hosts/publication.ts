@@ -11,12 +11,12 @@ import { createSeriesReader, type SeriesReader } from './series-reader.ts';
 import { predecessorOf, successionCaveat, takesOver } from './succession.ts';
 import { healthOf } from './trouble.ts';
 
-/** An observed host and its wires. */
+/** An observed host and its protocols. */
 export interface ObservedHost {
   readonly endpoint: Endpoint;
   /** Legacy series of the host, while it is published in place of the present one; null otherwise. */
   predecessor: Endpoint | null;
-  /** Controller that is aborted when the legacy wire is no longer read. */
+  /** Controller that is aborted when the legacy protocol is no longer read. */
   readonly retiring: AbortController;
 }
 
@@ -29,12 +29,12 @@ export interface PublicationOptions {
   readonly log: Log;
 }
 
-/** The choice of the published series: one host and one wire, never a mixture. */
+/** The choice of the published series: one host and one protocol, never a mixture. */
 export interface Publication {
   readonly hosts: readonly ObservedHost[];
   /** Returns the series of the last summary. */
   published(): Endpoint;
-  /** Returns the start of the failover in microseconds; null while the first host is published. */
+  /** Returns the start of the failover in microseconds, or null while the first host is published. */
   failoverSinceUs(): number | null;
   /** Reads the summary of the published series. */
   read(nowUs: number): WeatherSummary;
@@ -94,7 +94,7 @@ function readHost({ store, reader, log }: Publishing, host: ObservedHost, nowUs:
   return reader.read({ store, endpoint: predecessor, origin, nowUs, caveats });
 }
 
-/** Returns the failover of this instant: the current one itself if nothing about it changes. */
+/** Returns the failover of this instant, which is the current object if the failover does not change. */
 function decide(
   { store, startedUs }: Publishing,
   current: Failover | null,
@@ -122,7 +122,7 @@ function keepFailover(
   try {
     store.keepFailover(store.series(second.endpoint.name).id, next);
   } catch (error) {
-    // Ignore a full disk: after a restart the decision is made again.
+    // Ignore a full disk, because the decision is made again after a restart.
     if (storeFault(error) !== 'full') throw error;
   }
 }

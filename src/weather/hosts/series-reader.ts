@@ -36,7 +36,7 @@ function keep({ store }: Pick<SummarySource, 'store'>, series: number, { span, s
   try {
     store.keepSilences(series, span, silences);
   } catch (error) {
-    // Ignore a full disk: the next reading finds the silences again.
+    // Ignore a full disk, because the next reading finds the silences again.
     if (storeFault(error) !== 'full') throw error;
   }
 }

@@ -73,7 +73,7 @@ it('the present series replaces the legacy one permanently once it has a baselin
   expect(predecessorOf(store, present)).toBeNull();
 });
 
-it('the present series replaces the legacy one if the legacy wire has been silent for an hour', () => {
+it('the present series replaces the legacy one if the legacy protocol has been silent for an hour', () => {
   watch(legacy, 20, nowUs - 2 * 3_600_000_000);
   watch(present.name, 0.02, nowUs);
   expect(ready()).toBe(false);

@@ -4,11 +4,13 @@ import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { healthOf, lasted } from './trouble.ts';
 
-/** Silence of the legacy wire in microseconds after which an active present wire replaces it. */
+/** Silence of the legacy protocol in microseconds after which an active present protocol replaces it. */
 const silentUs = 3_600_000_000;
 const baselineDays = 7;
 
-/** Returns the legacy series that remains published while the present series has no baseline; null if there is none. */
+/**
+ * Returns the legacy series that remains published while the present series has no baseline, or null if there is none.
+ */
 export function predecessorOf(store: WindowStore, endpoint: Endpoint): Endpoint | null {
   if (endpoint.wire !== 'jetstream.subscribeEvents' || store.series(endpoint.name).tookOver) return null;
   const legacy = legacyEndpoint(endpoint);
@@ -28,8 +30,8 @@ export interface Rivals {
 }
 
 /**
- * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or the legacy wire is
- * silent.
+ * Returns true if the present series replaces the legacy one: it has a baseline of seven days, or the legacy protocol
+ * is silent.
  */
 export function takesOver({ store, nowUs, present, legacy, summary }: Rivals): boolean {
   const everything = { from: 0, to: nowUs };

@@ -3,14 +3,17 @@ import { union } from '../window/interval.ts';
 import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
-/** Maximum gap of a healthy series, in microseconds: hosts restart, and readers reconnect. */
+/** Maximum gap of a healthy series in microseconds, because hosts restart and readers reconnect. */
 const bearableGapUs = 5 * windowUs;
 
 /** Health of a series at one instant. */
 export interface Health {
-  /** Current trouble of the series; null while it is healthy. */
+  /** Current trouble of the series, or null while it is healthy. */
   readonly trouble: Trouble | null;
-  /** Time in microseconds for which the series has been healthy, at most a day; 0 while it is in trouble. */
+  /**
+   * Time in microseconds for which the series has been healthy, at most a day. The time is 0 while the series is in
+   * trouble.
+   */
   readonly wellForUs: number;
 }
 
@@ -21,7 +24,7 @@ export interface HealthInput {
   readonly name: string;
   readonly nowUs: number;
   /**
-   * Start of the silence of collections that make up much of the interactions, in microseconds; null without such a
+   * Start of the silence of collections that make up much of the interactions, in microseconds, or null without such a
    * silence.
    */
   readonly silentSinceUs: number | null;
@@ -44,9 +47,7 @@ export function healthOf({ store, name, nowUs, silentSinceUs }: HealthInput): He
   return { trouble, wellForUs: trouble ? 0 : nowUs - wellSinceUs };
 }
 
-/**
- * Returns the duration of a trouble at an instant, in microseconds; time before the start of this process is excluded.
- */
+/** Returns the duration of a trouble at an instant, in microseconds. Excludes time before the start of this process. */
 export function lasted(trouble: Trouble | null, nowUs: number, startedUs: number): number {
   return trouble ? nowUs - Math.max(trouble.sinceUs, startedUs) : 0;
 }

@@ -15,7 +15,7 @@ export interface HourBaseline {
   readonly p50: number;
   readonly p75: number;
   readonly p95: number;
-  /** 95th percentile of the unevenness of ten consecutive minutes; null if none was measured. */
+  /** 95th percentile of the unevenness of ten consecutive minutes, or null if none was measured. */
   readonly turbulenceP95: number | null;
 }
 

@@ -56,7 +56,7 @@ export function countingCaveats(minutes: readonly Minute[], { countedSince, unse
 
 /**
  * Returns the caveat for counts from compacted history, which lacks creates and updates that were deleted or superseded
- * later; null without such counts.
+ * later, or null without such counts.
  */
 function compaction(minutes: readonly Minute[]): string | null {
   const watched = sum(minutes, ({ observedUs }) => observedUs);

@@ -4,7 +4,7 @@ import { variation } from '../window/percentile.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 
-/** Maximum age of a usable window, in windows; above it, the station is offline. */
+/** Maximum age of a usable window, in windows. The station is offline if the newest window is older. */
 const offlineWindows = 15;
 /** Number of windows in a row below half of the usual level after which the state is unavailable: events may be missing. */
 const lastingWindows = 10;
@@ -33,14 +33,14 @@ export interface ConditionMinute {
 export interface ConditionReading {
   readonly state: ConditionState;
   readonly confidence: Confidence;
-  /** End of the classified window, in microseconds; null if none was classified. */
+  /** End of the classified window, in microseconds, or null if none was classified. */
   readonly asOfUs: number | null;
-  /** Ratio of the level to the middle of this hour's history; null without history. */
+  /** Ratio of the level to the middle of this hour's history, or null without history. */
   readonly ratio: number | null;
   readonly days: number;
   /**
-   * Number of earlier days on which the newest hour can be compared, while they are too few for a baseline; null
-   * otherwise.
+   * Number of earlier days on which the newest hour can be compared, while they are too few for a baseline. Null once
+   * the baseline has enough days.
    */
   readonly shortOfDays: number | null;
 }
@@ -50,7 +50,8 @@ export interface ConditionInput {
   /** Consecutive closed minutes, the newest last. */
   readonly minutes: readonly ConditionMinute[];
   /**
-   * Returns the baseline of the UTC hour of the window that starts at the instant; null if there is too little history.
+   * Returns the baseline of the UTC hour of the window that starts at the instant, or null if there is too little
+   * history.
    */
   readonly baseline: (startUs: number) => HourBaseline | null;
   /** Returns the number of earlier days on which the UTC hour of that window can be compared. */
@@ -124,7 +125,7 @@ function ladder(
   return 'calm';
 }
 
-/** Returns true if fewer events may be reported as a lull: nothing was missed, and the stream is settled. */
+/** Returns true if fewer events may be reported as a lull, because no event was missed and the stream is settled. */
 function canSayLull(recent: readonly ConditionMinute[]): boolean {
   const settled = recent.slice(-settlingWindows);
   return (

@@ -5,7 +5,7 @@ import { writeArtifact } from '../../artifact/write.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { WeatherTelemetry } from '../stream/telemetry.ts';
 
-/** Minimum interval between artifacts in milliseconds, which applies when many windows close at once. */
+/** Minimum interval between artifacts in milliseconds, which applies when many windows close together. */
 const minIntervalMs = 1000;
 
 /** Options of the publisher. */
@@ -20,7 +20,10 @@ export interface PublisherOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** Writer of the artifact: at fixed times, and soon after windows closed; never two at a time. */
+/**
+ * Writer of the artifact. It writes at fixed times and soon after windows have closed, and never writes two artifacts
+ * concurrently.
+ */
 export interface Publisher {
   /**
    * Writes an artifact now, after any pending one. Never rejects: a failed write leaves the last good artifact in
@@ -34,7 +37,7 @@ export interface Publisher {
   stop(): Promise<void>;
 }
 
-/** Creates a publisher; nothing runs before `start`. */
+/** Creates a publisher, which does nothing before `start`. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const { path, publishMs, read, clock, log, telemetry, failed } = options;
   let writing: Promise<void> = Promise.resolve();

@@ -28,7 +28,7 @@ export interface SummarySource {
   readonly nowUs: number;
   /** Further caveats of the summary, which the counts do not contain. */
   readonly caveats?: readonly string[];
-  /** Usual counts of the series, if already read; read from the store if absent. */
+  /** Usual counts of the series. They are read from the store if absent. */
   readonly usual?: Usual;
 }
 
@@ -40,8 +40,8 @@ export interface SeriesReading {
   /** Silences that overlap the span of the reading. */
   readonly silences: readonly Silence[];
   /**
-   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds; null without
-   * such a silence.
+   * Start of the silence of collections that make up more than 5 % of the interactions, in microseconds, or null
+   * without such a silence.
    */
   readonly silentSinceUs: number | null;
 }
@@ -126,7 +126,7 @@ function historyOf(
   const places = interactions.map((_, i) => i);
   const uncounted = uncountedSpans(store.countedSince(series));
   const of = (startUs: number) => {
-    // Exclude the window's hour of the present day: a burst must not raise its own baseline.
+    // Exclude the window's hour of the current day, because a burst must not raise its own baseline.
     const hour = startUs - (startUs % hourUs);
     const found = known.get(hour);
     if (found !== undefined) return found;
@@ -141,7 +141,7 @@ function historyOf(
   return { baseline: (startUs) => of(startUs).baseline, comparableDays: (startUs) => of(startUs).days };
 }
 
-/** Returns the interactions per observed second; 0 for an unobserved minute, which no comparison uses. */
+/** Returns the interactions per observed second. Returns 0 for an unobserved minute, which no comparison uses. */
 function rateOf({ counts, observedUs }: Minute, places: readonly number[]): number {
   if (observedUs === 0) return 0;
   return places.reduce((sum, place) => sum + (counts[place] ?? 0), 0) / (observedUs / 1_000_000);

@@ -17,10 +17,10 @@ import { countingCaveats, silenceCaveats, weatherCaveats } from './caveats.ts';
 import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
-/** Maximum age of a reading that is not stale, in seconds: three windows. */
+/** Maximum age in seconds of a reading that is not stale, which is three windows. */
 const maxAgeSeconds = 3 * windowSeconds;
 
-/** Input of the creation of a summary. */
+/** Input from which a summary is created. */
 export interface SummaryInput {
   /** Address of the observed host, without credentials or query. */
   readonly endpoint: string;
@@ -29,17 +29,17 @@ export interface SummaryInput {
   readonly caveats: readonly string[];
   readonly origin: Origin;
   readonly nowUs: number;
-  /** Consecutive closed minutes of the summary; counts in the order of `collectionNames`. */
+  /** Consecutive closed minutes of the summary, with counts in the order of `collectionNames`. */
   readonly minutes: readonly Minute[];
-  /** Observed spans; sorted and disjoint, not clipped to the minutes. */
+  /** Observed spans, sorted and disjoint, but not clipped to the minutes. */
   readonly observed: readonly Interval[];
   /** Spans in which a collection was silent while others continued. */
   readonly silences: readonly Silence[];
   /** Counts and observed time of each collection in the minutes, excluding its silences. */
   readonly times: readonly CollectionTime[];
-  /** Start of the first window in which a collection is counted; collections without an entry always were. */
+  /** Start of the first window in which a collection is counted. A collection without an entry was always counted. */
   readonly countedSince: ReadonlyMap<CollectionName, number>;
-  /** Collections of which the host has sent no event since the series began: it may not send them at all. */
+  /** Collections of which the host has sent no event since the series began, and which it may not send at all. */
   readonly unseen: ReadonlySet<CollectionName>;
   readonly conditions: ConditionReading;
 }
@@ -101,8 +101,8 @@ export function summarise(input: SummaryInput): WeatherSummary {
 }
 
 /**
- * Returns the published collections; a collection that was silent throughout, not counted yet or never seen is null, not
- * zero.
+ * Returns the published collections. A collection that was silent throughout, not counted yet or never seen is null and
+ * not zero.
  */
 function collections({ minutes, times, unseen }: SummaryInput): WeatherSummary['collections'] {
   const found: Partial<Record<CollectionName, CollectionSummary | null>> = {};

@@ -4,7 +4,7 @@ import type { Minute } from '../window/minute.ts';
 import type { Silence } from '../window/silence-store.ts';
 import { windowUs } from '../window/window.ts';
 
-/** Count and observed time of one collection; its silences are excluded from the observed time. */
+/** Count and observed time of one collection. The observed time excludes the silences of the collection. */
 export interface CollectionTime {
   readonly total: number;
   readonly observedUs: number;

@@ -5,7 +5,7 @@ import type { Silence } from '../window/silence-store.ts';
 import type { CollectionTime } from './collection-time.ts';
 import { frequentRate, type Usual } from './silence.ts';
 
-/** Collections that count as interactions: their rate determines the conditions. */
+/** Collections that count as interactions. Their rate determines the conditions. */
 export const interactions: readonly CollectionName[] = [
   'post.create.reply',
   'post.create.quote',
@@ -45,12 +45,13 @@ export function interactionShares(times: readonly CollectionTime[]): Shares {
 /** Queries about the silent part of the interactions. */
 export interface SilentShares {
   /**
-   * Returns true if more than 5 % of the interactions may be missing in the minute: collections that are silent, or
-   * frequent collections without an event.
+   * Returns true if more than 5 % of the interactions may be missing in the minute, because collections are silent or
+   * frequent collections have no event.
    */
   isSilent(minute: Minute): boolean;
   /**
-   * Returns the start of the silences that last to the instant and make up more than 5 %; null without such silences.
+   * Returns the start of the silences that last to the instant and make up more than 5 %, or null without such
+   * silences.
    */
   since(endUs: number): number | null;
 }

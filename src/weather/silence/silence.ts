@@ -16,11 +16,11 @@ const missingEvents = 50;
 const pauseFactor = 6;
 /** Minimum number of windows of a silence of a collection that is not frequent. */
 const minPauseWindows = 10;
-/** Number of recent windows that replace a missing baseline of a frequent collection: the last hour. */
+/** Number of recent windows (the last hour) that replace a missing baseline of a frequent collection. */
 const hourWindows = 60;
 /** Minimum number of observed windows in the last hour for a decision without a baseline. */
 const minHourWindows = 45;
-/** Minimum number of observed windows before a silence of any other collection without a baseline: half a day. */
+/** Minimum number of observed windows (half a day) before a silence of any other collection without a baseline. */
 const minDayWindows = 720;
 /** Without a baseline, a collection is silent after this multiple of its longest pause in the preceding windows. */
 const dayPauseFactor = 6;
@@ -30,7 +30,7 @@ const dayPauseFactor = 6;
  */
 const minDayPauseWindows = 240;
 
-/** Usual counts per minute of every collection, in the order of `collectionNames`; null without a baseline. */
+/** Usual counts per minute of every collection, in the order of `collectionNames`, or null without a baseline. */
 export interface UsualCounts {
   readonly p05: readonly (number | null)[];
   readonly p50: readonly (number | null)[];
@@ -40,20 +40,20 @@ export interface UsualCounts {
 export interface Usual {
   /** Returns the usual counts per minute in the UTC hour of the window. */
   hour(startUs: number): UsualCounts;
-  /** Returns the longest pause of the collection on earlier days, in windows; null without a baseline. */
+  /** Returns the longest pause of the collection on earlier days, in windows, or null without a baseline. */
   pause(place: number, startUs: number): number | null;
 }
 
 /** Input of the search for silences. */
 export interface SilenceInput {
-  /** Consecutive closed minutes; counts in the order of `collectionNames`. */
+  /** Consecutive closed minutes, with counts in the order of `collectionNames`. */
   readonly minutes: readonly Minute[];
   readonly usual: Usual;
   /** Returns the first and last event of a collection in a window. */
   readonly edges: (startUs: number, collection: CollectionName) => Edges;
   /** Silences found earlier that overlap the first minute. */
   readonly standing: readonly Silence[];
-  /** Start of the first window in which a collection is counted; collections without an entry always were. */
+  /** Start of the first window in which a collection is counted. A collection without an entry was always counted. */
   readonly countedSince?: ReadonlyMap<CollectionName, number>;
 }
 
@@ -74,7 +74,7 @@ interface Search extends SilenceInput {
 
 /** Consecutive windows without an event of the collection. */
 interface Run {
-  /** Last window with an event of the collection; null if the minutes have none. */
+  /** Last window with an event of the collection, or null if the minutes have none. */
   readonly lastEvent: Minute | null;
   /** Index of the first window of the run without events. */
   readonly first: number;
@@ -83,11 +83,11 @@ interface Run {
   /** Number of observed windows before the run, and the longest pause in them. */
   readonly before: number;
   readonly longest: number;
-  /** Start of the silence once it is proven; null until then. */
+  /** Start of the silence once it is proven, or null until then. */
   silentFrom: number | null;
   /** Evidence that each rule has accumulated, so that each window is evaluated once. */
   readonly evidence: Readonly<Record<'missing' | 'weight', { windows: number; sum: number }>>;
-  /** The hour before the run without events; computed on first use. */
+  /** The hour before the run without events, which is computed on first use. */
   lastHour: LastHour | null;
 }
 

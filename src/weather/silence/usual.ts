@@ -12,8 +12,8 @@ import type { Usual, UsualCounts } from './silence.ts';
 const minWindows = windowsPerDay / 2;
 
 /**
- * Computes the usual counts of an hour from the same hour of earlier days; minutes within a collection's silence are
- * excluded.
+ * Computes the usual counts of an hour from the same hour of earlier days. Excludes minutes within a collection's
+ * silence.
  */
 export function usualCounts(days: readonly (readonly Minute[])[], silences: readonly Silence[]): UsualCounts {
   const both = collectionNames.map((collection, place) => {

@@ -12,14 +12,15 @@ const retryMs = 3_600_000;
 
 /** Source of the dictionary with which live reading requests compression. */
 export interface Dictionaries {
-  /** Resolves with the current dictionary; null to read without compression. Never rejects. */
+  /** Resolves with the current dictionary, or with null to read without compression. Never rejects. */
   current(signal: AbortSignal): Promise<Buffer | null>;
   /** Reports that the host rejected the dictionary, or does not compress with it. */
   refused(): void;
 }
 
 /**
- * Creates a source of the dictionary in the operator's file, which is used until the host rejects it; null for none.
+ * Creates a source of the dictionary in the operator's file, which is used until the host rejects it. `path` is null if
+ * there is no such file.
  */
 export function givenDictionary(dictionary: Buffer | null): Dictionaries {
   let given = dictionary;

@@ -16,7 +16,7 @@ export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimit
 /** Interval between checks of a connection, in milliseconds. */
 const lookMs = 250;
 
-/** A function that opens a connection; `openSocket` with the limits of the instrument. */
+/** Function that opens a connection, which is `openSocket` with the limits of the instrument. */
 export type Connect = (
   options: Pick<SocketOptions, 'url' | 'onFrame' | 'protocol'>,
   signal: AbortSignal,
@@ -29,7 +29,7 @@ export interface ReaderContext {
   readonly backoff: BackoffOptions;
   /** Source of dictionaries with which live reading requests compressed frames. */
   readonly dictionaries: Dictionaries;
-  /** Creates a classifier of the wire. */
+  /** Creates a classifier of the protocol. */
   readonly classifier: () => Classifier;
   /** Returns the time of this machine's wall clock, in milliseconds. */
   readonly clock: () => number;
@@ -37,7 +37,7 @@ export interface ReaderContext {
   readonly telemetry: WeatherTelemetry;
 }
 
-/** One reader: its track, and callbacks for the start and end of its connections. */
+/** One reader, with its track and callbacks for the start and end of its connections. */
 export interface ReaderTask {
   readonly role: ReaderRole;
   readonly track: Track;
@@ -97,7 +97,7 @@ interface Cause {
   readonly answered: boolean;
   /** True if the host rejects this cursor, or sends frames that cannot be read. */
   readonly refused: boolean;
-  /** Error name of a rejected handshake; null if the host sent none. */
+  /** Error name of a rejected handshake, or null if the host sent none. */
   readonly error: string | null;
   readonly why: string;
 }
@@ -162,14 +162,14 @@ async function pause(
   const ms = backoff.next();
   log.warn(cause.why, { reader: role, cause: cause.name, retryInMs: ms });
   await wait(ms, undefined, { signal }).catch(() => {
-    // Ignore an abort during the wait: the loop checks the signal.
+    // Ignore an abort during the wait, because the loop checks the signal.
   });
 }
 
 /** Consumer of the frames of one reader's connections. */
 interface Feed {
   readonly frame: SocketOptions['onFrame'];
-  /** Prepares for a connection; its frames are compressed if there is a dictionary. */
+  /** Prepares for a connection. The frames of the connection are compressed if there is a dictionary. */
   start(dictionary: Buffer | null): void;
   /** Returns the last notice of the host on this connection. */
   notice(): Notice;
@@ -177,7 +177,9 @@ interface Feed {
   fruitful(): boolean;
   /** Returns true if the last connection delivered no event, neither new nor already counted. */
   empty(): boolean;
-  /** Returns true if no event arrived for too long: a pong proves only that the socket works. */
+  /**
+   * Returns true if no event arrived for too long. Pongs do not count, because they prove only that the socket works.
+   */
   silent(): boolean;
   finished(): boolean;
 }
@@ -226,7 +228,8 @@ function createFeed({ clock, classifier }: ReaderContext, { track, read, silence
         empty = false;
       }
       came = false;
-      // Require two checks in a row: if this process was busy, the waiting frames are read before the second check.
+      // Require two consecutive checks, so that a process that was busy reads the waiting frames before the second
+      // check.
       const before = over;
       over = (clock() - lastMs) * 1000 > silenceUs();
       return over && before;

@@ -13,11 +13,11 @@ const hourUs = 3_600_000_000;
 /** Maximum age in microseconds of a position that is resumed even if the backfill is shorter. */
 const alwaysResumedUs = 15 * 60_000_000;
 /**
- * Number of consecutive resumed connections without new events after which the next connection is live: the cursor may
- * be the cause.
+ * Number of consecutive resumed connections without new events after which the next connection is live, because the
+ * cursor may be the cause.
  */
 const fruitlessResumes = 3;
-/** Number of consecutive connections without new events after which a backfill ends; the rest remains a gap. */
+/** Number of consecutive connections without new events after which a backfill ends. The remaining time stays a gap. */
 const fruitlessBackfills = 5;
 /** Minimum silence that ends a connection of a backfill, in microseconds: a replay may begin late. */
 const backfillSilenceUs = 30_000_000;
@@ -38,7 +38,7 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
   /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly store: WindowStore;
-  /** Length of a backfill, in hours; 0 for none. */
+  /** Length of a backfill in hours, or 0 for no backfill. */
   readonly backfillHours: number;
   /** Maximum size of one backfill, in bytes. */
   readonly backfillBytes: number;
@@ -48,8 +48,9 @@ export interface SessionOptions extends Omit<ReaderContext, 'classifier'> {
 }
 
 /**
- * Runs a session from the stored positions until the signal, or until a commit fails: one live reader and at most one
- * backfill, whose results are committed together. Rejects with the store's error; uncommitted results are discarded.
+ * Runs a session from the stored positions until the signal aborts or a commit fails. A session has one live reader and
+ * at most one backfill, and commits the results of both together. Rejects with the store's error and discards
+ * uncommitted results.
  */
 export function runSession(options: SessionOptions, signal: AbortSignal): Promise<void> {
   return new Session(options, signal).run();
@@ -66,7 +67,7 @@ interface RunningBackfill {
 class Session {
   readonly #options: SessionOptions;
   readonly #context: ReaderContext;
-  /** True for the present method, false for the legacy wire. */
+  /** True for the present method, false for the legacy protocol. */
   readonly #isPresent: boolean;
   readonly #stored: StoredSeries;
   readonly #live: Track;
@@ -127,7 +128,7 @@ class Session {
     }
   }
 
-  /** Returns the cursor of the next live connection; null to begin at the present. */
+  /** Returns the cursor of the next live connection, or null to begin at the present. */
   #beginLive(fruitless: number): number | null {
     const { backfillHours } = this.#options;
     const { position } = this.#live;
@@ -183,7 +184,7 @@ class Session {
     };
   }
 
-  /** Starts a backfill after a live start: from the old position to the first live event. */
+  /** Starts a backfill after a live start. The backfill reads from the old position to the first live event. */
   #fillGap(): void {
     const end = this.#live.takeLiveStart();
     if (!end) return;

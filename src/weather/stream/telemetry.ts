@@ -1,14 +1,16 @@
 import type { FrameOutcome } from '../window/track.ts';
 
-/** Roles of the stream's readers: the live reader follows the present, the backfill reads the time before. */
+/** Roles of the stream's readers. The live reader reads current events, and the backfill reads earlier events. */
 export type ReaderRole = 'live' | 'backfill';
 
 /** Places of the observed hosts, in order of preference. */
 export const hostPlaces = ['first', 'second'] as const;
-/** Place of an observed host: the preferred host is first. */
+/** Place of an observed host. The preferred host is the first. */
 export type HostPlace = (typeof hostPlaces)[number];
 
-/** State of a host's live connection. The cause is that of the last failure; null until the first attempt has ended. */
+/**
+ * State of a host's live connection. The cause is that of the last failure, or null until the first attempt has ended.
+ */
 export type HostConnection =
   | { readonly isConnected: true }
   | { readonly isConnected: false; readonly cause: string | null };
@@ -37,7 +39,10 @@ export interface WeatherTelemetry {
   hostConnection(host: HostPlace, connection: HostConnection): void;
   /** The same of each host. */
   hostLag(host: HostPlace, seconds: number, newestMs: number): void;
-  /** The host that the artifact is of, after each reading; `sinceMs` is the instant of a failover, null for the first host. */
+  /**
+   * Records, after each reading, the host that the artifact describes. `sinceMs` is the instant of a failover, or null
+   * for the first host.
+   */
   publishedHost(host: HostPlace, sinceMs: number | null): void;
 }
 

@@ -8,12 +8,12 @@ import { OperatorError } from '../../ops/errors.ts';
 const methodPath = '/xrpc/network.bsky.jetstream.subscribeEvents';
 /** Path of the dictionary on hosts of the present method. */
 const dictionaryPath = '/xrpc/network.bsky.jetstream.getZstdDictionary';
-/** Path of the legacy wire. */
+/** Path of the legacy protocol. */
 const legacyPath = '/subscribe';
 /** Websocket subprotocol of the method's frames. */
 export const methodProtocol = 'xrpc.v1.json';
 
-/** An observed host and its wire, which is determined by the path of the URL. */
+/** An observed host and its protocol, which is determined by the path of the URL. */
 export interface Endpoint {
   readonly wire: Wire;
   /** URL of the connection. */
@@ -29,7 +29,7 @@ export function parseEndpoint(text: string, policy: AddressPolicy): Endpoint {
   const admission = admitSocketUrl(text, policy);
   if (admission.kind !== 'admitted') throw new OperatorError(describeRefusal(admission));
   const { url, isLoopback } = admission;
-  // Add the path of the present method to a bare host. Every other path is the legacy wire, as before the method
+  // Add the path of the present method to a bare host. Every other path is the legacy protocol, as before the method
   // existed.
   if (url.pathname === '/') url.pathname = methodPath;
   const wire: Wire = url.pathname.endsWith(methodPath) ? 'jetstream.subscribeEvents' : 'jetstream.legacy';
@@ -59,9 +59,9 @@ export function parseEndpoints(texts: readonly string[], policy: AddressPolicy):
 
 /** Parameters of one connection. */
 export interface Subscription {
-  /** Position from which the host sends events; null to begin at the present. */
+  /** Position from which the host sends events, or null to begin at the present. */
   readonly cursor: number | null;
-  /** Number of the zstd dictionary of compressed frames; null for uncompressed frames. */
+  /** Number of the zstd dictionary of compressed frames, or null for uncompressed frames. */
   readonly dictionary: number | null;
 }
 
@@ -93,7 +93,7 @@ export function legacyEndpoint(endpoint: Endpoint): Endpoint {
   return { ...endpoint, wire: 'jetstream.legacy', url, name: publicUrl(url) };
 }
 
-/** Describes a rejected handshake for the operator; null if the status has no specific meaning. */
+/** Describes a rejected handshake for the operator. Returns null if the status has no specific meaning. */
 export function describeHandshakeRefusal({ wire, name, url }: Endpoint, status: number | null): string | null {
   if (wire !== 'jetstream.subscribeEvents' || status !== 404) return null;
   const legacy = `${url.protocol}//${url.host}${legacyPath}`;

@@ -4,7 +4,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** Returns the union of intervals: sorted and disjoint, with adjacent intervals joined. */
+/** Returns the union of intervals, sorted and disjoint. Joins adjacent intervals. */
 export function union(intervals: readonly Interval[]): Interval[] {
   const sorted = intervals.filter(({ from, to }) => to > from).sort((a, b) => a.from - b.from);
   const joined: { from: number; to: number }[] = [];
@@ -16,7 +16,7 @@ export function union(intervals: readonly Interval[]): Interval[] {
   return joined;
 }
 
-/** Returns the parts of sorted, disjoint intervals that are in none of the `cuts`. */
+/** Returns the parts of sorted, disjoint intervals that no interval of `cuts` contains. */
 export function without(intervals: readonly Interval[], cuts: readonly Interval[]): Interval[] {
   const sorted = union(cuts);
   return intervals.flatMap((interval) => {

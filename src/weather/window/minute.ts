@@ -16,7 +16,7 @@ export interface Minute {
   readonly flags: number;
   readonly resync: number;
   readonly leftOut: number;
-  /** Counts by requested metric; zeros if nothing was counted. */
+  /** Counts by requested metric, which are zeros if no event was counted. */
   readonly counts: readonly number[];
   /** True if the minute was observed without a break and lacks no event. */
   readonly complete: boolean;
@@ -25,8 +25,8 @@ export interface Minute {
 }
 
 /**
- * Returns every window from `startUs`, computed from the stored rows and the observed spans; a missing row results in a
- * minute too.
+ * Returns every window from `startUs`, computed from the stored rows and the observed spans. A missing row also gives a
+ * minute.
  */
 export function minutes(
   rows: readonly WindowRow[],

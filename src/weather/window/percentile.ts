@@ -1,6 +1,6 @@
 /**
- * Returns the value below which the share `p` (0 to 1) of the sorted values is, linearly interpolated; NaN without
- * values.
+ * Returns the value below which the share `p` (0 to 1) of the sorted values is, linearly interpolated. Returns NaN
+ * without values.
  */
 export function percentile(sorted: Float64Array, p: number): number {
   const at = p * (sorted.length - 1);
@@ -9,7 +9,7 @@ export function percentile(sorted: Float64Array, p: number): number {
   return low + (high - low) * (at - Math.floor(at));
 }
 
-/** Returns the standard deviation divided by the mean, a measure of unevenness; null if the mean is 0. */
+/** Returns the standard deviation divided by the mean, a measure of unevenness, or null if the mean is 0. */
 export function variation(values: readonly number[]): number | null {
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   if (!(mean > 0)) return null;

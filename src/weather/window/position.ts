@@ -3,7 +3,7 @@
  * exactly `value`, because a whole batch may have one `time_us`.
  */
 export interface Position {
-  /** `seq` if the host's frames contain a number, otherwise `time`. */
+  /** `seq` if the host's frames contain a number, and `time` if they do not. */
   readonly kind: 'time' | 'seq';
   readonly value: number;
   readonly counted: number;
@@ -14,10 +14,10 @@ export interface Position {
 /** Value of `counted` that assigns all events at a value to another reader. */
 export const allAtValue = 2 ** 31;
 
-/** Smallest cursor that every host treats as a time in microseconds; no event has such a number. */
+/** Smallest cursor that every host treats as a time in microseconds. No event has such a number. */
 const firstTimeCursor = 1_000_000_000_000_000;
 /**
- * Maximum jump of a number without elapsed time: hosts omit numbers after a crash, on compaction, and for hidden rows.
+ * Maximum jump of a number without elapsed time. Hosts omit numbers after a crash, on compaction, and for hidden rows.
  */
 const jumpAtOnce = 10_000_000;
 /** Additional jump allowed per second of the stream's clock: far more than the events of any network. */
@@ -25,12 +25,12 @@ const jumpPerSecond = 100_000;
 /** Maximum time in microseconds by which an event of a backfill may be after the last one, regardless of its number. */
 const endToleranceUs = 5_000_000;
 
-/** Returns true if a stored position can be resumed: hosts treat larger values as times and not as numbers. */
+/** Returns true if a stored position can be resumed. Hosts treat larger values as times and not as numbers. */
 export function isUsable({ kind, value }: Position): boolean {
   return kind === 'time' || value < firstTimeCursor;
 }
 
-/** The event at which another reader begins: this reader counts up to and including it. */
+/** The event at which another reader begins. This reader counts events up to and including it. */
 export interface End {
   readonly seq: number | null;
   readonly timeUs: number;
@@ -57,7 +57,7 @@ export class Progress {
   #timeUs = 0;
   #state: 'resuming' | 'starting' | 'following' = 'starting';
   #leaveFirst = false;
-  /** Requested number; events before it must not arrive. */
+  /** Requested number. Events before it must not arrive. */
   #asked = 0;
   /** Number of events at the position to skip after the host went back. */
   #owed = 0;
@@ -77,19 +77,19 @@ export class Progress {
     if (position) this.#set(position);
   }
 
-  /** Returns the position; null before the first event. */
+  /** Returns the position, or null before the first event. */
   get position(): Position | null {
     if (!this.#has) return null;
     const kind = this.#bySeq ? 'seq' : 'time';
     return { kind, value: this.#value, counted: this.#counted, timeUs: this.#timeUs };
   }
 
-  /** True if there is a position: an event was counted, or a stored position was given. */
+  /** True if there is a position, because an event was counted or a stored position was given. */
   get started(): boolean {
     return this.#has;
   }
 
-  /** Latest `time_us` of the counted events in microseconds; 0 before the first event. */
+  /** Latest `time_us` of the counted events in microseconds, or 0 before the first event. */
   get timeUs(): number {
     return this.#timeUs;
   }
@@ -114,7 +114,7 @@ export class Progress {
     this.#sawBefore = false;
   }
 
-  /** Starts a connection at the present; `leaveFirst`: its first event is the last one of another reader. */
+  /** Starts a connection at the present. With `leaveFirst`, its first event is the last event of another reader. */
   goLive(leaveFirst: boolean): void {
     this.#state = 'starting';
     this.#leaveFirst = leaveFirst;
@@ -129,7 +129,7 @@ export class Progress {
     this.#counted = allAtValue;
   }
 
-  /** Abandons the position because it was wrong; the next event starts a new one. */
+  /** Abandons the position because it was wrong. The next event starts a new position. */
   reset(): void {
     this.#has = false;
     this.#bySeq = false;
@@ -189,7 +189,10 @@ export class Progress {
     return this.#ahead(seq, timeUs, key);
   }
 
-  /** Returns true if a host sent a smaller number than the requested one with a later time: its numbering restarted. */
+  /**
+   * Returns true if a host sent a smaller number than the requested one with a later time, because its numbering
+   * restarted.
+   */
   #isRenumbered(seq: number | null, timeUs: number): boolean {
     return this.#state === 'resuming' && this.#bySeq && seq !== null && seq < this.#asked && timeUs > this.#timeUs;
   }
@@ -204,7 +207,7 @@ export class Progress {
       this.#sawBefore = true;
       return 'skipped';
     }
-    // The host went back: assume that the next events at the position are the counted ones.
+    // Assume that the next events at the position are the counted ones, because the host went back.
     this.#rewound = true;
     this.#owed = this.#counted;
     return 'late_or_repeat';

@@ -14,7 +14,10 @@ export interface SeriesReads {
   windows(series: number, span: Interval, metrics: readonly string[]): WindowRow[];
   /** Returns the observed spans that overlap the span, in order, disjoint, not clipped. */
   observed(series: number, span: Interval): Interval[];
-  /** Returns the events per observed second of the last five minutes before the instant; null if too little was observed. */
+  /**
+   * Returns the events per observed second of the last five minutes before the instant, or null if too little was
+   * observed.
+   */
   recentRate(series: number, beforeUs: number): number | null;
 }
 

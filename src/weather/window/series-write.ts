@@ -8,7 +8,7 @@ import type { WindowDelta } from './window.ts';
 
 /**
  * Prepares the commit of a database: one durable transaction that adds the results of the readers and stores their
- * positions. A repeated commit has no effect; one that does not follow the last one throws.
+ * positions. A repeated commit has no effect. A commit that does not follow the last one throws.
  */
 export function seriesCommit(db: Database, beforeCommit: () => void): (commit: Commit) => void {
   const addDelta = windowWriter(db);
@@ -54,7 +54,10 @@ function windowWriter(db: Database): (series: number, delta: WindowDelta) => voi
   };
 }
 
-/** Returns the expression for the earlier of a stored first event and a new one; 0 means that there is none. */
+/**
+ * Returns the expression for the earlier of a stored first event and a new one. The value 0 means that there is no
+ * event.
+ */
 function earlier(column: string): string {
   return `CASE WHEN ${column} = 0 OR (excluded.${column} > 0 AND excluded.${column} < ${column})
     THEN excluded.${column} ELSE ${column} END`;

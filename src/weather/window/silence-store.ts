@@ -4,8 +4,8 @@ import type { Interval } from './interval.ts';
 import { firstColumns, lastColumns, metricColumn } from './store-schema.ts';
 
 /**
- * A span of the stream's clock without an event of a collection while others continued: the collection was not observed
- * in it.
+ * A span of the stream's clock without an event of a collection while others continued. The collection was not observed
+ * in this span.
  */
 export interface Silence extends Interval {
   readonly collection: CollectionName;
@@ -13,7 +13,7 @@ export interface Silence extends Interval {
 
 /** Times of a collection's first and last event in a window, in microseconds of the stream's clock. */
 export interface Edges {
-  /** Time of the first event; null if the window has no event, or was stored by an earlier version. */
+  /** Time of the first event, or null if the window has no event, or was stored by an earlier version. */
   readonly firstUs: number | null;
   readonly lastUs: number | null;
 }

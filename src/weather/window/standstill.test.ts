@@ -5,7 +5,7 @@ const second = 1_000_000;
 const base = 1_780_000_000 * second;
 
 /**
- * Feeds events of the given distance for some seconds; returns the number of seconds after which the position was
+ * Feeds events of the given distance for some seconds. Returns the number of seconds after which the position was
  * abandoned, or null.
  */
 function feed(position: number, { pace = 1, from = base, seconds = 60 } = {}): number | null {

@@ -5,7 +5,7 @@ const secondUs = 1_000_000;
  */
 const standstillUs = 15 * secondUs;
 /**
- * Minimum difference in microseconds by which a suspect position is ahead of this machine's clock; hosts set an event's
+ * Minimum difference in microseconds by which a suspect position is ahead of this machine's clock. Hosts set an event's
  * time when they receive the event.
  */
 const aheadUs = 2 * secondUs;
@@ -25,8 +25,8 @@ export class Standstill {
   }
 
   /**
-   * Records an event that did not advance the position; all times in microseconds. Returns the duration for which the
-   * position has been wrong once that is certain, and 0 before.
+   * Records an event that did not advance the position. All times are in microseconds. Returns the duration for which
+   * the position has been wrong once that is certain, and 0 before.
    */
   event(timeUs: number, positionUs: number, nowUs: number): number {
     if (timeUs <= positionUs && positionUs <= nowUs + aheadUs) return 0;

@@ -7,14 +7,14 @@ import { systemCode } from '../../ops/errors.ts';
  */
 export type StoreFault = 'full' | 'busy' | 'damaged' | 'unexpected';
 
-/** Returns the cause of a store error, from SQLite's code; null for any other error. */
+/** Returns the cause of a store error, from SQLite's code, or null for any other error. */
 export function storeFault(error: unknown): StoreFault | null {
   const code = systemCode(error);
   if (code === null || !code.startsWith('SQLITE_')) return null;
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return 'damaged';
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'busy';
-  // Treat a disk that rejects writes for another reason (quota, read-only remount) like a full one: a later write may
-  // succeed.
+  // Treat a disk that rejects writes for another reason (quota, read-only remount) like a full disk, because a later
+  // write may succeed.
   if (['SQLITE_FULL', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'].includes(code) || code.startsWith('SQLITE_IOERR'))
     return 'full';
   return 'unexpected';

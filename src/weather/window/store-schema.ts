@@ -18,7 +18,7 @@ export function metricColumn(name: string): string {
 export const firstColumns: readonly string[] = collectionNames.map((name) => `"${name} first"`);
 export const lastColumns: readonly string[] = collectionNames.map((name) => `"${name} last"`);
 const edges = [...firstColumns, ...lastColumns].map((column) => `${column} INTEGER NOT NULL DEFAULT 0`);
-/** Number of collections in version 3; later versions append others. */
+/** Number of collections in version 3. Later versions append others. */
 const version3Collections = 17;
 
 /** Tables of version 3: silences, and the host that is published in place of the preferred one. */

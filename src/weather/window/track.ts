@@ -55,9 +55,9 @@ export interface TrackGain {
 /** Initial state of a track. */
 export interface TrackStart {
   readonly position: Position | null;
-  /** Last event that a backfill counts; null for the live reader. */
+  /** Last event that a backfill counts, or null for the live reader. */
   readonly end: End | null;
-  /** Recent events per second from an earlier process; null if unknown. */
+  /** Recent events per second from an earlier process, or null if unknown. */
   readonly rate: number | null;
   /** Maximum age of a usable event time in microseconds, unless a number orders the events. */
   readonly oldestUs?: number;
@@ -91,7 +91,7 @@ export class Track {
   #replaying = false;
   #done = false;
   #liveStart: End | null = null;
-  /** Detector of a wrong position; null for a backfill, which ends at a given event. */
+  /** Detector of a wrong position, or null for a backfill, which ends at a given event. */
   readonly #standstill: Standstill | null;
   readonly #oldestUs: number;
   readonly #dense: boolean;
@@ -142,7 +142,7 @@ export class Track {
     return this.#done;
   }
 
-  /** Returns once the first event of a live connection, which a backfill counts; null without such an event. */
+  /** Returns once the first event of a live connection, which a backfill counts, or null without such an event. */
   takeLiveStart(): End | null {
     const start = this.#liveStart;
     this.#liveStart = null;

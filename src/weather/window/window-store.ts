@@ -19,7 +19,7 @@ export const keptDays = 45;
 
 /** The store of the weather instrument. One process writes it, and closes it with `close`. */
 export interface WindowStore extends SeriesReads, Omit<SilenceStore, 'dropSilences'> {
-  /** Returns the failover by which the series of a second host is published; null without a failover. */
+  /** Returns the failover by which the series of a second host is published, or null without a failover. */
   failover(series: number): Failover | null;
   keepFailover(series: number, failover: Failover | null): void;
   /** Records that the series replaced another one. */

@@ -66,7 +66,9 @@ export interface WindowDelta {
 }
 
 const published: readonly string[] = collectionNames;
-/** Index in `collectionNames` of each metric, in the order of `metricNames`; -1 for a metric that is not published. */
+/**
+ * Index in `collectionNames` of each metric, in the order of `metricNames`, or -1 for a metric that is not published.
+ */
 const placeOfMetric = Int8Array.from(metricNames, (name) => published.indexOf(name));
 
 /** Counts an event of a metric at an instant. The instant is in the window unless the event's own time is unusable. */

@@ -124,7 +124,7 @@ describe.each(kinds)('accepting rows over $name', (kind) => {
       ['a label about a handle', { ...labelNumber(1), uri: 'at://alice.example/app.bsky.feed.post/1' }],
       ['a label about nothing', { ...labelNumber(1), uri: 'https://alice.example' }],
       ['a label with half a character', { ...labelNumber(1), val: 'x\ud800' }],
-      ['a label whose version is no integer', { ...labelNumber(1), ver: 1.5 }],
+      ['a label whose version is not an integer', { ...labelNumber(1), ver: 1.5 }],
       ['a label of 17 KB', { ...labelNumber(1), extra: new Uint8Array(17 * 1024) }],
     ])('refuses %s and stores none of its batch', async (_, label) => {
       const observations = [observationOf(labelNumber(5)), observationOf(label)];

@@ -19,7 +19,7 @@ export function LabelerGaps({ facts: { gaps, gap_overflow: overflow } }: { facts
       )}
       {overflow ? (
         <p class="soft">
-          There were more gaps than can be listed: the closest ones are merged, with what lies between.
+          There were more gaps than can be listed: the closest ones are merged, including the time between them.
         </p>
       ) : null}
     </section>
@@ -27,7 +27,7 @@ export function LabelerGaps({ facts: { gaps, gap_overflow: overflow } }: { facts
 }
 
 function GapLine({ gap, where }: { gap: Gap; where: string }) {
-  // Show seconds for a gap within one minute; otherwise both ends would look equal.
+  // Show seconds for a gap within one minute, so that its ends differ.
   const precision = instantText(gap.start) === instantText(gap.end) ? 'second' : 'minute';
   return (
     <li>

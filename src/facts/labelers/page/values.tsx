@@ -77,7 +77,7 @@ function Events({
   );
 }
 
-/** Shows a count of events; a small one only as being small. */
+/** Shows a count of events. Shows a small count only as small. */
 function SmallCount({ value, where, isCounted }: { value: LabelerValue['events']; where: string; isCounted: boolean }) {
   if (value === null) {
     return <Unknown>{isCounted ? 'Number withheld: it would reveal a small one' : 'Events not counted yet'}</Unknown>;

@@ -2,11 +2,11 @@ import { findIdentity } from '../../../contract/privacy/find-identity.ts';
 import { isPublishableValue, isValueSyntax } from '../../../contract/privacy/published-value.ts';
 import { isObject } from '../../../input/json-object.ts';
 
-/** Maximum number of declared values of one revision that are considered. */
+/** Maximum number of declared values that are considered in one revision. */
 export const maxDeclaredValues = 200;
-/** Maximum locales of one value that are considered. */
+/** Maximum number of locales that are considered for one value. */
 const maxLocales = 100;
-/** Maximum characters of a text; a value with a longer text is omitted. */
+/** Maximum number of characters of a text. A value with a longer text is omitted. */
 const maxText = 16 * 1024;
 /** Maximum characters of a language tag, as the schema of the artifact has it. */
 const maxLanguageTag = 64;
@@ -42,7 +42,7 @@ export interface Declared {
 
 const nothing: Declared = { values: [], names: new Set(), definitions: new Map() };
 
-/** Reads one stored revision; content of any other shape declares nothing. */
+/** Reads one stored revision. Content of any other shape declares no value. */
 export function declaredIn(content: string): Declared {
   let record: unknown;
   try {
@@ -96,7 +96,7 @@ export function definitionOf(value: string, raw: Readonly<Record<string, unknown
   };
 }
 
-/** Returns a text that contains no identity; null for any other text. */
+/** Returns the text if it contains no identity, or null if it contains one. */
 function published(text: string): string | null {
   return findIdentity(text) === null ? text : null;
 }

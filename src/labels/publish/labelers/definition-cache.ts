@@ -7,7 +7,7 @@ import type { Definitions } from '../../../store/roster.ts';
 import { dayName, dayOf } from '../../../store/time.ts';
 import { type Declared, declaredIn, definitionOf, maxDeclaredValues, type ValueDefinition } from './declared-values.ts';
 
-/** A value that a labeler declares or declared. */
+/** A value that a labeler declares now or declared earlier. */
 export interface DeclaredValue {
   readonly value: string;
   readonly first_defined: string;
@@ -19,7 +19,7 @@ export interface LabelerDefinitions {
   readonly values: readonly DeclaredValue[];
   /** Number of declared values that are not named. */
   readonly omitted: number;
-  /** Line of the definitions file; null if no revision is stored. */
+  /** Line of the definitions file, or null if no revision is stored. */
   readonly line: string | null;
 }
 
@@ -30,14 +30,17 @@ interface Cached extends LabelerDefinitions {
   readonly maxLine: number;
 }
 
-/** Returns the maximum bytes of a line, so that the lines of all labelers fit into the file. */
+/** Returns the maximum size of a line in bytes, with which the lines of all labelers fit into the file. */
 export function maxLineFor(labelers: number): number {
   let max = maxDefinitionsLineBytes;
   while (max * (labelers + 1) > maxDefinitionsBytes) max /= 2;
   return max;
 }
 
-/** Definitions of all labelers, read again only after a labeler changed them. */
+/**
+ * Cache of the definitions of all labelers. The definitions of a labeler are read again only after the labeler changed
+ * them.
+ */
 export class DefinitionCache {
   readonly #store: Pick<StoreReader, 'definitions'>;
   readonly #known = new Map<string, Cached>();
@@ -46,7 +49,7 @@ export class DefinitionCache {
     this.#store = store;
   }
 
-  /** Discards the definitions of a labeler. Must be called when a revision was stored. */
+  /** Discards the definitions of a labeler. Must be called after a revision was stored. */
   changed(did: string): void {
     this.#known.delete(did);
   }
@@ -55,7 +58,7 @@ export class DefinitionCache {
   async of(did: string, maxLine: number): Promise<LabelerDefinitions> {
     const known = this.#known.get(did);
     if (known?.maxLine === maxLine) return known;
-    // A revision that is stored during the read discards this entry, which is then read again.
+    // Insert the entry before the read, so that a revision that is stored during the read discards it.
     this.#known.set(did, { ...noDefinitions, maxLine: 0 });
     const read = await definitionsFrom(did, await this.#store.definitions(did), maxLine);
     if (this.#known.has(did)) this.#known.set(did, { ...read, maxLine });
@@ -68,7 +71,7 @@ export class DefinitionCache {
   }
 }
 
-/** Reads the revisions of a labeler, newest first; the event loop gets a turn after each revision and value. */
+/** Reads the revisions of a labeler, newest first. Yields to the event loop after each revision and value. */
 export async function definitionsFrom(
   did: string,
   revisions: readonly Definitions[],
@@ -79,7 +82,7 @@ export async function definitionsFrom(
   const values = new Map<string, DeclaredValue>();
   const definitions = new Map<string, Readonly<Record<string, unknown>>>();
   const names = new Set<string>();
-  /** Day of the revision after the present one; null for the newest revision. */
+  /** Day of the revision that follows the current one, or null for the newest revision. */
   let replacedOn: string | null = null;
   for (const { seenAt, content } of revisions) {
     const declared: Declared = declaredIn(content);
@@ -100,7 +103,7 @@ export async function definitionsFrom(
   return { values: [...values.values()], omitted, line };
 }
 
-/** Makes the line of the definitions file: definitions in order, until the line is full. */
+/** Creates the line of the definitions file. It contains definitions in order until the line is full. */
 async function lineOf(
   did: string,
   { seenAt }: Definitions,

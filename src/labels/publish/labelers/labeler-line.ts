@@ -8,19 +8,19 @@ import { type ListedLabeler, publishedHandle } from './listed-labeler.ts';
 import { listedGaps, type UnreadGap } from './unread-time.ts';
 import { allEvents, eventsByValue, publishedCounts, rankOf } from './value-counts.ts';
 
-/** Everything that a labeler's line is made of. */
+/** Input of a labeler's line. */
 export interface LineInputs {
   readonly labeler: ListedLabeler;
-  /** Counts of each day of the window; undefined for a day without rows. */
+  /** Counts of each day of the window, or undefined for a day without rows. */
   readonly days: readonly (DayCount | undefined)[];
-  /** Share of each day that was read. */
+  /** Share of each day in which the labeler was read. */
   readonly shares: readonly number[];
   readonly unread: readonly UnreadGap[];
   readonly week: number;
   readonly day: number;
   readonly lastRow: Micros | null;
   readonly definitions: LabelerDefinitions;
-  /** Counts of the labeler, zeros included; null if nothing is counted yet. */
+  /** Counts of the labeler, including zeros. Null if nothing is counted yet. */
   readonly counters: LabelerCounters | null;
 }
 
@@ -28,7 +28,7 @@ export interface LineInputs {
 const valuesRoom = 600;
 const minGaps = 4;
 
-/** Makes the line of a labeler, of at most `maxLabelerLineBytes` bytes. */
+/** Creates the line of a labeler, which has at most `maxLabelerLineBytes` bytes. */
 export function labelerLine(inputs: LineInputs): string {
   const { definitions, counters } = inputs;
   const base = composed(inputs);
@@ -132,7 +132,9 @@ function composed({ labeler, days, shares, week, day, lastRow, counters }: LineI
   };
 }
 
-/** Returns the entry of a day. Nothing is known of a day of which nothing was read, so that its counts are null. */
+/**
+ * Returns the entry of a day. The counts of a day in which the labeler was not read are unknown, and therefore null.
+ */
 function dayEntry(count: DayCount | undefined, share: number): LabelerLine['days'][number] {
   const { applied = 0, removed = 0 } = count ?? {};
   return share === 0 && applied + removed === 0 ? [null, null, 0] : [applied, removed, share];
@@ -143,7 +145,7 @@ function delaysOf(counters: LabelerCounters | null): LabelerLine['delay_ms'] {
   const labels = counters.delays.reduce((sum, count) => sum + count, 0);
   const [p50, p90] = [0.5, 0.9].map((fraction) => delayQuantile(counters.delays, fraction));
   if (p50 === null || p90 === null || p50 === undefined || p90 === undefined) return null;
-  // A delay above the last bound is published as that bound.
+  // Publish a delay above the last bound as that bound.
   const longest = delayBounds.at(-1) ?? 0;
   return { p50: Math.min(p50, longest), p90: Math.min(p90, longest), labels };
 }

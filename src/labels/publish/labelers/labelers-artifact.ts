@@ -25,11 +25,11 @@ import { readShares, unreadTime } from './unread-time.ts';
 export interface LabelersInputs extends Omit<ListingContext, 'window'> {
   readonly origin: 'live' | 'simulated';
   readonly labelers: Iterable<KnownLabeler>;
-  /** Called for a labeler whose line could not be made, and which is listed without its texts. */
+  /** Called for a labeler that is listed without its texts, because an error occurred while its line was created. */
   readonly failed: (did: string, error: unknown) => void;
 }
 
-/** Both files of the artifact: a header, and lines that are made while they are taken. */
+/** Content of both files of the artifact. Each has a header and lines, which are created while they are iterated. */
 export interface LabelersArtifact {
   readonly labelers: AsyncIterable<string>;
   readonly definitions: AsyncIterable<string>;
@@ -43,7 +43,7 @@ export interface Listing {
   readonly omitted: number;
 }
 
-/** Makes both files. */
+/** Creates the content of both files. */
 export async function makeLabelers(
   { reading, entries, omitted }: Listing,
   definitions: DefinitionCache,
@@ -94,12 +94,12 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
   }
 }
 
-/** Lines that are made before the event loop gets a turn. */
+/** Number of lines that are created in one turn of the event loop. */
 const linesAtOnce = 50;
 
 /**
- * Returns the labelers to list, by DID: those with counted events and enrolled ones before others. Must be called in the
- * turn in which the overview counts the states, so that both count the same.
+ * Returns the labelers to list, by DID. Labelers with counted events and enrolled labelers take precedence over others.
+ * Must be called in the turn in which the overview counts the states, so that both count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
   const { window, inWindow, lastRows } = reading;
@@ -124,10 +124,10 @@ function byDid(a: ListedLabeler, b: ListedLabeler): number {
   return a.did < b.did ? -1 : 1;
 }
 
-/** Makes lines from one reading of the store. */
+/** Creates the lines from one reading of the store. */
 class LineMaker {
   readonly days: readonly DayPart[];
-  /** Instant from which verdicts, values and delays are counted; null if nothing is counted yet. */
+  /** Instant from which verdicts, values and delays are counted, or null if nothing is counted yet. */
   readonly countedSince: Micros | null;
   readonly #reading: WindowReading;
   readonly #definitions: ReadonlyMap<string, LabelerDefinitions>;
@@ -161,7 +161,10 @@ class LineMaker {
     this.#counters = new Map(isCounted ? counters.labelers.map((one) => [one.labeler, one]) : []);
   }
 
-  /** Returns the line of a labeler. An error that its data causes leaves out its texts, and affects no other labeler. */
+  /**
+   * Returns the line of a labeler. If the data of the labeler causes an error, the line omits its texts. Other labelers
+   * are not affected.
+   */
   of(labeler: ListedLabeler): string {
     const { did } = labeler;
     try {
@@ -189,7 +192,10 @@ class LineMaker {
     });
   }
 
-  /** The counters of the minute that contains the floor cannot be queried: a row that has no minute is in that one. */
+  /**
+   * A row without a minute is in the minute that contains the floor, because the counters of that minute cannot be
+   * queried.
+   */
   #lastRow(found: Micros | undefined): Micros {
     const { window, frontier } = this.#reading;
     const first = Math.max(window.start, frontier.floor);

@@ -9,7 +9,7 @@ import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-l
 import { unreachableAfter } from '../../state/priority.ts';
 import { trialPeriod } from '../../state/reading-state.ts';
 
-/** State of a labeler at the time of a reading. */
+/** State of a labeler at the time when the store was read. */
 export interface ListedLabeler {
   readonly did: string;
   /** Handle that the labeler's document claims. */
@@ -24,18 +24,18 @@ export interface ListedLabeler {
   readonly firstAnswered: Micros | null;
   readonly lastAnswered: Micros | null;
   readonly replacesRows: boolean | null;
-  /** Gap from the departure of the labeler; null while it is enrolled. */
+  /** Gap since the departure of the labeler, or null while the labeler is enrolled. */
   readonly departure: StoredGap | null;
 }
 
-/** Facts about labelers that the roster does not have. */
+/** Data about labelers that the roster does not contain. */
 export interface ListingContext {
   readonly window: Interval;
-  /** Returns true if a labeler waits because the maximum number is being read. */
+  /** Returns true if a labeler waits because the maximum number of labelers is being read. */
   readonly waits: (labeler: KnownLabeler) => boolean;
   /** Returns true if a labeler is paused because it exceeded its share of the day. */
   readonly isPaused: (did: string) => boolean;
-  /** Returns the time of a labeler's denial; null if it is unknown. */
+  /** Returns the time of a labeler's denial, or null if the time is unknown. */
   readonly deniedSince: (labeler: KnownLabeler) => Micros | null;
 }
 
@@ -85,7 +85,7 @@ export function wasEnrolled(labeler: KnownLabeler, { start, end }: Interval): bo
   return (departedSince(labeler) ?? start) > start;
 }
 
-/** Returns the time at which a labeler left the enrolment, as far as it is known; null if it was never asked. */
+/** Returns the latest known time at which a labeler was enrolled, or null if the labeler was never contacted. */
 function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | null {
   const { firstAsked, lastAnswered, failingSince, completeThrough } = tracker.tracked;
   if (lastAnswered === null) return firstAsked === null ? null : micros(firstAsked + trialPeriod);
@@ -94,7 +94,10 @@ function departedSince({ resolutionStatus, tracker }: KnownLabeler): Micros | nu
   return completeThrough ?? lastAnswered;
 }
 
-/** Returns the handle that a labeler's document claims, unless it is not a handle, or another identity. */
+/**
+ * Returns the handle that a labeler's document claims, or null if the text is not a handle or contains another
+ * identity.
+ */
 export function publishedHandle({
   handle,
 }: Pick<ListedLabeler, 'handle'>): Pick<LabelerLine, 'handle' | 'handle_withheld'> {
@@ -105,7 +108,7 @@ export function publishedHandle({
   return { handle: null, handle_withheld: 'privacy' };
 }
 
-/** Returns the problem that explains a state; null if the labeler is read completely. */
+/** Returns the problem that explains a state, or null if the labeler is read completely. */
 function problemOf(labeler: KnownLabeler, state: LabelerState, isPaused: boolean): LabelerProblem | null {
   if (state === 'denied') return 'denied_by_operator';
   if (labeler.resolutionStatus === 'no_labeler') return 'no_labeler_service';

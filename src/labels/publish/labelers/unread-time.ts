@@ -15,7 +15,7 @@ export interface UnreadGap extends Interval {
 export interface UnreadInputs {
   readonly did: string;
   readonly window: Interval;
-  /** Start of the time of which rows are stored. */
+  /** Start of the retained time. */
   readonly floor: Micros;
   /** Gaps of the labeler, of its departure and of the instrument. */
   readonly gaps: readonly StoredGap[];
@@ -37,7 +37,7 @@ export function unreadTime({ did, window, floor, gaps, firstAnswered, lastAnswer
   return coalesce(clip(all, window)).map(({ start, end, reason }) => ({ start, end, reason }));
 }
 
-/** Returns intervals without overlaps: sorted by start, with those that overlap or touch merged. */
+/** Returns disjoint intervals, sorted by start. Intervals that overlap or touch are merged. */
 export function merged(intervals: readonly Interval[]): Interval[] {
   const result: { start: Micros; end: Micros }[] = [];
   for (const { start, end } of intervals.toSorted((a, b) => a.start - b.start)) {
@@ -51,8 +51,8 @@ export function merged(intervals: readonly Interval[]): Interval[] {
 const precision = 10_000;
 
 /**
- * Returns the share of each part that no interval covers, with four decimals. A share is rounded neither to 0 nor to 1,
- * because both are exact statements.
+ * Returns the share of each part that no interval covers, with four decimals. A share between 0 and 1 is never rounded
+ * to 0 or 1, because both are exact statements.
  */
 export function readShares(parts: readonly Interval[], unread: readonly Interval[]): number[] {
   const gaps = merged(unread);
@@ -72,7 +72,7 @@ export function readShares(parts: readonly Interval[], unread: readonly Interval
   });
 }
 
-/** Gaps in the form in which they are published. */
+/** Gaps as they are published. */
 export interface ListedGaps {
   readonly gaps: readonly UnreadGap[];
   /** True if gaps were merged, so that the list contains more time than was not read. */
@@ -80,8 +80,8 @@ export interface ListedGaps {
 }
 
 /**
- * Returns at most `limit` gaps. Beyond that number, the gaps with the shortest time between them are merged; merged
- * gaps of different reasons have the reason `unknown`.
+ * Returns at most `limit` gaps. Above the limit, merges the gaps with the shortest time between them. Merged gaps of
+ * different reasons have the reason `unknown`.
  */
 export function listedGaps(gaps: readonly UnreadGap[], limit = maxLabelerGaps): ListedGaps {
   if (gaps.length <= limit) return { gaps, overflow: false };
@@ -91,7 +91,7 @@ export function listedGaps(gaps: readonly UnreadGap[], limit = maxLabelerGaps): 
     if (last && start <= last.end) join(last, { start, end, reason });
     else blocks.push({ start, end, reason });
   }
-  // The longest times between blocks separate the merged gaps.
+  // Separate the merged gaps at the longest times between blocks.
   const between = blocks.slice(1).map(({ start }, i) => ({ at: i + 1, length: start - (blocks[i]?.end ?? start) }));
   const kept = new Set(
     between

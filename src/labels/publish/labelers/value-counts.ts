@@ -1,7 +1,7 @@
 import { fewerThanFive } from '../../../contract/labeler-vocabulary.ts';
 import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 
-/** A count that is published exactly, only as small, or not at all. */
+/** A count as it is published: exactly, only as small, or not at all. */
 export type PublishedCount = number | typeof fewerThanFive | null;
 
 /** Smallest count that is published exactly. */

@@ -6,8 +6,8 @@ import type { DayCounts } from './day-counts.ts';
 export type CountedParts = readonly { readonly day: number; readonly counts: DayCounts }[];
 
 /**
- * Sums counts of parts by labeler: largest first, then by DID, without labelers that have no counted event. The event
- * loop gets a turn after each part.
+ * Sums the counts of parts by labeler, largest first and then by DID. Omits labelers without counted events. Yields to
+ * the event loop after each part.
  */
 export async function sumCounts(parts: CountedParts): Promise<Counted> {
   const sums = new Map<string, { labeler: string; events: number; repeats: number }>();

@@ -9,23 +9,23 @@ import type { Run } from './hour-runs.ts';
 export interface DayCount {
   readonly applied: number;
   readonly removed: number;
-  /** Rows that are left out because they repeat known labels. */
+  /** Number of rows that are omitted because they repeat known labels. */
   readonly repeats: number;
-  /** Bit `h` is set if the labeler has rows in the settled hour `h` of the day, repeats included. */
+  /** Bit `h` is set if the labeler has rows, including repeats, in the settled hour `h` of the day. */
   readonly hours: number;
 }
 
-/** Counts of an interval that is shorter than an hour or still open. */
+/** Counts of an interval that is shorter than an hour or to which rows may still be added. */
 export interface EdgeCounts {
   readonly counts: readonly LabelerCount[];
-  /** Hour of the day that contains the interval; null if the interval is open. */
+  /** Hour of the day that contains the interval, or null if rows may still be added to the interval. */
   readonly hour: number | null;
 }
 
 /** Counts by labeler in a part of a day. */
 export type DayCounts = ReadonlyMap<string, DayCount>;
 
-/** Sums the counts of a part of a day, and leaves out the bursts of repeats. */
+/** Sums the counts of a part of a day and subtracts the bursts of repeats. */
 export function dayCounts(
   part: Interval & { readonly floor: Micros },
   run: Run,
@@ -75,14 +75,14 @@ function wholeCounts(part: Interval & { readonly floor: Micros }, run: Run, burs
 }
 
 /**
- * Returns the interval in which repeats are counted. The times of repeats are whole minutes: all repeats of the minute
- * that contains the floor were accepted after the floor.
+ * Returns the interval in which repeats are counted. Repeats are counted by whole minutes, and all repeats of the
+ * minute that contains the floor were accepted after the floor.
  */
 function wholeMinutes({ start, end, floor }: Interval & { readonly floor: Micros }): Interval {
   return { start: start === floor ? micros(floor - (floor % minute)) : start, end };
 }
 
-/** Leaves out repeats: from applications first, because the store does not know which rows repeat a removal. */
+/** Subtracts repeats. Reduces applications first, because the store does not know which rows repeat a removal. */
 function withoutRepeats(
   { applied, removed, hours }: Pick<DayCount, 'applied' | 'removed' | 'hours'>,
   burst: number,

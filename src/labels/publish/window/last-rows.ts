@@ -17,18 +17,18 @@ export interface RowHours {
 /** Input of the search for last rows. */
 export interface LastRowsInput {
   readonly labelers: readonly RowHours[];
-  /** Counts by minute of the time to which rows may still be added. */
+  /** Counts by minute of the interval to which rows may still be added. */
   readonly open: readonly BucketCount[];
   readonly bursts: BurstsByLabeler;
   /** Earliest instant that can be queried. */
   readonly floor: Micros;
-  /** Hours from this one on are not cached: rows of a later burst may still turn their rows into repeats. */
+  /** First hour that is not cached. A later burst may still turn rows of this and later hours into repeats. */
   readonly uncachedFrom: number;
 }
 
 /**
  * Finds the minute of each labeler's last counted row. Results are cached by the labeler's newest hour, because the
- * counters of an hour give no minutes.
+ * counters of an hour do not contain minutes.
  */
 export class LastRows {
   readonly #store: Pick<StoreReader, 'countsOverTime'>;
@@ -38,7 +38,9 @@ export class LastRows {
     this.#store = store;
   }
 
-  /** Returns the start of the minute of the last counted row by labeler; a labeler without such a row has no entry. */
+  /**
+   * Returns, by labeler, the start of the minute of the last counted row. A labeler without such a row has no entry.
+   */
   async find({ labelers, open, bursts, floor, uncachedFrom }: LastRowsInput): Promise<Map<string, Micros>> {
     const found = new Map<string, Micros>();
     addNewest(found, open, bursts);

@@ -6,7 +6,7 @@ export interface DayPart extends Interval {
   readonly day: number;
 }
 
-/** Returns the parts of an interval by UTC day, oldest first; an empty interval has no parts. */
+/** Returns the parts of an interval by UTC day, oldest first. An empty interval has no parts. */
 export function partsOf({ start, end }: Interval): DayPart[] {
   const parts: DayPart[] = [];
   for (let at = start; at < end; at = dayStart(dayOf(at) + 1)) {
@@ -20,13 +20,13 @@ export function partsOf({ start, end }: Interval): DayPart[] {
 export interface Pieces {
   /** Settled intervals that do not begin and end on whole hours. */
   readonly edges: readonly Interval[];
-  /** Settled whole hours, counted since 1970; null if there are none. */
+  /** Settled whole hours, counted since 1970. Null if there are no such hours. */
   readonly hours: { readonly from: number; readonly until: number } | null;
-  /** Interval to which rows may still be added; null if the part is settled. */
+  /** Interval to which rows may still be added, or null if the part is settled. */
   readonly open: Interval | null;
 }
 
-/** Divides a part of a day. Counts of the time before `settledThrough`, which is a whole hour, no longer change. */
+/** Divides a part of a day at `settledThrough`, a whole hour before which counts no longer change. */
 export function piecesOf({ start, end }: Interval, settledThrough: number): Pieces {
   const settledEnd = Math.min(end, Math.max(start, settledThrough));
   const open = settledEnd < end ? { start: micros(settledEnd), end } : null;

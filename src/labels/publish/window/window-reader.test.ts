@@ -29,7 +29,7 @@ function counted(rows: readonly MemoryRow[], from: number, now: number): Record<
   );
 }
 
-/** Arbitrary rows of three labelers in 40 days, in order of their stamps, with many in the last hours. */
+/** Generates rows of three labelers in 40 days, in order of their stamps, with many rows in the last hours. */
 const arbitraryRows = fc
   .array(
     fc.record({
@@ -45,7 +45,7 @@ const arbitraryRows = fc
   )
   .map((rows) => rows.map((row) => ({ ...row, at: start + row.at })).sort((a, b) => a.at - b.at));
 
-test('the counts of each day are those of the rows, at each of several readings while rows arrive', async () => {
+test('the counts of each day equal those of the rows, in several readings while rows arrive', async () => {
   await fc.assert(
     fc.asyncProperty(
       arbitraryRows,
@@ -80,7 +80,7 @@ test('the counts of each day are those of the rows, at each of several readings 
   );
 });
 
-test('a second reading requests only the hours that are not settled, and the edges of its intervals', async () => {
+test('a second reading requests only the hours that are not settled and the edges of its intervals', async () => {
   const rows = Array.from({ length: 60 }, (_, i) => ({ labeler: 'did:plc:a', at: start + i * 16 * hour }));
   const store = windowStore(() => ({ startedAt: start, rows }));
   let requests = 0;
@@ -99,7 +99,7 @@ test('a second reading requests only the hours that are not settled, and the edg
   expect(requests - first).toBeLessThan(10);
 });
 
-test('rows that a purge removes are not counted after it', async () => {
+test('the rows that a purge removes are no longer counted', async () => {
   let rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + day },
     { labeler: 'did:plc:b', at: start + 3 * day },
@@ -113,7 +113,7 @@ test('rows that a purge removes are not counted after it', async () => {
   expect((await reader.read(now, 30)).inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
 });
 
-test('a purge during a reading causes another reading', async () => {
+test('a reading is repeated if a purge occurs during it', async () => {
   let rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + day },
     { labeler: 'did:plc:b', at: start + 3 * day },
@@ -153,7 +153,7 @@ test('bursts of repeats are excluded from each day, from the sums, and from the 
   const positions = [{ source: 'did:plc:a', endpoint: 'repeats', value, acceptedAt: now }];
   const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows, positions }))).read(now, 30);
   const at = Math.floor(burstAt / day);
-  // Applications are subtracted first.
+  // Repeats are subtracted from applications first.
   expect(byDay(reading)[`did:plc:a ${at}`]).toEqual([0, 10, 110]);
   expect(reading.inWindow).toEqual({
     counts: [

@@ -44,7 +44,7 @@ export interface WindowReading {
   readonly inWeek: Counted;
   readonly inDay: Counted;
   readonly lastRows: ReadonlyMap<string, Micros>;
-  /** Verdicts, values and delays; null if the store cannot count them. */
+  /** Verdicts, values and delays, or null if the store cannot count them. */
   readonly counters: LabelersCounters | null;
 }
 
@@ -55,8 +55,8 @@ const maxMinutes = 2 * day;
 const noRun: Run = new Map();
 
 /**
- * Reads the counts of the window. Rows have increasing stamps, so that hours before that of the newest row no longer
- * change: their counts are cached, and the rest is read in one turn of the event loop.
+ * Reads the counts of the window. Rows have increasing stamps, so hours before the hour of the newest row no longer
+ * change. Their counts are cached, and the rest is read in one turn of the event loop.
  */
 export class WindowReader {
   readonly #store: WindowStore;
@@ -108,7 +108,7 @@ export class WindowReader {
     return { ...open.reading, ...counted, window, lastRows };
   }
 
-  /** Reads everything that may still change. The calls run in one turn, so that they see the same rows. */
+  /** Reads everything that may still change. The calls run in one turn, so that all of them read the same rows. */
   async #readOpen(plan: ReadingPlan, window: Interval, settledThrough: number) {
     const { now, floor } = plan.inputs;
     const store = this.#store;
@@ -131,7 +131,10 @@ export class WindowReader {
   }
 }
 
-/** Reads the counters that an earlier version of a day's file does not have; null if the store does not keep them. */
+/**
+ * Reads the counters that an earlier version of a day's file does not have. Returns null if the store does not keep
+ * them.
+ */
 async function countersOf(store: WindowStore, interval: Interval): Promise<LabelersCounters | null> {
   try {
     return await store.labelerCounters(interval);
@@ -164,11 +167,11 @@ interface PlannedPart {
   readonly pieces: Pieces;
 }
 
-/** Parts of days that a reading counts, each once, although several intervals contain it. */
+/** Parts of days that a reading counts. Each part is counted once, although several intervals contain it. */
 class ReadingPlan {
   readonly inputs: PlanInputs;
   readonly parts: readonly PlannedPart[];
-  /** Open intervals, each once. */
+  /** Open intervals, each listed once. */
   readonly open: readonly Interval[];
   readonly #intervals: Readonly<Record<'inWindow' | 'inWeek' | 'inDay', readonly DayPart[]>>;
   readonly #settled = new Map<string, { readonly run: Run; readonly edges: readonly EdgeCounts[] }>();
@@ -190,7 +193,7 @@ class ReadingPlan {
     this.#settled.set(nameOf(part), { run, edges });
   }
 
-  /** Sums the counts of each part; `open` are the counts of the open intervals, in their order. */
+  /** Sums the counts of each part; `open` contains the counts of the open intervals, in their order. */
   async countAll(open: readonly EdgeCounts['counts'][], bursts: BurstsByLabeler, floor: Micros) {
     const openCounts = new Map(this.open.map((interval, i) => [nameOf(interval), open[i] ?? []]));
     for (const { part, pieces } of this.parts) {

@@ -4,7 +4,7 @@
  */
 export interface FileEvent {
   readonly name: string;
-  /** `YYYY-MM-DD`; null if the file's name contains no day. */
+  /** `YYYY-MM-DD`, or null if the file's name contains no day. */
   readonly day: string | null;
   readonly action: 'removed' | 'moved_aside' | 'rewritten' | 'left';
   readonly reason: string;

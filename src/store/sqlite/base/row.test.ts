@@ -44,7 +44,7 @@ describe('encodeRow and decodeRow', () => {
     ['an empty signature', { sig: Buffer.alloc(0) }],
     ['other fields', { extra: Buffer.from('{"x":1}') }],
     ['an expiry', { exp: '2026-11-21T05:03:22.481Z' }],
-  ])('preserve every field of the received label: %s', (_, change) => {
+  ])('preserve every field of the received label (%s)', (_, change) => {
     expect(through({ ...label, ...change })).toEqual({
       observedAt: 5,
       label: { ...label, ...change },
@@ -86,7 +86,7 @@ describe('the key of a subject', () => {
     ['did:plc:EWVI7NXZYOUN6ZHXRHS64OIZ'],
     ['did:plc:short'],
     ['did:web:abc.def'],
-  ])('converts back to the DID: %s', (did) => {
+  ])('converts back to the DID %s', (did) => {
     expect(subjectDid(subjectKey(did))).toBe(did);
   });
 

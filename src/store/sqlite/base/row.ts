@@ -37,14 +37,14 @@ export type StoredRow = readonly [
 const rowLength = 14;
 
 /**
- * `flags`: bits 0-1 the form in which `neg` was sent, bits 2-3 and 6 the signature verdict, bits 4-5 the kind of `uri`,
- * bit 7 set if the label was live. Rows that an earlier version stored do not have bit 7.
+ * Bits of a row. Bits 0 and 1 contain the form in which `neg` was sent, bits 2, 3 and 6 the signature verdict, and bits
+ * 4 and 5 the kind of `uri`. Bit 7 is set if the label was live; earlier versions did not store it.
  */
 const negSent = 1;
 const negTrue = 2;
 /**
- * Bits of `flags` for each verdict. A program that does not support bit 6 reads the verdict for an earlier key as
- * `verified`.
+ * Bits of `flags` for each verdict. A program that does not support bit 6 reads the verdict on a label of an earlier
+ * key as `verified`.
  */
 const verdictFlags: Readonly<Record<SignatureVerdict, number>> = {
   verified: 0,
@@ -116,7 +116,7 @@ export function encodeRow(id: number, { label, signature, live = false }: NewObs
   ];
 }
 
-/** Decodes a row to an observation; every field has the value that was received. */
+/** Decodes a row to an observation. Every field has the value that was received. */
 export function decodeRow(row: StoredRow, nameOf: NameOf): Observation {
   const [id, subject, source, val, collection, rest, flags, ver, cts, ctsText, cid, exp, sig, extra] = row;
   const did = subjectDid(subject);
@@ -164,7 +164,7 @@ function partsOf(did: string, kind: number, collection: number | null, rest: str
   return name === 'account' ? { kind: 'account', did } : { kind: 'other', did, rest: rest ?? '' };
 }
 
-/** Returns a time in milliseconds if the text can be restored exactly from the number; otherwise null. */
+/** Returns a time in milliseconds if the number restores the text exactly, or null if it does not. */
 function exactMillis(text: string): number | null {
   if (text.length !== 24 || text.charCodeAt(23) !== 90) return null;
   const value = Date.parse(text);

@@ -1,7 +1,7 @@
 /**
- * Acceptance times of the rows of one (source, minute): ascending offsets within the minute in microseconds, each with
- * a removal bit, as varints of (difference << 1 | removal). The stamps give exact counts at the edges of a window, so
- * that a sealed day requires no index by time.
+ * Encoding of the acceptance times of one source's rows in one minute. Each row is a varint: the difference of its
+ * offset in microseconds from the previous row's offset, shifted left by one, plus a bit that marks a removal. The
+ * stamps give exact counts at the edges of a window, so that a sealed day requires no index by time.
  */
 
 /** One accepted row within its minute. */

@@ -9,7 +9,7 @@ function ofSystem(code: string, errno: number): Error {
 
 function translated(code: string): StoreError {
   const error = storeError(new Database.SqliteError('the text', code), '/a/store');
-  if (!(error instanceof StoreError)) throw new Error(`${code} is no store error`);
+  if (!(error instanceof StoreError)) throw new Error(`${code} is not a store error`);
   return error;
 }
 
@@ -19,14 +19,14 @@ it.each([
   ['EMFILE', -24, 'busy', /fsync: too many open files \(EMFILE\)/],
   ['EIO', -5, 'io_failed', /fsync: the disk failed \(EIO\): check the disk/],
   ['EROFS', -30, 'io_failed', /fsync: its file system is read-only \(EROFS\)/],
-])('a system error, %s, becomes a store error', (code, errno, meaning, message) => {
+])('a system error, such as %s, becomes a store error', (code, errno, meaning, message) => {
   const error = storeError(ofSystem(code, errno), '/a/store');
   expect(error).toBeInstanceOf(StoreError);
   expect(error).toMatchObject({ code: meaning, message: expect.stringMatching(message) });
 });
 
 it('an error of the program is not converted', () => {
-  const error = new TypeError('a fault of the program');
+  const error = new TypeError('a bug in the program');
   expect(storeError(error, '/a/store')).toBe(error);
 });
 
@@ -48,7 +48,7 @@ describe('a result code of SQLite', () => {
     ['SQLITE_NOMEM', 'unexpected'],
     ['SQLITE_SCHEMA', 'unexpected'],
     ['SQLITE_A_NEW_CODE', 'unexpected'],
-  ])('%s becomes %s and ends the process', (sqlite, code) => {
+  ])('of the form %s becomes %s and ends the process', (sqlite, code) => {
     expect(translated(sqlite)).toMatchObject({ code, fatal: true, retry: false });
   });
 
@@ -57,14 +57,14 @@ describe('a result code of SQLite', () => {
     ['SQLITE_BUSY_SNAPSHOT', 'busy', true],
     ['SQLITE_READONLY_CANTINIT', 'busy', true],
     ['SQLITE_CANTOPEN', 'not_a_store', false],
-  ])('%s becomes %s and does not end the process', (sqlite, code, retry) => {
+  ])('of the form %s becomes %s and does not end the process', (sqlite, code, retry) => {
     expect(translated(sqlite)).toMatchObject({ code, retry, fatal: false });
   });
 
   it.each([
     ['SQLITE_IOERR_READ', /^\/a\/store: the text \(SQLITE_IOERR_READ\): check the disk/],
     ['SQLITE_ERROR', /^\/a\/store: the text \(SQLITE_ERROR\): start again; if it recurs, run almanac labels verify/],
-  ])('%s is part of the message, with an instruction', (sqlite, message) => {
+  ])('is part of the message, with an instruction (%s)', (sqlite, message) => {
     expect(translated(sqlite).message).toMatch(message);
   });
 });

@@ -12,7 +12,7 @@ export interface Block {
   readonly index: number;
   /** Smallest key of the rows that the block covers. */
   readonly first: Key;
-  /** First key of the next block; null for the last block. */
+  /** First key of the next block, or null for the last block. */
   readonly next: Key | null;
   readonly rows: number;
   /** Checksum of the rows. */
@@ -39,7 +39,7 @@ export function sumOf(rows: Iterable<readonly Cell[]>): Buffer {
   return checksum.take();
 }
 
-/** Compares two keys in SQLite's order; returns a negative number, 0 or a positive number. */
+/** Compares two keys in SQLite's order, like a comparator of `Array.prototype.sort`. */
 export function compareKeys([a, i]: Key, [b, j]: Key): number {
   if (typeof a === 'string' && typeof b === 'string')
     return (a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b))) || i - j;

@@ -46,7 +46,7 @@ export class CheckedBlocks {
     }
   }
 
-  /** Returns the verified rows of a block; null if the block was verified earlier and need not be read again. */
+  /** Returns the verified rows of a block, or null if the block was verified earlier and need not be read again. */
   compare<Row extends readonly Cell[]>(block: Block): Row[] | null {
     const { index } = block;
     if (((this.#compared[index >>> 3] ?? 0) & (1 << (index & 7))) !== 0) return null;

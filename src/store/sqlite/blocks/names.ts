@@ -22,7 +22,7 @@ export class Names {
     val: new Map(),
     collection: new Map(),
   };
-  /** Blocks of each table of texts; null if the file has no checksums. */
+  /** Blocks of each table of texts, or null if the file has no checksums. */
   readonly #blocks: Readonly<Record<NameTable, CheckedBlocks>> | null;
 
   constructor(file: DayFile, day: number, isChecked: boolean) {
@@ -31,8 +31,7 @@ export class Names {
     this.#blocks = isChecked
       ? { source: blocksOf('source'), val: blocksOf('val'), collection: blocksOf('collection') }
       : null;
-    // The first names are read at once: a hot account requires hundreds of each day's names, and one query for each
-    // name would be slow.
+    // Read the first names in one query, because a hot account requires hundreds of each day's names.
     for (const table of tables) this.#readFirst(table);
   }
 
@@ -63,7 +62,7 @@ export class Names {
     return found;
   }
 
-  /** Returns the number of a text in this file; null if the file does not contain the text. */
+  /** Returns the number of a text in this file, or null if the file does not contain the text. */
   numberOf(table: NameTable, text: string): number | null {
     if (!this.#blocks) return this.#file.column(`SELECT id FROM ${table} WHERE name = ?`, [text])[0] ?? null;
     const key = [text, 0] as const;

@@ -24,7 +24,7 @@ export interface RowRange {
 export class AccountRows {
   readonly #file: DayFile;
   readonly #names: Names;
-  /** Blocks of the rows; null if the file has no checksums. */
+  /** Blocks of the rows, or null if the file has no checksums. */
   readonly #blocks: CheckedBlocks | null;
   readonly #columns: string;
   #target: string | null = null;

@@ -54,7 +54,7 @@ export class DayReader implements CountedDay {
   readonly #file: DayFile;
   readonly #names: Names;
   readonly #rows: AccountRows;
-  /** Groups of rows with a checksum each; null if the file has no checksums. */
+  /** Groups of rows with a checksum each, or null if the file has no checksums. */
   readonly #groups: CheckedGroups | null;
   /** True if the file has a filter of its subjects, as every sealed file has unless an older version wrote it. */
   readonly keepsFilter: boolean;
@@ -257,7 +257,7 @@ export class DayReader implements CountedDay {
     return { last: this.meta(metaNames.last), through: this.meta(metaNames.through) };
   }
 
-  /** Returns a number that the file stores under a name; null if the file has no such number. */
+  /** Returns a number that the file stores under a name, or null if the file has no such number. */
   meta(name: string): Micros | null {
     const value = this.#metaValue(name);
     return value === null ? null : (value as Micros);

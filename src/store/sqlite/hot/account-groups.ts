@@ -15,14 +15,14 @@ export interface AccountGroups {
 }
 
 /**
- * Maximum number of an open day's rows after the interval's end that are subtracted from the stored counts; with more
- * rows, the rows before the end are counted instead.
+ * Maximum number of an open day's rows after the interval's end that are subtracted from the stored counts. If there
+ * are more, the rows before the end are counted instead.
  */
 const maxSubtracted = 5_000;
 const none: AccountGroups = { groups: [], looked: 0, kept: false };
 
 /**
- * Returns the counts of an account's rows with `start <= id < end`; null if this requires reading more than `most`
+ * Returns the counts of an account's rows with `start <= id < end`, or null if this requires reading more than `most`
  * rows.
  */
 export function accountGroups(file: CountedDay, key: SubjectKey, part: Part, most: number): AccountGroups | null {

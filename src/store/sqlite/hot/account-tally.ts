@@ -128,7 +128,8 @@ class Counting {
   }
 
   /**
-   * Returns the account's groups of part of a day; null if this requires reading more rows than the rest of the budget.
+   * Returns the account's groups of part of a day, or null if this requires reading more rows than the rest of the
+   * budget.
    */
   #groups(file: CountedDay, start: number, end: number): readonly Group[] | null {
     const found = accountGroups(file, this.#of.key, { start, end }, this.#left);

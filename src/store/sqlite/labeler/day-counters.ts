@@ -10,8 +10,8 @@ export type Events = [applied: number, removed: number];
 export interface DayCounters {
   readonly verdicts: Map<SignatureVerdict, number>;
   /**
-   * Counts of at most `maxCountedValues` values. A value whose rows were purged keeps its entry until the day is
-   * sealed, so that a value without an entry has none for the rest of the day.
+   * Counts of at most `maxCountedValues` values. A value keeps its entry until the day is sealed, even if its rows are
+   * purged. Therefore a value that gets no entry never gets one later in the day.
    */
   readonly values: Map<number, Events>;
   /** Counts of the rows of all values without an entry. */
@@ -25,7 +25,7 @@ export interface CountedRow {
   readonly value: number;
   readonly isRemoval: boolean;
   readonly verdict: SignatureVerdict;
-  /** Index of the range of the row's delay; null if the row is not live or has no valid authored time. */
+  /** Index of the range of the row's delay, or null if the row is not live or has no valid authored time. */
   readonly delay: number | null;
 }
 

@@ -66,7 +66,7 @@ export class LabelerSum {
     this.#delays[range] = (this.#delays[range] ?? 0) + count;
   }
 
-  /** Bounds the memory: many days may each have other values. */
+  /** Limits the number of values, because each of many days may have other values. */
   #shrink(): void {
     for (const [value, events] of largestFirst(this.#values).slice(maxCountedValues)) {
       increase(this.#others, events);

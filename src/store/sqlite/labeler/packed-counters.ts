@@ -5,12 +5,12 @@ import { type DayCounters, type Events, emptyCounters } from './day-counters.ts'
 
 /**
  * Encoding of a labeler's counters of one day in one value, which a commit rewrites for each of its labelers. All
- * numbers are varints: the counts of the verdicts, those of the values without an entry, the number of values, for each
- * value the increase of its number and two counts, and for each range of delays the increase of its index and its
- * count. A checksum of the content and of the labeler's number follows.
+ * numbers are varints. First come the counts of the verdicts and the counts of the values without an entry. Then come
+ * the number of values and, for each value, the increase of its number and two counts. Last come the increase of the
+ * index and the count of each range of delays. A checksum of the content and of the labeler's number follows.
  */
 
-/** Verdicts in the order in which their counts are stored; a new verdict needs a new schema version. */
+/** Verdicts in the order in which their counts are stored. A new verdict requires a new schema version. */
 const storedVerdicts = [
   'verified',
   'invalid',

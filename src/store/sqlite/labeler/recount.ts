@@ -8,7 +8,7 @@ import { packCounters } from './packed-counters.ts';
 
 /**
  * Copies the counters of an attached `day` to a new sealed day. The counters of `without`, the number of a labeler, are
- * omitted. If the attached day has no counters, the new day states that none of its rows is counted.
+ * omitted. If the attached day has no counters, the new day records that its rows are not counted.
  */
 export function copyLabelerCounters(db: Sqlite, day: number, without = -1): void {
   if (!hasCounters(db, 'day')) setUncounted(db, day);

@@ -42,7 +42,7 @@ describe('reading rows in chunks with a row budget', () => {
     ['nothing', { value: 'never' }],
   ];
 
-  it.each(filters)('yields the rows of one long read, regardless of the ends of chunks: %s', async (_, filter) => {
+  it.each(filters)('yields the rows of one long read, regardless of the ends of chunks (%s)', async (_, filter) => {
     const store = await storeInTest();
     const { rows: all } = await store.readAccount({ ...whole, after: null, limit: 500, filter });
     for (const limit of [1, 3, 10]) {

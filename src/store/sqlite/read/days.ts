@@ -71,7 +71,7 @@ export class Days {
     return this.#newestOf(() => true);
   }
 
-  /** Returns the newest sealed day's file; null if no day is sealed. */
+  /** Returns the newest sealed day's file, or null if no day is sealed. */
   newestSealed(): DayReader | null {
     return this.#newestOf(({ sealed }) => sealed === 1);
   }

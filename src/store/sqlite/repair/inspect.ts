@@ -20,7 +20,7 @@ import { hasChecksums } from '../upkeep/replace-day.ts';
 export interface StoreInspection {
   readonly schema: number;
   readonly epoch: Epoch;
-  /** Last durable heartbeat of the writer; null before the first. */
+  /** Last durable heartbeat of the writer, or null before the first. */
   readonly heartbeat: Micros | null;
   /** True if a writer has opened the store. */
   readonly writing: boolean;

@@ -35,7 +35,7 @@ export interface Restored {
   /** Days that the backup's state file lists and that the backup does not contain; each is recorded as a gap. */
   readonly lost: readonly string[];
   /**
-   * Interval that is recorded as a gap: from the backup's last heartbeat to the restore; null if the clock is before
+   * Interval that is recorded as a gap: from the backup's last heartbeat to the restore, or null if the clock is before
    * that heartbeat.
    */
   readonly gap: Interval | null;

@@ -135,7 +135,7 @@ export const sharedTables = ['source', 'val', 'collection', 'counter_hour', 'ref
 export const metaNames = {
   last: 'last',
   through: 'observed_through',
-  /** Values of `last` and `observed_through` of the previous day, as of the creation of this day. */
+  /** Values of `last` and `observed_through` of the previous day, as of when this day was created. */
   carriedLast: 'carried_last',
   carriedThrough: 'carried_through',
   generation: 'generation',

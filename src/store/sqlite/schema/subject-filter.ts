@@ -49,7 +49,7 @@ interface KeptFilter {
   readonly placed: boolean;
   /** Number of blocks of the filter. */
   readonly count: number;
-  /** Returns one block of the filter; undefined if it does not exist. */
+  /** Returns one block of the filter, or undefined if it does not exist. */
   readonly read: (block: number) => Buffer | undefined;
 }
 

@@ -30,7 +30,7 @@ export class DefinitionSpace {
   readonly #sizes;
   readonly #sizesOf;
   readonly #dropOldest;
-  /** Bytes of all labelers' definitions; null until they are read. */
+  /** Bytes of all labelers' definitions, or null until they are read. */
   #total: number | null = null;
 
   constructor(db: Sqlite, maxBytes: number) {

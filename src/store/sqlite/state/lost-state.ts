@@ -25,7 +25,7 @@ export function assertStateFile(paths: StorePaths): void {
   refuse(paths, size === undefined ? 'state.sqlite is missing' : 'state.sqlite is empty');
 }
 
-/** Throws `damaged` if day files exist but the state file has no epoch: its content or its log was lost. */
+/** Throws `damaged` if day files exist but the state file has no epoch, because its content or its log was lost. */
 export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
   if (!hasEpoch) refuse(paths, 'state.sqlite has no epoch');
 }
@@ -51,7 +51,7 @@ export function assertOneGeneration(
 }
 
 /**
- * Returns the kind of a day's file; null if another process briefly locks the file or it was removed, which a later
+ * Returns the kind of a day's file, or null if another process briefly locks the file or it was removed, which a later
  * read reports.
  */
 function contentIfReadable(path: string): DayContent | null {

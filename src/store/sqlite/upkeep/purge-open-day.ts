@@ -27,7 +27,7 @@ export class OpenDayPurge {
   readonly #path: string;
   readonly #day: number;
   readonly #options: OpenDayOptions;
-  /** Number of the source in this file; undefined if the file does not contain it. */
+  /** Number of the source in this file, or undefined if the file does not contain it. */
   readonly #source: number | undefined;
   readonly #removeRows: (rows: readonly RemovedRow[]) => void;
   /** Next minute of the day to process, and the first unprocessed row of that minute. */

@@ -23,8 +23,8 @@ export interface Replacing {
 }
 
 /**
- * Adds checksums to the newest sealed day of an earlier versionby rewriting the day and replacing its file. A day whose
- * counters do not match its rows is left unverified and reported once.
+ * Adds checksums to the newest sealed day of an earlier version by rewriting the day and replacing its file. A day with
+ * counters that do not match its rows stays unverified and is reported once.
  */
 export async function keepOneDaysChecksums(replacing: Replacing): Promise<void> {
   const { paths, state, onFile, refused } = replacing;

@@ -46,7 +46,7 @@ export class Acceptance {
     this.#rememberIdentities();
   }
 
-  /** Last assigned stamp; null before the first stamp. */
+  /** Last assigned stamp, or null before the first stamp. */
   get last(): Micros | null {
     return this.#last;
   }

@@ -387,13 +387,8 @@ export class Faults implements HandshakeFaults {
     fromSeq: number | null,
     toSeq: number | null,
   ): FaultRecord {
-    const record = {
-      fault,
-      atUs: this.#scope.nowUs(),
-      connections: connections.map(({ id }) => id),
-      fromSeq,
-      toSeq,
-    };
+    const ids = connections.map(({ id }) => id);
+    const record = { fault, atUs: this.#scope.nowUs(), connections: ids, fromSeq, toSeq };
     this.fired[fault] += 1;
     this.log.push(record);
     if (this.log.length > logLimit) this.log.shift();

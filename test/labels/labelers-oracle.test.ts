@@ -172,7 +172,7 @@ describe('the rule for small counts', () => {
     expect(countProblems(hidden)).toEqual([]);
     expect(countProblems([count('a', 9, 9), count('b', 20, 20), count('c', 1, 'fewer_than_5')])).toHaveLength(1);
     expect(countProblems([count('a', 9, 9), count('b', 20, null), count('c', 1, 'fewer_than_5')])).toContain(
-      'a large count is withheld, although a smaller one is published',
+      'a large count is withheld, although one that is not larger is published',
     );
   });
 

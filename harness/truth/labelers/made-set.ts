@@ -8,6 +8,7 @@ import { day, dayName, dayOf, dayStart, type Interval, micros } from '../../../s
 import { type Course, shareRange } from './course.ts';
 import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
+import { countProblems } from './values.ts';
 
 /** Input of a labelers artifact that is made from the oracle and not by the instrument. */
 export interface MadeInput {
@@ -101,19 +102,23 @@ function madeValues(
   { declared, omitted, undeclared }: ExpectedLabeler['values'],
   course: Course,
 ): Pick<LabelerLine, 'values' | 'values_omitted' | 'undeclared'> {
-  const counts = [...declared, ['', undeclared] as const].toSorted(([, a], [, b]) => a - b);
-  const small = counts.filter(([, events]) => events < 5);
-  const withheld = small.length === 1 ? counts[1]?.[0] : undefined;
-  const published = (name: string, events: number) => (events < 5 ? fewerThanFive : name === withheld ? null : events);
+  const counts = [...declared, ['', undeclared] as const].map(([name, events]) => ({ name, events }));
+  // Withhold no more of the smallest counts than the rule requires.
+  const levels = [...counts.map(({ events }) => events).sort((x, y) => x - y), Number.POSITIVE_INFINITY];
+  const form = (events: number, level: number) => (events < 5 ? fewerThanFive : events < level ? null : events);
+  const level = levels.find(
+    (one) => countProblems(counts.map((count) => ({ ...count, published: form(count.events, one) }))).length === 0,
+  );
+  const published = (events: number) => form(events, level ?? Number.POSITIVE_INFINITY);
   return {
     values: [...declared].map(([value, events]) => ({
       value,
-      events: published(value, events),
+      events: published(events),
       first_defined: dayName(dayOf(course.startedUs)),
       last_defined: null,
     })),
     values_omitted: omitted,
-    undeclared: published('', undeclared),
+    undeclared: published(undeclared),
   };
 }
 

@@ -59,11 +59,12 @@ export function countProblems(counts: readonly PublishedCount[]): string[] {
   }
   const smallestListed = Math.min(...listed);
   const largestWithheld = Math.max(...withheld);
-  if (largestWithheld > smallestListed) problems.push('a large count is withheld, although a smaller one is published');
+  if (largestWithheld >= smallestListed)
+    problems.push('a large count is withheld, although one that is not larger is published');
   const small = counts.filter(({ events }) => events < minPublished).map(({ events }) => events);
   if (listed.length > 0 && follows({ small, withheld, smallestListed }))
     problems.push('a small count follows from the sum');
-  const less = withheld.toSpliced(withheld.indexOf(largestWithheld), 1);
+  const less = withheld.filter((events) => events !== largestWithheld);
   if (withheld.length > 0 && !follows({ small, withheld: less, smallestListed: largestWithheld }))
     problems.push('a large count is withheld without need');
   return problems;
@@ -83,7 +84,7 @@ function follows({
   const rest = [...small, ...withheld].reduce((sum, events) => sum + events, 0);
   const possible = [0, 1, 2, 3, 4].filter((events) => {
     const others = rest - events;
-    const most = (small.length - 1) * (minPublished - 1) + withheld.length * smallestListed;
+    const most = (small.length - 1) * (minPublished - 1) + withheld.length * (smallestListed - 1);
     return others >= withheld.length * minPublished && others <= most;
   });
   return possible.length < 2;

@@ -27,6 +27,7 @@ function storeOf(labelers: number) {
     roster: async () => roster,
     note: async () => null,
     purges: async () => [],
+    spaceRemoval: async () => null,
   } as unknown as AccountStore;
   return { store, reads: () => reads };
 }

@@ -47,6 +47,17 @@ describe('the documents about labelers', () => {
     expect(app.alarms).toEqual([]);
   });
 
+  it('are found by the path of a client that encodes the DID', async () => {
+    const fixture = fixtureOf();
+    const app = await serving(fixture);
+    const encoded = encodeURIComponent(didOf(fixture));
+    expect(encoded).toContain('%3A');
+    expect(text(app.get(`/labelers/${encoded}.json`))).toBe(text(app.get(`/labelers/${didOf(fixture)}.json`)));
+    expect(app.get(`/labelers/${encoded}`).status).toBe(200);
+    for (const path of ['/labelers/did%3Aplc%3', '/labelers/%FF.json', '/labelers/%2e%2e%2fpolicy'])
+      expect(app.get(path).status).toBe(404);
+  });
+
   it('return 304 for their current validator, and have another one after a minute', async () => {
     const fixture = fixtureOf();
     const app = await serving(fixture);

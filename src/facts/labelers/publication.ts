@@ -90,8 +90,8 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
       if (!path.startsWith(labelerPaths.one)) return null;
       const name = path.slice(labelerPaths.one.length);
       const isDocument = name.endsWith(suffix);
-      const did = isDocument ? name.slice(0, -suffix.length) : name;
-      if (!isDid(did)) return null;
+      const did = didIn(isDocument ? name.slice(0, -suffix.length) : name);
+      if (did === null) return null;
       const format = isDocument ? 'json' : 'page';
       return {
         route: isDocument ? labelerRoutes.document : labelerRoutes.labelerPage,
@@ -107,4 +107,18 @@ export function labelersPublication(options: LabelersPublicationOptions): Labele
       });
     },
   };
+}
+
+/**
+ * Returns the DID that a path names; null if it names none. Clients may encode the colons of a path parameter. The DID of
+ * a did:web may contain a percent sign itself, so that the path is first read as it is.
+ */
+function didIn(name: string): string | null {
+  if (isDid(name)) return name;
+  try {
+    const decoded = decodeURIComponent(name);
+    return isDid(decoded) ? decoded : null;
+  } catch {
+    return null;
+  }
 }

@@ -43,7 +43,9 @@ export function labelerLine(inputs: LineInputs): string {
   const listed = firstThatFit(sorted, room - bytes);
   const named = listed.reduce((sum, { count }) => sum + count, 0);
   const all = [...listed.map(({ count }) => count), Math.max(0, allEvents(counters) - named)];
-  const counts = counters === null ? [] : publishedCounts(all);
+  // The store names at most 256 values of a day. Beyond them, the counts by value are incomplete.
+  const isComplete = counters !== null && counters.others.applied + counters.others.removed === 0;
+  const counts = isComplete ? publishedCounts(all) : [];
   const line: LabelerLine = {
     ...base,
     ...{ gaps: [...gaps], gap_overflow: overflow },

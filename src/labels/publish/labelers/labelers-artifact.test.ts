@@ -121,6 +121,12 @@ test('the states denied and departed and the problems come from the roster', () 
   expect(of({}, {}, { waits: () => true })).toEqual(['departed', 'unknown', false]);
 });
 
+test('a denied labeler has no handle, which may be the reason for its denial', () => {
+  const handle = { handle: 'spiders.example', handleConfirmed: true };
+  expect(listedLabeler(labelerOf({}, handle), context).handle).toEqual({ name: 'spiders.example', confirmed: true });
+  expect(listedLabeler(labelerOf({}, { ...handle, denied: true }), context).handle).toBe(null);
+});
+
 test('a problem of the last attempt is published until an attempt succeeds', () => {
   const labeler = labelerOf();
   labeler.tracker.apply({ kind: 'failed', now, fault: 'refusing', problem: 'authentication_required' });
@@ -178,7 +184,7 @@ function worst(over: Partial<LineInputs> = {}): LineInputs {
         unverified: 99_999_999,
       },
       values: values.map(({ value }, i) => ({ value, applied: 99_999_000 + i, removed: 0 })),
-      others: { applied: 99_999_999, removed: 0 },
+      others: { applied: 0, removed: 0 },
       delays: [99_999_999],
     },
     ...over,

@@ -51,7 +51,8 @@ export async function makeLabelers(
 ): Promise<LabelersArtifact> {
   const maxLine = maxLineFor(entries.length);
   const read = new Map<string, LabelerDefinitions>();
-  for (const { did } of entries) {
+  for (const { did, state } of entries) {
+    if (state === 'denied') continue;
     try {
       read.set(did, await definitions.of(did, maxLine));
     } catch (error) {

@@ -50,7 +50,8 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
   const isRead = state === 'established' || state === 'undated_only';
   return {
     did,
-    handle: labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
+    // The operator may have denied the labeler because of its texts.
+    handle: denied || labeler.handle === null ? null : { name: labeler.handle, confirmed: labeler.handleConfirmed },
     ...{ enrolled, state },
     stateSince: micros(Math.min(now, since ?? tracked.stateSince)),
     problem: problemOf(labeler, state, context.isPaused(did)),

@@ -10,6 +10,7 @@ test.each<{ counts: number[]; published: ReturnType<typeof publishedCounts> }>([
   { counts: [100, 50, 2], published: [100, null, 'fewer_than_5'] },
   { counts: [50, 5, 5, 3], published: [50, null, null, 'fewer_than_5'] },
   { counts: [100, 5, 0], published: [null, null, 'fewer_than_5'] },
+  { counts: [100, 6, 6, 1], published: [100, null, null, 'fewer_than_5'] },
   { counts: [60, 4, 4], published: [null, 'fewer_than_5', 'fewer_than_5'] },
 ])('$counts are published as $published, so that the total reveals no small count', ({ counts, published }) => {
   expect(publishedCounts(counts)).toEqual(published);
@@ -22,13 +23,13 @@ test('a single count is named as small or published', () => {
 
 /** Returns every number that a small count can have, found by trying all counts with the published form and total. */
 function possibleSmallCounts(published: ReturnType<typeof publishedCounts>, total: number): Set<number> {
-  const smallestListed = Math.min(total, ...published.filter((count) => typeof count === 'number'));
+  const smallestListed = Math.min(total + 1, ...published.filter((count) => typeof count === 'number'));
   const hidden = published.filter((count) => typeof count !== 'number');
   const rest = total - published.reduce<number>((sum, count) => sum + (typeof count === 'number' ? count : 0), 0);
   /** Sums that the first n hidden counts can have, without the small count that is looked for. */
   let sums = new Set([0]);
   for (const kind of hidden.toSpliced(hidden.indexOf('fewer_than_5'), 1)) {
-    const [from, to] = kind === null ? [5, smallestListed] : [0, 4];
+    const [from, to] = kind === null ? [5, smallestListed - 1] : [0, 4];
     const next = new Set<number>();
     for (const sum of sums) for (let count = from; count <= to; count += 1) next.add(sum + count);
     sums = next;

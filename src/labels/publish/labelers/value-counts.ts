@@ -27,21 +27,22 @@ export function allEvents(counters: LabelerCounters | null): number {
 /**
  * Returns counts in the form in which they are published. A count under five is only named as such. The total is public,
  * so the difference from the other counts could reveal a small one. The smallest of the other counts are therefore
- * withheld, until a small count could have at least two values.
+ * withheld, equal ones together, until a small count could have at least two values.
  */
 export function publishedCounts(counts: readonly number[]): PublishedCount[] {
-  const published = counts.map((count): PublishedCount => (count < minExact ? fewerThanFive : count));
-  const exact = [...counts.keys()].filter((i) => (counts[i] ?? 0) >= minExact);
-  exact.sort((a, b) => (counts[a] ?? 0) - (counts[b] ?? 0));
+  const exact = counts.filter((count) => count >= minExact);
   const small = counts.length - exact.length;
   const total = counts.reduce((sum, count) => sum + count, 0);
-  for (let withheld = 0; withheld < exact.length; withheld += 1) {
-    const listed = exact.slice(withheld).map((i) => counts[i] ?? 0);
+  const levels = [...new Set(exact)].sort((a, b) => a - b);
+  const level = levels.find((smallestListed) => {
+    const listed = exact.filter((count) => count >= smallestListed);
     const rest = total - listed.reduce((sum, count) => sum + count, 0);
-    if (!isRevealed({ rest, small, withheld, smallestListed: listed[0] ?? rest })) break;
-    published[exact[withheld] ?? -1] = null;
-  }
-  return published;
+    return !isRevealed({ rest, small, withheld: exact.length - listed.length, most: smallestListed - 1 });
+  });
+  return counts.map((count) => {
+    if (count < minExact) return fewerThanFive;
+    return level !== undefined && count >= level ? count : null;
+  });
 }
 
 /** Numbers from which a reader can derive the range of a small count. */
@@ -50,15 +51,16 @@ interface Derivation {
   readonly rest: number;
   /** Number of counts under five. */
   readonly small: number;
-  /** Number of counts from five on that are not published; each is at most the smallest published one. */
+  /** Number of counts from five on that are not published. */
   readonly withheld: number;
-  readonly smallestListed: number;
+  /** Maximum of a count that is not published: all are below the smallest published one. */
+  readonly most: number;
 }
 
 /** Returns true if only one number is possible for a small count. */
-function isRevealed({ rest, small, withheld, smallestListed }: Derivation): boolean {
+function isRevealed({ rest, small, withheld, most }: Derivation): boolean {
   if (small === 0) return false;
-  const least = rest - (small - 1) * (minExact - 1) - withheld * smallestListed;
-  const most = rest - withheld * minExact;
-  return Math.min(minExact - 1, most) <= Math.max(0, least);
+  const smallest = rest - (small - 1) * (minExact - 1) - withheld * most;
+  const largest = rest - withheld * minExact;
+  return Math.min(minExact - 1, largest) <= Math.max(0, smallest);
 }

@@ -1,15 +1,15 @@
 /**
- * Measures the counters of all labelers over many days: `node bench/store-labelers.ts [--labelers 700] [--values 5]
+ * Measures the counters of all labelers over many days: `node bench/store/labelers.ts [--labelers 700] [--values 5]
  * [--days 31] [--own-values]`. With `--own-values`, no two days and no two labelers have a value in common.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { maxBatchRows, type NewObservation } from '../src/store/port.ts';
-import { openSqliteReader } from '../src/store/sqlite/read/reader.ts';
-import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
-import { day as dayLength, dayStart, micros } from '../src/store/time.ts';
+import { maxBatchRows, type NewObservation } from '../../src/store/port.ts';
+import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
+import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
+import { day as dayLength, dayStart, micros } from '../../src/store/time.ts';
 
 const { values: options } = parseArgs({
   options: {

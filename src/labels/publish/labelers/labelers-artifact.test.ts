@@ -211,9 +211,16 @@ test('values are listed by count until the line is full, and all other events ar
   expect(Buffer.byteLength(text)).toBeGreaterThan(maxLabelerLineBytes - 250);
   expect(line.values[0]).toMatchObject({ events: 99_999_199 });
   const listed = line.values.reduce((sum, { events }) => sum + Number(events), 0);
-  const all = Array.from({ length: 200 }, (_, i) => 99_999_000 + i).reduce((sum, count) => sum + count, 99_999_999);
+  const all = Array.from({ length: 200 }, (_, i) => 99_999_000 + i).reduce((sum, count) => sum + count, 0);
   expect(listed + Number(line.undeclared)).toBe(all);
   expect(line.values_omitted).toBe(200 - line.values.length);
+});
+
+test('no value of a labeler has a count if the store did not name all of its values', () => {
+  const { counters, ...inputs } = worst({ unread: [] });
+  const others = { applied: 1, removed: 0 };
+  const line = JSON.parse(labelerLine({ ...inputs, counters: counters && { ...counters, others } })) as LabelerLine;
+  expect(new Set([...line.values.map(({ events }) => events), line.undeclared])).toEqual(new Set([null]));
 });
 
 test('lines of any counts and gaps stay within the maximum', () => {

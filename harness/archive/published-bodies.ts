@@ -36,5 +36,5 @@ export function publishedFact(path: string, state: PublishedState): FetchedFact 
 /** Returns a response with a body as the facts API writes it. */
 export function served(body: object, status = 200): FetchedFact {
   const bytes = Buffer.from(JSON.stringify(body));
-  return { kind: 'response', served: { status, body: bytes, etag: 'W/"a"', lastModified: null } };
+  return { kind: 'response', served: { status, body: bytes, etag: 'W/"a"', lastModified: null }, date: null };
 }

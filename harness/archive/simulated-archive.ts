@@ -18,6 +18,8 @@ export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.
 export interface SimulationOptions {
   /** Returns the response for a path at an instant; by default that of a service without gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
+  /** Returns the time in the `Date` header of the service; by default that of the archiver's clock. */
+  readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
   /** Files of the archive; empty by default. */
   readonly memory?: MemoryArchive;
@@ -40,7 +42,7 @@ export interface SimulatedArchive extends MemoryArchive {
 /** Creates an archive in memory. */
 export function simulateArchive(options: SimulationOptions = {}): SimulatedArchive {
   const { respond = (path, at) => publishedFact(path, { now: at }), findIdentity = () => null } = options;
-  const { memory = memoryArchive() } = options;
+  const { serviceClock = (at) => at, memory = memoryArchive() } = options;
   const { files, kept, reader } = memory;
   const messages: { message: string; fields: LogFields }[] = [];
   let key = simulatedKey;
@@ -51,7 +53,10 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
       files,
       dayLog: openDayLog({ files, key, kept }),
       key: key.verifier.text,
-      fetchFact: (path) => Promise.resolve(respond(path, now)),
+      fetchFact(path) {
+        const fetched = respond(path, now);
+        return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);
+      },
       findIdentity,
       clock: () => now,
       random: () => 0,

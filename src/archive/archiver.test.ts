@@ -115,6 +115,20 @@ describe('a day', () => {
     ]);
   });
 
+  it.each([
+    ['differs from that of the service', simulatedStart],
+    ['cannot be compared', null],
+  ])('stays open while the clock of the archiver %s', async (_difference, date) => {
+    let isWrong = true;
+    const { tickAt, verify } = archiveInTest({ serviceClock: (now) => (isWrong ? date : now) });
+    await tickAt(simulatedStart);
+    await tickAt(simulatedStart + 10 * dayMs);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 0 });
+    isWrong = false;
+    await tickAt(simulatedStart + 10 * dayMs + hourMs);
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 8 });
+  });
+
   it('has revisions while it is open, each with the digest of its predecessor', async () => {
     const { run, read } = archiveInTest();
     await run(1);

@@ -13,6 +13,8 @@ import type { DayLog } from './signing/day-log.ts';
 const retryMs = 60_000;
 /** Maximum delay after the start of an hour, in milliseconds, so that archives do not send requests at the same time. */
 const spreadMs = 20_000;
+/** Maximum difference to the clock of the service with which a day is closed, in milliseconds. */
+const maxClockDifferenceMs = 600_000;
 
 /** Dependencies of an archiver. */
 export interface ArchiverOptions {
@@ -57,6 +59,8 @@ class HourlyArchiver implements Archiver {
   readonly #failures = new Map<FactName, Failure>();
   #settledHour = '';
   #isWritable = true;
+  /** Last hour in which the clock of the service confirmed this one; no day is closed in another hour. */
+  #confirmedHour = '';
 
   constructor(options: ArchiverOptions) {
     this.#options = options;
@@ -107,12 +111,24 @@ class HourlyArchiver implements Archiver {
     const at = clock();
     const fetched = await fetchFact(path);
     if (fetched.kind === 'failure') return this.#fail(name, at, fetched.failure);
+    this.#compareClock(at, fetched.date);
     const identity = this.#options.findIdentity(fetched.served.body);
     if (identity !== null) {
       log.error('a published body contains an identity and is not archived', { path, why: identity });
       return this.#append(name, at, formatFailure(path, at, 'withheld'));
     }
     return this.#keep(name, at, fetched.served);
+  }
+
+  /** A wrong clock would close days that cannot be opened again. */
+  #compareClock(at: number, date: number | null): void {
+    if (date === null) return;
+    const isClose = Math.abs(at - date) <= maxClockDifferenceMs;
+    if (!isClose) {
+      const service = new Date(date).toISOString();
+      this.#options.log.warn('the clock differs from that of the facts API: no day is closed', { service });
+    }
+    this.#confirmedHour = isClose ? hourOf(at) : '';
   }
 
   #keep(name: FactName, at: number, served: ServedResponse): boolean {
@@ -138,7 +154,9 @@ class HourlyArchiver implements Archiver {
     const { files, dayLog, key, clock, log } = this.#options;
     const onDamage = (path: string): void =>
       log.error('a file of the archive is damaged; its day stays open', { path });
-    return this.#write(() => settleDays({ files, log: dayLog, key, onDamage }, clock()));
+    const now = clock();
+    const mayClose = this.#confirmedHour === hourOf(now);
+    return this.#write(() => settleDays({ files, log: dayLog, key, onDamage }, now, mayClose));
   }
 
   /** Runs a step that writes. Returns false, and logs the first of several failures, if the system refuses it. */

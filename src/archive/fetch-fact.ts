@@ -4,7 +4,12 @@ import type { FailureReason, ServedResponse } from './days/line.ts';
 
 /** Result of one request for a published body. */
 export type FetchedFact =
-  | { readonly kind: 'response'; readonly served: ServedResponse }
+  | {
+      readonly kind: 'response';
+      readonly served: ServedResponse;
+      /** Time of the service according to its `Date` header, in milliseconds since 1970; null without a valid one. */
+      readonly date: number | null;
+    }
   | { readonly kind: 'failure'; readonly failure: Extract<FailureReason, 'unreachable' | 'too_large'> };
 
 /** Options of the requests. */
@@ -33,7 +38,9 @@ export async function fetchFact(path: string, options: FetchOptions): Promise<Fe
     if (!body) return { kind: 'failure', failure: 'too_large' };
     const { status } = response;
     const [etag, lastModified] = ['etag', 'last-modified'].map((name) => response.headers.get(name));
-    return { kind: 'response', served: { status, body, etag: etag ?? null, lastModified: lastModified ?? null } };
+    const date = Date.parse(response.headers.get('date') ?? '');
+    const served = { status, body, etag: etag ?? null, lastModified: lastModified ?? null };
+    return { kind: 'response', served, date: Number.isNaN(date) ? null : date };
   } catch {
     return { kind: 'failure', failure: 'unreachable' };
   }

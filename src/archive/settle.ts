@@ -21,9 +21,9 @@ export interface Upkeep {
 
 /**
  * Brings the records of all open days up to date, closes those that are due in their order, and writes the index. Every
- * step may be repeated after a crash at any point. `now` is in milliseconds since 1970.
+ * step may be repeated after a crash at any point. `now` is in milliseconds since 1970. Without `mayClose` no day is closed.
  */
-export function settleDays(upkeep: Upkeep, now: number): void {
+export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): void {
   const { files, log, key } = upkeep;
   log.complete();
   const first = log.leaves().at(-1)?.day;
@@ -33,7 +33,7 @@ export function settleDays(upkeep: Upkeep, now: number): void {
   const held = isHeldAt(lines, now);
   const open: ListedDay[] = [];
   for (; day <= dayOf(now); day = addDays(day, 1)) {
-    const isDue = now >= closesAt(day) && open.length === 0;
+    const isDue = mayClose && now >= closesAt(day) && open.length === 0;
     const record = recordOf(upkeep, lines, { day, now, closes: isDue && !held, held: isDue && held });
     if (record.state === 'closed') log.append({ day, sha256: record.sha256 });
     else open.push(record);

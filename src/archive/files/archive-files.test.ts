@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -30,5 +30,14 @@ describe('the files of an archive', () => {
     writeFileSync(join(root, 'days/2026-11-20/.day.json.0123456789ab.tmp'), '{');
     openArchiveFiles(root);
     expect(readdirSync(join(root, 'days/2026-11-20'))).toEqual(['day.json']);
+  });
+
+  it('keep temporary files that the archive did not write', () => {
+    const root = folderInTest();
+    mkdirSync(join(root, 'site'));
+    const foreign = ['.cache.tmp', 'site/.page.html.0123456789ab.tmp'];
+    for (const name of foreign) writeFileSync(join(root, name), 'a');
+    openArchiveFiles(root);
+    for (const name of foreign) expect(existsSync(join(root, name)), name).toBe(true);
   });
 });

@@ -34,7 +34,8 @@ export interface ArchiveFiles {
 }
 
 const newline = 0x0a;
-const temporary = /^\..*\.tmp$/;
+/** Names of the temporary files that `replaceFile` makes. */
+const temporary = /^\..+\.[0-9a-f]{12}\.tmp$/;
 
 /** Opens the files below a directory, which exists. Removes the temporary files of an earlier, killed process. */
 export function openArchiveFiles(root: string): ArchiveFiles {
@@ -67,9 +68,17 @@ function namesIn(folder: string): string[] {
 }
 
 function sweep(root: string): void {
-  for (const name of readdirSync(root, { recursive: true, encoding: 'utf8' })) {
+  const days = namesIn(join(root, 'days')).filter(isDay);
+  const folders = ['.', ...days.map((day) => join('days', day)), ...foldersBelow(root, 'log')];
+  for (const name of folders.flatMap((folder) => namesIn(join(root, folder)).map((one) => join(folder, one)))) {
     if (temporary.test(basename(name))) rmSync(join(root, name), { force: true });
   }
+}
+
+function foldersBelow(root: string, folder: string): string[] {
+  if (statSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const entries = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  return [folder, ...entries.flatMap((entry) => foldersBelow(root, join(folder, entry.name)))];
 }
 
 function append(path: string, line: Uint8Array): void {

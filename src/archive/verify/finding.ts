@@ -1,9 +1,12 @@
+import { OperatorError } from '../../ops/errors.ts';
+
 /**
  * Kinds of findings of a verification, with their exit codes. The exit code of a verification is the highest one: a higher
  * code casts more doubt on the publisher, a lower one on single files.
  */
 export const verifyExitCodes = {
   intact: 0,
+  unreadable: 1,
   missing: 2,
   altered: 3,
   malformed: 4,
@@ -21,6 +24,7 @@ export type FindingKind = Exclude<keyof typeof verifyExitCodes, 'intact'>;
 
 /** Meaning of each kind, for the help and the docs. */
 export const findingMeanings: Readonly<Record<FindingKind, string>> = {
+  unreadable: 'a file cannot be read; other findings have precedence',
   missing: 'a file that the archive lists, or that its log requires, does not exist',
   altered:
     'a file does not match its digest in the record of the day, or the record does not match its leaf of the log',
@@ -45,4 +49,19 @@ export interface Finding {
 /** Returns the exit code for findings: the highest one, 0 without findings. */
 export function exitCodeOf(findings: readonly Finding[]): number {
   return Math.max(verifyExitCodes.intact, ...findings.map(({ kind }) => verifyExitCodes[kind]));
+}
+
+/** Runs a step. Reports a file that cannot be read, and then resolves with null, so that earlier findings are kept. */
+export async function orReport<T>(
+  path: string,
+  report: (finding: Finding) => void,
+  step: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    report({ kind: 'unreadable', path, message: error.message });
+    return null;
+  }
 }

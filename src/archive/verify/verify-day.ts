@@ -37,8 +37,9 @@ export class DayVerifier {
     if (record?.day !== day || record.state !== state) {
       return this.#report({ kind: 'malformed', path, message: `it is not the record of a day that is ${state}` });
     }
+    if (!this.#hasKnownNames(record)) return;
     for (const file of record.files) await this.#verifyFile(record, file);
-    this.#verifyNames(record);
+    if (state === 'closed') await this.#verifyUnlisted(record);
     if (state === 'closed') await this.#verifyGaps(day);
   }
 
@@ -53,11 +54,23 @@ export class DayVerifier {
     }
   }
 
+  /** Reports unknown and repeated names of a record, before a file is read. */
+  #hasKnownNames({ day, files }: DayRecord): boolean {
+    const missing = new Set([...factNames.map(lineFileOf), gapsFile]);
+    const wrong = files.find(({ name }) => !missing.delete(name));
+    if (!wrong) return true;
+    const message = 'the record lists a file that is unknown or listed twice';
+    this.#report({ kind: 'malformed', path: pathOf(day, wrong.name), message });
+    return false;
+  }
+
   /** Reports files of lines that exist and that the record does not list. */
-  #verifyNames({ day, files }: DayRecord): void {
-    const known = [...factNames.map(lineFileOf), gapsFile];
-    for (const { name } of files.filter((file) => !known.includes(file.name))) {
-      this.#report({ kind: 'malformed', path: pathOf(day, name), message: 'this version knows no such file' });
+  async #verifyUnlisted({ day, files }: DayRecord): Promise<void> {
+    const listed = new Set(files.map(({ name }) => name));
+    for (const name of factNames.map(lineFileOf).filter((one) => !listed.has(one))) {
+      const path = pathOf(day, name);
+      const content = await this.#reader.read(path);
+      if (content) this.#report({ kind: 'altered', path, message: 'the record of the day does not list the file' });
     }
   }
 

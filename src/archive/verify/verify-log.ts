@@ -2,12 +2,12 @@ import { addDays, closesAt } from '../days/calendar.ts';
 import { type DayLeaf, parseLeaf } from '../days/leaf.ts';
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
-import { consistencyProof, inclusionProof, leafHash, treeHash } from '../log/merkle.ts';
-import { verifyConsistency, verifyInclusion } from '../log/proofs.ts';
+import { consistencyProof, leafHash, treeHash } from '../log/merkle.ts';
+import { verifyConsistency } from '../log/proofs.ts';
 import { bundlePath, parseBundle, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkpointPath, logFolder } from '../signing/log-files.ts';
 import type { ArchiveReader } from './archive-reader.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, orReport } from './finding.ts';
 
 /** Maximum number of days of a log that is verified. */
 const maxDays = 100_000;
@@ -54,11 +54,10 @@ export async function verifyLog(options: LogVerification): Promise<VerifiedLog |
     report({ kind: 'log', path: checkpointPath, message: 'the entries do not have the root hash of the checkpoint' });
     return null;
   }
-  await verifyTiles(leaves, options);
-  verifyInclusions(leaves, checkpoint, report);
   verifyKept(leaves, checkpoint, options);
   const days = entries.map(parseLeaf);
   verifyOrder(days, options);
+  await orReport('log/tile', report, () => verifyTiles(leaves, options));
   return { checkpoint, note, days };
 }
 
@@ -101,17 +100,6 @@ async function verifyTiles(leaves: readonly Buffer[], { reader, report }: LogVer
     else if (!tileBytes(leaves, shape).equals(bytes)) {
       report({ kind: 'log', path, message: 'the tile does not match the entries' });
     }
-  }
-}
-
-function verifyInclusions(
-  leaves: readonly Buffer[],
-  { size, root }: Checkpoint,
-  report: LogVerification['report'],
-): void {
-  for (const [index, leaf] of leaves.entries()) {
-    if (verifyInclusion({ leaf, index, size, root, proof: inclusionProof(leaves, index) })) continue;
-    report({ kind: 'log', path: checkpointPath, message: `entry ${index} has no inclusion proof` });
   }
 }
 

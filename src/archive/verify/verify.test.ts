@@ -9,6 +9,7 @@ import {
 } from '../../../harness/archive/forge.ts';
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulateArchive, simulatedKey, simulatedStart } from '../../../harness/archive/simulated-archive.ts';
+import { OperatorError } from '../../ops/errors.ts';
 import { hourMs } from '../days/calendar.ts';
 import { parseDay } from '../days/day.ts';
 import { formatIndex, parseIndex } from '../days/index-file.ts';
@@ -257,6 +258,40 @@ describe('a verification', () => {
 
   it('reports a day that was closed before its time', async () => {
     expect(await verdict(intact, true, now - 24 * hourMs)).toMatchObject({ kind: 'order' });
+  });
+
+  it('reports a file that cannot be read in addition to the other findings', async () => {
+    const content = copyOf(intact);
+    flip(content, `days/${first}/day.json`, 20);
+    const broken = new Set([`days/${second}/day.json`, 'log/tile/0/000.p/4']);
+    const read = (path: string) =>
+      broken.has(path) ? Promise.reject(new OperatorError('status 500')) : memoryReader(content).read(path);
+    const { findings, keep } = await verifyArchive({ reader: { read }, key: null, kept, now });
+    expect(findings.map(({ kind }) => kind)).toEqual(['unreadable', 'altered', 'unreadable']);
+    expect([exitCodeOf(findings), keep]).toEqual([verifyExitCodes.altered, null]);
+  });
+
+  it('reads no file of a record that lists a name twice', async () => {
+    const content = copyOf(intact);
+    const record = recordOf(content, third);
+    rewriteRecord(content, { ...record, files: [...record.files, ...record.files] }, simulatedKey);
+    const paths: string[] = [];
+    const read = (path: string) => {
+      paths.push(path);
+      return memoryReader(content).read(path);
+    };
+    const { findings } = await verifyArchive({ reader: { read }, key: null, kept: null, now });
+    expect(findings).toMatchObject([{ kind: 'malformed' }]);
+    expect(paths.filter((path) => path === `days/${third}/gaps.json`)).toEqual([]);
+  });
+
+  it('reports a file of lines that the record does not list', async () => {
+    const content = copyOf(intact);
+    const record = recordOf(content, third);
+    const files = record.files.filter(({ name }) => name !== 'instruments.jsonl');
+    rewriteRecord(content, { ...record, files }, simulatedKey);
+    const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now });
+    expect(findings).toMatchObject([{ kind: 'altered', path: `days/${third}/instruments.jsonl` }]);
   });
 
   it('rejects if a file cannot be read, instead of reporting it as missing', async () => {

@@ -2,7 +2,7 @@ import { indexFile, parseIndex } from '../days/index-file.ts';
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import type { ArchiveReader } from './archive-reader.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, orReport } from './finding.ts';
 import { DayVerifier } from './verify-day.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 
@@ -63,9 +63,13 @@ export async function verifyArchive({ reader, key, kept, now }: VerifyOptions): 
   const isEmpty = closed.length === 0 && before === null && (await reader.read('log/checkpoint')) === null;
   const log = isEmpty ? null : await verifyLog({ reader, key: trusted, ownKey: index.key, kept: before, now, report });
   const days = new DayVerifier(reader, report);
-  for (const leaf of log?.days ?? []) if (leaf) await days.verify(leaf.day, leaf.sha256, 'closed');
+  for (const leaf of log?.days ?? []) {
+    if (leaf) await orReport(`days/${leaf.day}`, report, () => days.verify(leaf.day, leaf.sha256, 'closed'));
+  }
   if (log) verifyIndex(log, closed, report);
-  for (const { day, sha256 } of open) await days.verify(day, sha256, 'open');
+  for (const { day, sha256 } of open) {
+    await orReport(`days/${day}`, report, () => days.verify(day, sha256, 'open'));
+  }
   const note = log?.note.toString('utf8') ?? null;
   const keep = findings.length === 0 && note !== null ? { key: trusted.text, note } : null;
   return {

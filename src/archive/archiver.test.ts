@@ -85,6 +85,14 @@ describe('an archiver', () => {
     ]);
   });
 
+  it('goes on as soon as a clock that was in the future is right', async () => {
+    const { tickAt, lines } = archiveInTest({ serviceClock: () => simulatedStart });
+    await tickAt(simulatedStart);
+    await tickAt(simulatedStart + 10 * dayMs);
+    await tickAt(simulatedStart + hourMs);
+    expect(lines('days/2026-11-20/instruments.jsonl')).toHaveLength(2);
+  });
+
   it('archives nothing in a day that is closed, after its clock was set back', async () => {
     const { run, tickAt, read, messages } = archiveInTest();
     await run(73);

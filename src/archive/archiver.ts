@@ -175,10 +175,13 @@ class HourlyArchiver implements Archiver {
     return true;
   }
 
-  /** Returns the last archived hour of a fact; an empty text if there is none today. */
+  /**
+   * Returns the last archived hour of a fact, or an empty text if there is none today. An hour in the future is that of a
+   * clock that was wrong; it is forgotten, so that archiving continues.
+   */
   #lastHour(name: FactName, now: number): string {
     const known = this.#archived.get(name);
-    if (known !== undefined) return known;
+    if (known !== undefined && known <= hourOf(now)) return known;
     const bytes = this.#options.files.read(pathOf(dayOf(now), lineFileOf(name)));
     const hour = lastHourIn(bytes?.toString('utf8') ?? '');
     this.#archived.set(name, hour);

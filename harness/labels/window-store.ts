@@ -1,5 +1,6 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { WindowStore } from '../../src/labels/publish/window/window-reader.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { clip } from '../../src/store/gaps.ts';
 import type { LabelersCounters } from '../../src/store/labeler-counters.ts';
 import type { Position, StoredGap } from '../../src/store/port.ts';
@@ -35,7 +36,7 @@ export function windowStore(content: () => MemoryContent): WindowStore {
   const floorOf = ({ floor, startedAt }: MemoryContent): Micros => micros(floor ?? startedAt);
   const rowsIn = ({ start, end }: Interval): readonly MemoryRow[] => {
     const now = content();
-    if (start < floorOf(now)) throw new Error('the interval begins before the floor');
+    if (start < floorOf(now)) throw new StoreError('out_of_window', 'the interval begins before the floor');
     return now.rows.filter(({ at }) => at >= start && at < end);
   };
   return {

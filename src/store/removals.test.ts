@@ -21,14 +21,14 @@ it('the removal sentence contains the number of labelers and the day, but no lab
   );
 });
 
-it('the sentence about spaces contains the number of labels and the day, and states that a removal continues', () => {
+it('the sentence about spaces contains the number of labels and the day, and states that a removal is incomplete', () => {
   const reason = 'inside spaces, whose records are not public. An earlier version accepted them.';
   expect(spaceRemovalSentence(null)).toBeNull();
   expect(spaceRemovalSentence({ rows: 1, completedAt: at(0) })).toBe(
     `Removed by 2024-10-04: 1 label on a subject ${reason}`,
   );
   expect(spaceRemovalSentence({ rows: 7, completedAt: null })).toBe(
-    `Removed so far; the removal continues: 7 labels on subjects ${reason}`,
+    `Removed so far; the removal is incomplete: 7 labels on subjects ${reason}`,
   );
 });
 

@@ -17,9 +17,9 @@ export interface Purge {
  * begins it once, in a store of such a version.
  */
 export interface SpaceRemoval {
-  /** Number of removed rows. */
+  /** Number of removed rows; a lower bound if a day's file could not be read. */
   readonly rows: number;
-  /** Time at which the removal was completed; null while rows may remain. */
+  /** Time at which the removal was completed; null while rows may remain, also in a day that could not be read. */
   readonly completedAt: Micros | null;
 }
 
@@ -42,8 +42,9 @@ export interface PurgeWriter {
    */
   requestPurge(request: { readonly source: string; readonly at: Micros }): Promise<boolean>;
   /**
-   * Processes the next day of the oldest request, or of the removal of rows about spaces: removes the rows with their counters, group counts, identities,
-   * refusals and all other data derived from them. Positions stay, so that reading can resume; the last stamp stays, so
+   * Processes the next day of the oldest request, or of the removal of rows about spaces: removes the rows with their
+   * counters, group counts, identities, refusals and all other data derived from them. The removal of rows about spaces
+   * leaves and reports a sealed day that cannot be read, and tries it again after the next open. Positions stay, so that reading can resume; the last stamp stays, so
    * that no stamp is assigned twice. A sealed day is replaced as a whole. An open day is changed in bounded commits,
    * each of which keeps counters and rows consistent. During the removal, `append` continues and `maintain` waits.
    * Returns true while work remains. After a crash, the first call after the next open resumes the removal.
@@ -82,7 +83,7 @@ export function spaceRemovalSentence(removal: SpaceRemoval | null): string | nul
   if (removal === null) return null;
   const { rows, completedAt } = removal;
   const what = rows === 1 ? '1 label on a subject' : `${rows} labels on subjects`;
-  const when = completedAt === null ? 'so far; the removal continues' : `by ${dateOf(completedAt)}`;
+  const when = completedAt === null ? 'so far; the removal is incomplete' : `by ${dateOf(completedAt)}`;
   return `Removed ${when}: ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
 }
 

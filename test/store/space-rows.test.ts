@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { labelers } from '../../harness/conformance/labels.ts';
 import { everyRow, problems } from '../../harness/conformance/suite.ts';
 import { rowsOf } from '../../harness/faults/store-state.ts';
 import {
@@ -16,7 +18,10 @@ import {
   toEarlierState,
   writeSpaceStore,
 } from '../../harness/store/space-rows.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
+import type { Faults } from '../../src/store/sqlite/base/faults.ts';
+import type { FileEvent, OnFile } from '../../src/store/sqlite/base/file-event.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { isSpaceUri } from '../../src/store/subject.ts';
@@ -44,8 +49,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function open(): StoreWriter {
-  writer = openSqliteWriter({ folder, at: removedAt });
+function open(onFile?: OnFile, faults?: Faults): StoreWriter {
+  writer = openSqliteWriter({ folder, at: removedAt, ...(onFile && { onFile }), ...(faults && { faults }) });
   return writer;
 }
 
@@ -145,6 +150,87 @@ describe('the removal of rows about spaces', () => {
     await store.append({ at: micros(removedAt + 60 * day), observations: [], refusals: [], positions: [] });
     for (let n = 0; n <= days; n++) await store.maintain(micros(removedAt + (60 + n) * day));
     expect(await store.spaceRemoval()).toBeNull();
+  });
+});
+
+describe('a removal of rows about spaces that cannot change a day', () => {
+  const firstDay = (): string => join(folder, 'days', '2024-10-04.sealed.sqlite');
+
+  /** Overwrites the first page of a sealed day's rows, and returns the intact content. */
+  async function damage(): Promise<Buffer> {
+    const intact = await readFile(firstDay());
+    const db = new Database(firstDay(), { readonly: true });
+    const root = db.prepare<[], number>("SELECT rootpage FROM sqlite_schema WHERE name = 'observation'").pluck().get();
+    const size = Number(db.pragma('page_size', { simple: true }));
+    db.close();
+    if (root === undefined) throw new Error('the day has no rows');
+    const damaged = Buffer.from(intact).fill(0x5a, (root - 1) * size, root * size);
+    await rm(firstDay());
+    await writeFile(firstDay(), damaged);
+    return intact;
+  }
+
+  it('leaves and reports a damaged sealed day once, continues with the next day, and stays incomplete', async () => {
+    await damage();
+    const damaged = await readFile(firstDay());
+    const events: FileEvent[] = [];
+    const store = open((event) => events.push(event));
+    await removeAll(store);
+    await removeAll(store);
+    expect(events).toEqual([
+      expect.objectContaining({ name: '2024-10-04.sealed.sqlite', day: '2024-10-04', action: 'left' }),
+    ]);
+    expect(events[0]?.reason).toContain('the removal is incomplete');
+    expect(await readFile(firstDay())).toEqual(damaged);
+    expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(1), completedAt: null });
+    const batch = { at: micros(removedAt + 1), observations: [], refusals: [], positions: [] };
+    expect(await store.append(batch)).toMatchObject({ accepted: 0 });
+  });
+
+  it('is completed by a later start after the day was repaired', async () => {
+    const intact = await damage();
+    await removeAll(open());
+    await writer?.close();
+    await writeFile(firstDay(), intact);
+    const store = open();
+    await removeAll(store);
+    expect(await rowsByDay(store)).toEqual(spaceRows.map(() => [0, otherRows]));
+    expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(0), completedAt: removedAt });
+  });
+
+  it('is completed once the damaged day has expired', async () => {
+    await damage();
+    const store = open();
+    await removeAll(store);
+    await store.append({ at: micros(removedAt + 31 * day), observations: [], refusals: [], positions: [] });
+    await store.maintain(micros(removedAt + 31 * day));
+    await removeAll(store);
+    expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(1), completedAt: removedAt });
+  });
+
+  it('lets a purge run before an open day that fails after it was begun, and counts its own rows exactly', async () => {
+    let commits = 0;
+    let isFailing = true;
+    const store = open(undefined, (point) => {
+      if (isFailing && point === 'purge.removed' && ++commits > 1)
+        throw new StoreError('wal_full', 'a reader keeps the log');
+    });
+    const purgeOnce = () => store.purge(removedAt);
+    await expect(removeAll(store)).rejects.toThrow('a reader keeps the log');
+    await expect(purgeOnce()).rejects.toThrow('a reader keeps the log');
+    const [source = ''] = labelers;
+    expect(await store.requestPurge({ source, at: removedAt })).toBe(true);
+    // The purge removes the rows of sealed days although the open day still fails.
+    for (let n = 0; n < 2; n++) expect(await purgeOnce()).toBe(true);
+    const [purge] = await store.purges();
+    expect(purge).toMatchObject({ daysLeft: 3 });
+    isFailing = false;
+    await removeAll(store);
+    // The purge removes half of the 800 rows that the first commit left in the fourth day, and 3 of 5 in the last day.
+    const purged = 400 + 3;
+    expect(await store.spaceRemoval()).toEqual({ rows: spaceRowsFrom(0) - purged, completedAt: removedAt });
+    expect((await store.purges())[0]).toMatchObject({ completedAt: removedAt, rows: (days * otherRows) / 2 + purged });
+    expect(await problems(store)).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type MemoryContent, type MemoryRow, windowStore } from '../../../../harness/labels/window-store.ts';
+import { StoreError } from '../../../store/errors.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
 import { WindowReader, type WindowReading } from './window-reader.ts';
 
@@ -135,6 +136,37 @@ test('a reading is repeated if a purge occurs during it', async () => {
   });
   const reading = await reader.read(micros(start + 4 * day), 30);
   expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
+});
+
+test('a reading is repeated with the new floor if the oldest day is dropped during it', async () => {
+  const rows: readonly MemoryRow[] = [
+    { labeler: 'did:plc:a', at: start + hour },
+    { labeler: 'did:plc:b', at: start + 3 * day },
+  ];
+  for (const droppedAt of [3, 40]) {
+    let floor = start;
+    const store = windowStore(() => ({ startedAt: start, floor, rows: rows.filter(({ at }) => at >= floor) }));
+    let requests = 0;
+    const reader = new WindowReader({
+      ...store,
+      countsByLabeler: (interval) => {
+        requests += 1;
+        const counts = store.countsByLabeler(interval);
+        if (requests === droppedAt) floor = start + day;
+        return counts;
+      },
+    });
+    const reading = await reader.read(micros(start + 4 * day), 30);
+    expect(reading.frontier.floor).toBe(start + day);
+    expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:b', events: 1 }]);
+  }
+});
+
+test('a reading fails if a day is dropped during each attempt', async () => {
+  const store = windowStore(() => ({ startedAt: start, rows: [] }));
+  const dropped = new StoreError('out_of_window', 'the interval begins before the floor');
+  const reader = new WindowReader({ ...store, refusals: () => Promise.reject(dropped) });
+  await expect(reader.read(micros(start + 4 * day), 30)).rejects.toBe(dropped);
 });
 
 test('bursts of repeats are excluded from each day, from the sums, and from the last row', async () => {

@@ -27,7 +27,10 @@ export type WindowStore = Pick<
   | 'spaceRemoval'
 >;
 
-/** One reading of the store: every part describes the same rows. */
+/**
+ * One reading of the store. Every part describes the same rows, unless rows were removed during each attempt: counts of
+ * settled hours may then contain rows that the other parts no longer contain.
+ */
 export interface WindowReading {
   readonly window: Interval;
   readonly epoch: Epoch;
@@ -48,7 +51,7 @@ export interface WindowReading {
   readonly counters: LabelersCounters | null;
 }
 
-/** Maximum attempts to read the store without a removal of rows in between. */
+/** Maximum attempts to read the store without a removal of rows or of a day in between. */
 const maxAttempts = 3;
 const maxMinutes = 2 * day;
 
@@ -70,7 +73,10 @@ export class WindowReader {
     this.#lastRows = new LastRows(store);
   }
 
-  /** Reads the window of `windowDays` days that ends at `now`. */
+  /**
+   * Reads the window of `windowDays` days that ends at `now`. Repeats the reading if rows or a day were removed during
+   * it; the last attempt is returned although rows were removed, because a purge of an open day lasts for many readings.
+   */
   async read(now: Micros, windowDays: number): Promise<WindowReading> {
     for (let attempt = 1; ; attempt += 1) {
       const before = await this.#store.frontier();
@@ -79,8 +85,15 @@ export class WindowReader {
         this.#lastRows.clear();
         this.#revision = before.revision;
       }
-      const reading = await this.#readOnce(now, windowDays, before);
-      if (reading.frontier.revision === before.revision || attempt === maxAttempts) return reading;
+      const isLast = attempt === maxAttempts;
+      try {
+        const reading = await this.#readOnce(now, windowDays, before);
+        const { revision, floor } = reading.frontier;
+        if ((revision === before.revision && floor === before.floor) || isLast) return reading;
+      } catch (error) {
+        // The oldest day was dropped after the floor was read.
+        if (isLast || !(error instanceof StoreError) || error.code !== 'out_of_window') throw error;
+      }
     }
   }
 

@@ -6,7 +6,7 @@ import { spaceRemovalVersion } from '../schema/state-schema.ts';
 
 /** The removal of rows about spaces in the form of its row. */
 export interface SpaceRow {
-  /** First day that the removal has not completed. */
+  /** First day that the removal has not completed; it may have completed later days. */
   readonly nextDay: number;
   /** Day that the removal is changing, or was changing when the writer ended; null if no day is being changed. */
   readonly atDay: number | null;
@@ -49,6 +49,7 @@ export function spaceRemovalChanges(db: Sqlite) {
   const endDay = db.prepare(
     'UPDATE space_removal SET next_day = ?, at_day = NULL, at_rows = NULL, removed = removed + ?',
   );
+  const suspendDay = db.prepare('UPDATE space_removal SET at_day = NULL, at_rows = NULL, removed = removed + ?');
   const complete = db.prepare('UPDATE space_removal SET completed_at = ?');
   return {
     /** Begins the change of a day that has rows to remove: invalidates earlier reads of the day. */
@@ -59,13 +60,19 @@ export function spaceRemovalChanges(db: Sqlite) {
     /** Records that an open day was changed: invalidates earlier reads of the day. */
     continueSpaceDay: (): void => void raiseRevision.run(),
     /** Ends the change of a day: readers reopen the file, and earlier reads of it become invalid. */
-    endSpaceDay: db.transaction((day: number, removed: number): void => {
+    endSpaceDay: db.transaction((day: number, removed: number, nextDay: number): void => {
       reviseDay.run(day);
       raiseRevision.run();
-      endDay.run(day + 1, removed);
+      endDay.run(nextDay, removed);
     }),
-    /** Records that a day has no rows to remove. */
-    skipSpaceDay: (day: number): void => void endDay.run(day + 1, 0),
+    /** Records that the next day has no rows to remove. */
+    skipSpaceDay: (nextDay: number): void => void endDay.run(nextDay, 0),
+    /** Interrupts the change of a day, of which `removed` rows were removed so far. A later attempt begins it again. */
+    suspendSpaceDay: db.transaction((day: number, removed: number): void => {
+      reviseDay.run(day);
+      raiseRevision.run();
+      suspendDay.run(removed);
+    }),
     completeSpaceRemoval: (at: Micros): void => void complete.run(at),
   };
 }

@@ -1,7 +1,16 @@
 import { StoreError } from '../../errors.ts';
+import type { OnFile } from '../base/file-event.ts';
 import type { StorePaths } from '../base/files.ts';
 import type { StateChanges } from '../state/state-write.ts';
 import type { OpenDayOptions } from './row-removal.ts';
+
+/** Days that the removal of rows about spaces processed since the store was opened. */
+export interface SpaceDays {
+  /** Days from which all rows about spaces were removed. */
+  readonly done: Set<number>;
+  /** Sealed days that could not be rewritten. The removal tries them again after the next start. */
+  readonly left: Set<number>;
+}
 
 /** Dependencies of a purge and of the removal of rows about spaces. */
 export interface PurgeWork extends OpenDayOptions {
@@ -9,6 +18,8 @@ export interface PurgeWork extends OpenDayOptions {
   readonly state: StateChanges;
   /** Removes identities of removed rows from memory, so that the same labels may be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
+  readonly spaceDays: SpaceDays;
+  readonly onFile: OnFile;
   readonly signal: AbortSignal;
 }
 

@@ -8,18 +8,29 @@ import { OpenDayPurge } from './purge-open-day.ts';
 import { sealedDayNames } from './purge-sealed-day.ts';
 import { assertOpen, type PurgeWork } from './purge-work.ts';
 import { writeInThread } from './seal.ts';
-import { removeNextSpaceRows } from './spaces.ts';
+import { removeNextSpaceRows, suspendSpaceDay } from './spaces.ts';
 
 /**
  * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending; returns
- * true while work remains. A day of the removal that was begun is completed first.
+ * true while work remains. A day of the removal that was begun is completed first, so that
+ * its count contains no row of a purge; if that fails, pending requests are processed before it.
  */
 export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {
   const removal = work.state.spaceRow();
   const isPending = removal !== null && removal.completedAt === null;
-  if (isPending && removal.atDay !== null) return removeNextSpaceRows(work, removal, at);
+  if (isPending && removal.atDay !== null) {
+    try {
+      return await removeNextSpaceRows(work, removal, at);
+    } catch (error) {
+      const isRequested = work.state.purgeRows().some(({ completedAt }) => completedAt === null);
+      if (work.signal.aborted || !isRequested) throw error;
+      // The removal tries the day again after the requests, and then reports the error.
+      suspendSpaceDay(work);
+    }
+  }
   if (await purgeNextRequest(work, at)) return true;
-  return isPending && removeNextSpaceRows(work, removal, at);
+  const rest = work.state.spaceRow();
+  return rest !== null && rest.completedAt === null && removeNextSpaceRows(work, rest, at);
 }
 
 async function purgeNextRequest(work: PurgeWork, at: Micros): Promise<boolean> {

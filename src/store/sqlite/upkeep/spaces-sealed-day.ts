@@ -1,4 +1,5 @@
-import { openImmutable } from '../base/connection.ts';
+import { openImmutable, openReadonly } from '../base/connection.ts';
+import type { DayForm } from '../base/files.ts';
 import { flush } from '../base/flush.ts';
 import { storeError } from '../base/store-error.ts';
 import { keepChecksums } from '../blocks/keep-checksums.ts';
@@ -41,13 +42,13 @@ export function writeWithoutSpaceRows(sealed: string, growing: string, day: numb
   }
 }
 
-/** Returns the number of rows that were ever removed from a day, as the sealed file states it. */
-export function purgedRows(sealed: string): number {
-  const db = openImmutable(sealed, 1024 * 1024);
+/** Returns the number of rows that were ever removed from a day, as its file states it. */
+export function purgedRows(path: string, form: DayForm = 'sealed'): number {
+  const db = (form === 'sealed' ? openImmutable : openReadonly)(path, 1024 * 1024);
   try {
     return db.prepare<[string], number>('SELECT value FROM meta WHERE name = ?').pluck().get(metaNames.purged) ?? 0;
   } catch (error) {
-    throw storeError(error, sealed);
+    throw storeError(error, path);
   } finally {
     db.close();
   }

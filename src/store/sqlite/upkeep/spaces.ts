@@ -1,8 +1,12 @@
 import { chmodSync, renameSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import { dayName } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
 import { dayPath, growingPath, removeDatabase } from '../base/files.ts';
+import { storeError } from '../base/store-error.ts';
 import type { SpaceRow } from '../state/space-state.ts';
 import { assertOpen, type PurgeWork } from './purge-work.ts';
 import { writeInThread } from './seal.ts';
@@ -11,25 +15,76 @@ import { purgedRows } from './spaces-sealed-day.ts';
 
 /**
  * Removes the rows about spaces from the next day; returns true while work remains. A day without such rows stays
- * unchanged, and earlier reads stay valid.
+ * unchanged, and earlier reads stay valid. A sealed day that cannot be read stays as it is and is reported once; the
+ * removal is then incomplete until a later start finds the day repaired, or until the day expires.
  */
 export async function removeNextSpaceRows(work: PurgeWork, removal: SpaceRow, at: Micros): Promise<boolean> {
   const { state } = work;
-  const next = state.catalog().days.find(({ day }) => day >= removal.nextDay);
-  if (!next) {
+  const { done, left } = work.spaceDays;
+  const remaining = state.catalog().days.filter(({ day }) => day >= removal.nextDay && !done.has(day));
+  if (remaining.length === 0) {
     state.completeSpaceRemoval(at);
     return false;
   }
-  if (next.sealed === 1) await removeFromSealed(work, removal, next.day);
-  else await removeFromOpen(work, removal, next.day);
+  const possible = remaining.filter(({ day }) => !left.has(day));
+  const next = possible.find(({ day }) => day === removal.atDay) ?? possible[0];
+  if (!next) return false;
+  const { day } = next;
+  const nextDay = remaining.find((other) => other.day !== day)?.day ?? day + 1;
+  if (next.sealed === 1) await removeOrLeave(work, removal, { day, nextDay });
+  else await removeFromOpen(work, removal, { day, nextDay });
+  if (!left.has(day)) done.add(day);
   return true;
+}
+
+/**
+ * Interrupts a day whose change was begun, so that other days and purges can be processed before it. Adds the rows that
+ * were removed so far; none if the file cannot be read.
+ */
+export function suspendSpaceDay({ paths, state }: PurgeWork): void {
+  const { atDay = null, atRows = null } = state.spaceRow() ?? {};
+  if (atDay === null) return;
+  const found = state.catalog().days.find(({ day }) => day === atDay);
+  let removed = 0;
+  try {
+    const form = found?.sealed === 1 ? 'sealed' : 'open';
+    if (found) removed = Math.max(0, purgedRows(dayPath(paths, atDay, form), form) - (atRows ?? 0));
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+  }
+  state.suspendSpaceDay(atDay, removed);
+}
+
+/** A day of the removal, and the first day that is not complete after it. */
+interface DayStep {
+  readonly day: number;
+  readonly nextDay: number;
+}
+
+/**
+ * Removes the rows from a sealed day. If the day cannot be rewritten, and a later attempt would fail as well, leaves and
+ * reports it: the damage of one old day must not end the writer.
+ */
+async function removeOrLeave(work: PurgeWork, removal: SpaceRow, step: DayStep): Promise<void> {
+  const { paths, onFile, signal, spaceDays } = work;
+  const { day } = step;
+  try {
+    await removeFromSealed(work, removal, step);
+  } catch (thrown) {
+    const error = storeError(thrown, paths.days);
+    if (signal.aborted || !(error instanceof StoreError) || error.retry) throw error;
+    suspendSpaceDay(work);
+    spaceDays.left.add(day);
+    const reason = `rows about spaces were not removed from the day, and the removal is incomplete: ${error.message}`;
+    onFile({ name: basename(dayPath(paths, day, 'sealed')), day: dayName(day), action: 'left', reason });
+  }
 }
 
 /** Replaces a sealed day by a file without rows about spaces. Readers read either the old or the new file. */
 async function removeFromSealed(
   { paths, state, faults, signal }: PurgeWork,
   { atDay, atRows }: SpaceRow,
-  day: number,
+  { day, nextDay }: DayStep,
 ): Promise<void> {
   const before = atDay === day ? atRows : null;
   const sealed = dayPath(paths, day, 'sealed');
@@ -45,8 +100,8 @@ async function removeFromSealed(
   assertOpen(signal);
   if (removed === 0) {
     // If the day was begun, its file was replaced, but the writer ended before it recorded the end.
-    if (before === null) state.skipSpaceDay(day);
-    else state.endSpaceDay(day, purgedRows(sealed) - before);
+    if (before === null) state.skipSpaceDay(nextDay);
+    else state.endSpaceDay(day, purgedRows(sealed) - before, nextDay);
     return;
   }
   chmodSync(growing, 0o444);
@@ -57,12 +112,12 @@ async function removeFromSealed(
   renameSync(growing, sealed);
   syncFolder(paths.days);
   faults?.('purge.renamed');
-  state.endSpaceDay(day, purgedRows(sealed) - base);
+  state.endSpaceDay(day, purgedRows(sealed) - base, nextDay);
   faults?.('purge.recorded');
 }
 
 /** Removes the rows about spaces from an open day in commits of some hundred rows. */
-async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, day: number): Promise<void> {
+async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, { day, nextDay }: DayStep): Promise<void> {
   const { paths, state, faults, forget, signal } = work;
   const file = new OpenDaySpaces(dayPath(paths, day, 'open'), day, work);
   let before = atDay === day ? atRows : null;
@@ -82,8 +137,8 @@ async function removeFromOpen(work: PurgeWork, { atDay, atRows }: SpaceRow, day:
       assertOpen(signal);
     }
     faults?.('purge.emptied');
-    if (before === null) state.skipSpaceDay(day);
-    else state.endSpaceDay(day, file.purged() - before);
+    if (before === null) state.skipSpaceDay(nextDay);
+    else state.endSpaceDay(day, file.purged() - before, nextDay);
     faults?.('purge.recorded');
   } finally {
     file.close();

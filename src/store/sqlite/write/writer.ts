@@ -81,8 +81,10 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
     const refused = new Set<number>();
+    const spaceDays = { done: new Set<number>(), left: new Set<number>() };
     return writerOf(folder, reader, acceptance, state, {
-      purge: (now, signal) => purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, signal }, now),
+      purge: (now, signal) =>
+        purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
       maintain: (now, last, signal) =>
         maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
       release: () => {

@@ -99,6 +99,7 @@ export class WindowReader {
       plan.settle(part, run, edges);
     }
     this.#runs.sweep();
+    await this.#warmCounters(window, { floor, end });
     const open = await this.#readOpen(plan, window, settledThrough);
     const bursts = await burstsByLabeler(open.positions, open.purges);
     const counted = await plan.countAll(open.counts, bursts, floor);
@@ -107,6 +108,13 @@ export class WindowReader {
     const { start } = window;
     const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, start, floor, uncachedFrom });
     return { ...open.reading, ...counted, window, lastRows };
+  }
+
+  /** Reads the counters of the days that no longer change, so that the store has cached them when it reads today. */
+  async #warmCounters(window: Interval, { floor, end }: Pick<Frontier, 'floor' | 'end'>): Promise<void> {
+    const start = micros(Math.max(floor, window.start));
+    const today = micros(Math.min(window.end, Math.floor((end - 1) / day) * day));
+    if (start < today) await countersOf(this.#store, { start, end: today });
   }
 
   /** Reads everything that may still change. The calls run in one turn, so that all of them read the same rows. */

@@ -77,12 +77,15 @@ const LabelerSchema = Type.Object({
   last_answered: nullable(usableInstant()),
   /**
    * Acceptance time of the labeler's last row in the window, without excluded repeats, truncated to the minute. Null if
-   * there is no such row.
+   * there is no such row, or if the search through many hours of repeats is not complete yet.
    */
   last_row: nullable(usableInstant()),
   /** Applications and removals of the window, of 7 days and of 24 hours, without excluded repeats. */
   events: Type.Object({ window: count(), week: count(), day: count() }),
-  /** Rows of the window that repeat known labels after a change of key. No other count includes these rows. */
+  /**
+   * Rows of the window that repeat known labels after a change of key. `events` and `days` exclude these rows;
+   * `signatures`, `values`, `undeclared` and `delay_ms` include them.
+   */
   repeats: count(),
   /**
    * One entry per day of the header, with the applications, the removals, and the share of the day that was read (or of

@@ -73,7 +73,10 @@ const identity = {
     'subscribeLabels or queryLabels; null if it is not being read.',
   ),
   last_answered: orNull(timestamp('Instant.'), 'When the labeler last responded.'),
-  last_row: orNull(timestamp('Instant.'), 'When its last row in the window was accepted, without excluded repeats.'),
+  last_row: orNull(
+    timestamp('Instant.'),
+    'When its last row in the window was accepted, without excluded repeats; null if there is none or the search is not complete.',
+  ),
 };
 
 /** One labeler in the list. */
@@ -213,7 +216,9 @@ export const LabelerFacts = closed(
       "What would end the problem, in English for the labeler's operator; null if there is no problem. Do not parse it.",
     ),
     events: LabelerEvents,
-    repeats: count('Rows that repeat known labels after a change of key; in no other count.'),
+    repeats: count(
+      'Rows that repeat known labels after a change of key. Events and days exclude them; signatures, values, undeclared and delay_ms include them.',
+    ),
     days: Type.Array(LabelerDay, { maxItems: 400, description: 'UTC days of the window, oldest first.' }),
     gaps: Type.Array(Gap, { maxItems: maxDocumentGaps, description: 'Time of the window that was not read.' }),
     gap_overflow: Type.Boolean({ description: 'True if there were more gaps, so that the closest ones were merged.' }),

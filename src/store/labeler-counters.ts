@@ -56,8 +56,11 @@ export interface LabelersCounters {
 export interface LabelerCounterReader {
   /**
    * Returns the counts of each labeler by verdict, by value and by delay. Every UTC day that overlaps the interval counts
-   * entirely. Days that no longer change are cached, so the cost of a repeated call depends on the number of labelers
-   * and on today. Throws `out_of_window` if `start` is before the floor.
+   * entirely. Throws `out_of_window` if `start` is before the floor.
+   *
+   * Days that no longer change are cached, and a turn of the event loop adds at most one of them to the sum. All counts
+   * describe the rows of one turn: the turn of the call if the sum of these days is cached, or a later turn, so that
+   * rows which are appended after the call may be included.
    */
   labelerCounters(interval: Interval): Promise<LabelersCounters>;
 }

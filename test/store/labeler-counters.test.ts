@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { labelers, labelNumber, noon } from '../../harness/conformance/labels.ts';
 import { problems } from '../../harness/conformance/suite.ts';
 import { writeEarlierStore } from '../../harness/store/earlier-store.ts';
@@ -13,10 +13,12 @@ import {
   maxCountedValues,
 } from '../../src/store/labeler-counters.ts';
 import type { NewObservation, StoreWriter } from '../../src/store/port.ts';
+import { StoredLabelerCounters } from '../../src/store/sqlite/labeler/stored-counters.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore } from '../../src/store/sqlite/repair/repair.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
+const { all } = StoredLabelerCounters.prototype;
 const place = useSqliteFolder();
 const [mod = '', other = ''] = labelers;
 const start = dayStart(20_000);
@@ -251,4 +253,33 @@ it('counters of labelers are refused for an interval before the floor', async ()
   await expect(place.open().labelerCounters({ start, end: whole.end })).rejects.toMatchObject({
     code: 'out_of_window',
   });
+});
+
+it('counters of days that no longer change are read once, at most one day per turn of the event loop', async () => {
+  const store = place.open();
+  for (let d = 0; d < 5; d++) await append(store, [observed(d, {})], micros(noon + d * day));
+  let turn = 0;
+  let timer = setImmediate(function next() {
+    turn += 1;
+    timer = setImmediate(next);
+  });
+  const turns: number[] = [];
+  const read = vi.spyOn(StoredLabelerCounters.prototype, 'all').mockImplementation(function* (
+    this: StoredLabelerCounters,
+  ) {
+    turns.push(turn);
+    yield* all.call(this);
+  });
+  try {
+    const first = await store.labelerCounters(whole);
+    expect(first.labelers).toMatchObject([{ labeler: mod, verdicts: { verified: 5 } }]);
+    expect(turns).toHaveLength(5);
+    // The last of the four closed days is read in one turn with today.
+    expect(new Set(turns).size).toBe(4);
+    expect(await store.labelerCounters(whole)).toEqual(first);
+    expect(turns).toHaveLength(6);
+  } finally {
+    read.mockRestore();
+    clearImmediate(timer);
+  }
 });

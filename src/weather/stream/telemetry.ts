@@ -20,8 +20,8 @@ export interface WeatherTelemetry {
   frames(outcomes: Readonly<Record<FrameOutcome, number>>): void;
   /**
    * Seconds between the newest counted event and this machine's clock, at a commit and at the start of a session with a
-   * stored position; `newestMs` is the time of that event, in milliseconds since 1970. Not called while nothing is
-   * received.
+   * stored position; `newestMs` is the time of that event, in milliseconds since 1970. Between these calls the lag is
+   * not updated, also while nothing is received.
    */
   lag(seconds: number, newestMs: number): void;
   connected(role: ReaderRole): void;

@@ -217,3 +217,30 @@ test('repeats from before a purge of the labeler are not subtracted from its lat
   );
   expect(reading.inWindow.counts).toEqual([{ labeler: 'did:plc:a', events: 150 }]);
 });
+
+test('a labeler whose rows are all repeats costs no search for its last row', async () => {
+  const at = Array.from({ length: 600 }, (_, i) => start + day + i * hour);
+  const rows = at.flatMap((from) => Array.from({ length: 100 }, (_, i) => ({ labeler: 'did:plc:a', at: from + i })));
+  let before = 0;
+  const gaps = at.map((from) => {
+    const gap = from / minute - before;
+    before = from / minute;
+    return `${gap.toString(36)}.${(100).toString(36)}`;
+  });
+  const now = micros(start + day + 600 * hour + 30 * minute);
+  const positions = [{ source: 'did:plc:a', endpoint: 'repeats', value: gaps.join(' '), acceptedAt: now }];
+  const store = windowStore(() => ({ startedAt: start, rows, positions }));
+  let reads = 0;
+  const reader = new WindowReader({
+    ...store,
+    countsOverTime: (asked) => {
+      reads += 1;
+      return store.countsOverTime(asked);
+    },
+  });
+  const reading = await reader.read(now, 30);
+  expect(reading.inWindow.leftOut).toBe(60_000);
+  expect(reading.lastRows.get('did:plc:a')).toBeUndefined();
+  // The only read is that of the minutes of the open hours.
+  expect(reads).toBe(1);
+});

@@ -7,7 +7,7 @@ import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
 import { type CountedParts, sumCounts } from './counted.ts';
-import { type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
+import { type DayCount, type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
 import { HourRuns, type Run } from './hour-runs.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
 import { type DayPart, type Pieces, partsOf, piecesOf } from './parts.ts';
@@ -112,13 +112,22 @@ export class WindowReader {
       plan.settle(part, run, edges);
     }
     this.#runs.sweep();
+    await this.#warmCounters(window, { floor, end });
     const open = await this.#readOpen(plan, window, settledThrough);
     const bursts = await burstsByLabeler(open.positions, open.purges);
     const counted = await plan.countAll(open.counts, bursts, floor);
     const labelers = await plan.rowHours();
     const uncachedFrom = settledThrough / hour - 1;
-    const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, floor, uncachedFrom });
+    const { start } = window;
+    const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, start, floor, uncachedFrom });
     return { ...open.reading, ...counted, window, lastRows };
+  }
+
+  /** Reads the counters of the days that no longer change, so that the store has cached them when it reads today. */
+  async #warmCounters(window: Interval, { floor, end }: Pick<Frontier, 'floor' | 'end'>): Promise<void> {
+    const start = micros(Math.max(floor, window.start));
+    const today = micros(Math.min(window.end, Math.floor((end - 1) / day) * day));
+    if (start < today) await countersOf(this.#store, { start, end: today });
   }
 
   /** Reads everything that may still change. The calls run in one turn, so that all of them read the same rows. */
@@ -227,11 +236,15 @@ class ReadingPlan {
     };
   }
 
-  /** Returns the newest settled hour in which each labeler has rows in the window. */
+  /**
+   * Returns the newest settled hour of each labeler that may contain counted rows of the window. Omits days in which all
+   * rows of the labeler are repeats.
+   */
   async rowHours(): Promise<RowHours[]> {
     const newest = new Map<string, number>();
     for (const { day: at, counts } of this.#newestFirst()) {
-      for (const [labeler, { hours }] of counts) {
+      for (const [labeler, count] of counts) {
+        const hours = hoursOf(count);
         if (hours !== 0 && !newest.has(labeler)) newest.set(labeler, at * 24 + 31 - Math.clz32(hours));
       }
       await nextTurn();
@@ -248,11 +261,16 @@ class ReadingPlan {
   #hoursOf(labeler: string): number[] {
     const found: number[] = [];
     for (const { day: at, counts } of this.#newestFirst()) {
-      const bits = counts.get(labeler)?.hours ?? 0;
+      const bits = hoursOf(counts.get(labeler));
       for (let h = 23; h >= 0; h -= 1) if ((bits & (1 << h)) !== 0) found.push(at * 24 + h);
     }
     return found;
   }
+}
+
+/** Returns the settled hours with rows as bits. Returns zero if all rows are repeats. */
+function hoursOf(count: DayCount | undefined): number {
+  return count !== undefined && count.applied + count.removed > 0 ? count.hours : 0;
 }
 
 function nameOf({ start, end }: Interval): string {

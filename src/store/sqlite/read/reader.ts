@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
 import type { DayReport, StoreReader } from '../../port.ts';
 import { dayName, dayStart, micros } from '../../time.ts';
@@ -127,7 +128,18 @@ function dayReads(query: Query, state: StateQueries, days: Days, counts: Counts)
     countsOverTime: (asked) => query(() => counts.overTime(asked)),
     labelersActive: (interval) => query(() => counts.byLabeler(interval).length),
     refusals: (interval) => query(() => counts.refusals(interval)),
-    labelerCounters: (interval) => query(() => labelers.over(interval)),
+    labelerCounters: async (interval) => {
+      const step = await query(() => {
+        const reading = labelers.over(interval);
+        return { reading, result: reading() };
+      });
+      let { result } = step;
+      while (result === null) {
+        await nextTurn();
+        result = await query(step.reading);
+      }
+      return result;
+    },
     positions: () => query(() => days.newest()?.positions() ?? []),
     async *verify() {
       const { generationId } = await query(() => state.epoch());

@@ -121,6 +121,11 @@ test('the states denied and departed and the problems come from the roster', () 
   expect(of({}, {}, { waits: () => true })).toEqual(['departed', 'unknown', false]);
 });
 
+test('a response after the end of the window counts as one at its end', () => {
+  const later = { lastAnswered: micros(now + 1_000_000) };
+  expect(listedLabeler(labelerOf(later), context).lastAnswered).toBe(now);
+});
+
 test('a denied labeler has no handle, which may be the reason for its denial', () => {
   const handle = { handle: 'spiders.example', handleConfirmed: true };
   expect(listedLabeler(labelerOf({}, handle), context).handle).toEqual({ name: 'spiders.example', confirmed: true });

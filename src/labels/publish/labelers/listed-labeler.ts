@@ -57,11 +57,16 @@ export function listedLabeler(labeler: KnownLabeler, context: ListingContext): L
     problem: problemOf(labeler, state, context.isPaused(did)),
     provenance: labeler.provenance,
     readBy: isRead ? reading.readBy : null,
-    firstAnswered: tracked.firstAnswered,
-    lastAnswered: tracked.lastAnswered,
+    firstAnswered: upTo(now, tracked.firstAnswered),
+    lastAnswered: upTo(now, tracked.lastAnswered),
     replacesRows: reading.replacesRows,
     departure: enrolled ? null : departureOf(labeler, context.window),
   };
+}
+
+/** Labelers respond while the store is read, but the artifact describes the instant at which its window ends. */
+function upTo(now: Micros, at: Micros | null): Micros | null {
+  return at === null ? null : micros(Math.min(now, at));
 }
 
 /** Returns the properties of a labeler that has rows in the window and is no longer in the roster. */

@@ -206,8 +206,13 @@ function recordingLog(lines: string[]): Log {
  * clock. The lag was computed from that value.
  */
 function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
+  // The lag is also reported at the start of a session, when some events at the position may not be counted yet.
+  let isCommit = false;
   return {
     ...noTelemetry,
+    committed: () => {
+      isCommit = true;
+    },
     frames: (outcomes) => {
       for (const [outcome, n] of Object.entries(outcomes)) told.outcomes[outcome] = (told.outcomes[outcome] ?? 0) + n;
     },
@@ -220,7 +225,8 @@ function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetr
     },
     lag: (seconds) => {
       told.lagSeconds = seconds;
-      told.committedToUs = Math.round((lookedAt() / 1000 - seconds) * 1e6);
+      if (isCommit) told.committedToUs = Math.round((lookedAt() / 1000 - seconds) * 1e6);
+      isCommit = false;
     },
     notWritten: () => {
       told.notWritten += 1;

@@ -31,10 +31,12 @@ export function readTimes(
     possible.push(absence);
   }
   const until = absence?.end ?? now;
-  const since = absence?.start ?? course.settledUs.findLast((at) => at < until) ?? course.startedUs;
+  // The last response before an absence may be as old as that of a labeler that is read: up to 10 minutes.
+  const present = absence?.start ?? now;
+  const since = course.settledUs.findLast((at) => at < present) ?? course.startedUs;
   return {
     firstAnswered: first,
-    lastAnswered: { start: micros(Math.min(since, until - 10 * minute)), end: until },
+    lastAnswered: { start: micros(Math.min(since, present - 10 * minute)), end: until },
     unread: { certain, possible },
   };
 }

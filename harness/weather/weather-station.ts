@@ -31,6 +31,8 @@ export interface Told {
   gapSeconds: number;
   /** Difference between the clock and the live reader's position at the last commit, in seconds. */
   lagSeconds: number;
+  /** `time_us` of the position whose lag was last reported. */
+  lagAtUs: number;
   /** `time_us` of the live reader's last committed event. */
   committedToUs: number;
   notWritten: number;
@@ -84,6 +86,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
     connections: { live: 0, backfill: 0 },
     gapSeconds: 0,
     lagSeconds: Number.POSITIVE_INFINITY,
+    lagAtUs: 0,
     committedToUs: 0,
     notWritten: 0,
   };
@@ -225,7 +228,8 @@ function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetr
     },
     lag: (seconds) => {
       told.lagSeconds = seconds;
-      if (isCommit) told.committedToUs = Math.round((lookedAt() / 1000 - seconds) * 1e6);
+      told.lagAtUs = Math.round((lookedAt() / 1000 - seconds) * 1e6);
+      if (isCommit) told.committedToUs = told.lagAtUs;
       isCommit = false;
     },
     notWritten: () => {

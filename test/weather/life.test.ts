@@ -94,11 +94,11 @@ describe('an instrument that restarts while its host is away', () => {
     await one.sim.stop();
     const { timeUs = 0 } = readPosition(one, one.artifact().source) ?? {};
     one.told.lagSeconds = Number.NaN;
-    one.told.committedToUs = 0;
+    one.told.lagAtUs = 0;
     await one.restart();
     await until('the host cannot be reached', () => one.told.causes.includes('connect'));
     expect(one.told.lagSeconds).toBeGreaterThan(0);
-    expect(one.told.committedToUs).toBe(timeUs);
+    expect(one.told.lagAtUs).toBe(timeUs);
   });
 });
 

@@ -8,6 +8,10 @@ interface DocumentPage {
   readonly file: string;
   readonly title: string;
   readonly description: string;
+  /** Path of the page's directory from the base address, with a trailing slash; empty for the base address itself. */
+  readonly directory?: string;
+  /** Additional style sheet of the page. */
+  readonly style?: string;
 }
 
 /** Document of the page at `/policy`. */
@@ -25,9 +29,48 @@ export const forLabelersPage: DocumentPage = {
     'Which requests a labeler receives from this service, which data the service keeps, and how to ask for a change.',
 };
 
-/** Renders a document as an HTML page. Throws on Markdown that it cannot render. */
-export function documentPage({ file, title, description }: DocumentPage): string {
-  const markdown = readFileSync(join(packageRoot(), 'docs', file), 'utf8');
+/** Documents of the pages at `/method/weather` and `/method/labels`. */
+export const methodPages = {
+  weather: {
+    file: 'method/weather.md',
+    title: 'Almanac: how the weather is measured',
+    description: 'Sources, windows, history and thresholds of the weather, its words, and what it does not measure.',
+    directory: 'method/',
+    style: 'docs.css',
+  },
+  labels: {
+    file: 'method/labels.md',
+    title: 'Almanac: how labels are counted',
+    description: 'Sources, windows, states, gaps and coverage of the labels, and what they do not show.',
+    directory: 'method/',
+    style: 'docs.css',
+  },
+} as const satisfies Record<string, DocumentPage>;
+
+/** Links of the pages' navigation, with their texts. */
+const navigation = [
+  ['labelers', 'Labelers'],
+  ['docs', 'API reference'],
+  ['method/weather', 'Method'],
+  ['policy', 'Policy'],
+  ['for-labelers', 'For labelers'],
+] as const;
+
+/** Renders a document of `docs/` as an HTML page. Throws on Markdown that it cannot render. */
+export function documentPage(page: DocumentPage): string {
+  return renderedPage(page, readFileSync(join(packageRoot(), 'docs', page.file), 'utf8'));
+}
+
+/** Renders Markdown as an HTML page. Throws on Markdown that it cannot render. */
+export function renderedPage(
+  { file, title, description, directory = '', style }: DocumentPage,
+  markdown: string,
+): string {
+  const up = directory.replaceAll(/[^/]+\//g, '../');
+  const links = navigation.map(([path, text]) => `<a href="${up}${path}">${text}</a>`).join(' ');
+  const styles = ['almanac.css', ...(style === undefined ? [] : [style])]
+    .map((name) => `<link rel="stylesheet" href="${up}assets/${name}">`)
+    .join('\n');
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -37,12 +80,12 @@ export function documentPage({ file, title, description }: DocumentPage): string
 <meta name="description" content="${description}">
 <title>${title}</title>
 <link rel="icon" href="data:,">
-<link rel="stylesheet" href="assets/almanac.css">
+${styles}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
-<header class="site"><nav aria-label="Site"><a class="name" href="./">Almanac</a> <a href="docs">API reference</a> <a href="openapi.json">OpenAPI</a> <a href="llms.txt">llms.txt</a></nav></header>
-<main id="main">
+<header class="site"><nav aria-label="Site"><a class="name" href="${up === '' ? './' : up}">Almanac</a> ${links}</nav></header>
+<main id="main"${style === undefined ? '' : ' class="reference"'}>
 ${blocks(file, markdown)}
 </main>
 </body>
@@ -52,17 +95,22 @@ ${blocks(file, markdown)}
 
 /** Renders the subset of Markdown that these documents use. Throws on any other Markdown. */
 function blocks(file: string, markdown: string): string {
+  let section = '';
   return markdown
     .trim()
     .split(/\n\n+/)
     .map((block) => {
       const [first = ''] = block.split('\n');
-      const heading = /^(#{1,2}) (.+)$/.exec(block);
-      if (heading?.[1] && heading[2]) return tag(`h${heading[1].length}`, inline(heading[2]));
-      if (first.startsWith('|')) return table(block.split('\n'));
+      const heading = /^(#{1,3}) (.+)$/.exec(block);
+      if (heading?.[1] && heading[2]) {
+        const id = slug(heading[2]);
+        if (heading[1].length === 2) section = id;
+        return `<h${heading[1].length} id="${id}">${inline(heading[2])}</h${heading[1].length}>`;
+      }
+      if (first.startsWith('|')) return table(block.split('\n'), section);
       if (first.startsWith('- ')) return tag('ul', items(block, /^- /m));
       if (first.startsWith('1. ')) return tag('ol', items(block, /^\d\. /m));
-      if (/^[#>|`!<]|^ {4}/.test(first)) throw new Error(`docs/${file}: cannot render: ${first}`);
+      if (/^[#>|!<]|^```|^ {4}/.test(first)) throw new Error(`docs/${file}: cannot render: ${first}`);
       return tag('p', inline(block));
     })
     .join('\n');
@@ -73,30 +121,44 @@ function items(block: string, mark: RegExp): string {
   return `\n${texts.map((text) => tag('li', inline(text.trim()))).join('\n')}\n`;
 }
 
-function table(lines: readonly string[]): string {
-  const [head = '', , ...rows] = lines;
-  const cells = (line: string, name: string): string =>
-    tag(
-      'tr',
-      line
-        .split('|')
-        .slice(1, -1)
-        .map((cell) => tag(name, inline(cell.trim())))
-        .join(''),
-    );
-  const body = rows.map((row) => cells(row, 'td')).join('\n');
-  return `<table>\n<thead>${cells(head, 'th')}</thead>\n<tbody>\n${body}\n</tbody>\n</table>`;
+/** Renders a table. A row that begins with a word in code can be linked to by its section and that word. */
+function table(lines: readonly string[], section: string): string {
+  const [head = [], , ...rows] = lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const heads = head.map((cell) => `<th scope="col">${inline(cell)}</th>`).join('');
+  const body = rows.map((cells) => {
+    const word = /^`([a-z_]+)`$/.exec(cells[0] ?? '')?.[1];
+    const start = word === undefined ? '<tr>' : `<tr id="${section}-${word}">`;
+    return `${start}${cells.map((cell) => tag('td', inline(cell))).join('')}</tr>`;
+  });
+  return `<table>\n<thead><tr>${heads}</tr></thead>\n<tbody>\n${body.join('\n')}\n</tbody>\n</table>`;
 }
 
-/** Renders code and bold text, and joins the lines of a paragraph. Throws on links. */
+/** Returns the identifier of a heading. */
+function slug(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+}
+
+/**
+ * Renders code, bold text, and links to pages of the same directory, and joins the lines of a paragraph. Throws on other
+ * links.
+ */
 function inline(text: string): string {
   const escaped = text
     .replaceAll(/\s*\n\s*/g, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;');
-  if (/\]\(/.test(escaped)) throw new Error(`cannot render a link: ${text}`);
-  return escaped.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
+  const linked = escaped.replaceAll(/\[([^\]]+)\]\(([a-z-]+)\.md\)/g, '<a href="$2">$1</a>');
+  if (/\]\(/.test(linked)) throw new Error(`cannot render a link: ${text}`);
+  return linked.replaceAll(/`([^`]+)`/g, '<code>$1</code>').replaceAll(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
 }
 
 function tag(name: string, content: string): string {

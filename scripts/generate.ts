@@ -9,8 +9,10 @@ import { labelersOpenApiDocument } from '../src/contract/labelers-openapi/docume
 import { openApiDocument } from '../src/contract/openapi/document.ts';
 import { packageRoot, packageVersion } from '../src/main/command.ts';
 import { clientTypes } from './client-types.ts';
-import { documentPage, forLabelersPage, policyPage } from './document-pages.ts';
+import { documentPage, forLabelersPage, methodPages, policyPage, renderedPage } from './document-pages.ts';
 import { inputLimitsDocument } from './input-limits-doc.ts';
+import { labelsMethod } from './method/labels.ts';
+import { weatherMethod } from './method/weather.ts';
 import { pythonTypes, pythonVersion } from './packages/python-types.ts';
 import { settingsDocument } from './settings-doc.ts';
 
@@ -24,6 +26,10 @@ const files = {
   'clients/python/almanac_client/version.py': pythonVersion(packageVersion()),
   'assets/policy.html': documentPage(policyPage),
   'assets/for-labelers.html': documentPage(forLabelersPage),
+  'docs/method/weather.md': weatherMethod(),
+  'docs/method/labels.md': labelsMethod(),
+  'assets/method-weather.html': renderedPage(methodPages.weather, weatherMethod()),
+  'assets/method-labels.html': renderedPage(methodPages.labels, labelsMethod()),
   'docs/settings.md': settingsDocument(),
   'docs/input-limits.md': inputLimitsDocument(),
 };

@@ -3,8 +3,9 @@
  * harness/mutants. `--only TEXT` runs the mutants whose id or file contains the text; `--state FILE` stores the results, so
  * that an interrupted run continues. Exits with 1 if a mutant is not killed.
  *
- * `--generated` generates mutants from the sources instead, and tests each with the unit tests that import its file:
- * `--sample N` (1,500) and `--seed N` (1) select them, `--minutes N` limits the duration.
+ * `--generated` generates mutants from the sources instead. Each runs against the unit tests that are nearest to its file in
+ * the import graph and, if these pass, against the nearest tests of the system tier that start no program.
+ * `--sample N` (1,500) and `--seed N` (1) select the mutants, `--minutes N` limits the duration.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ import { confidence } from './mutants/generated.ts';
 import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
-/** Result of a mutant. `untested`: no test of the tier imports the file. */
+/** Result of a mutant. `untested`: no test of these tiers reaches the file. */
 type Result = 'killed' | 'survived' | 'untested';
 
 /** A mutant from a catalogue or a generated one, with its tests. */
@@ -22,7 +23,8 @@ interface Run {
   readonly key: string;
   readonly title: string;
   readonly file: string;
-  readonly tests: readonly string[];
+  /** The tests of a stage run only if those of the stage before pass. */
+  readonly stages: readonly (readonly string[])[];
   readonly equivalent: boolean;
   readonly apply: (text: string) => string;
 }
@@ -51,7 +53,7 @@ function catalogueRuns(): Run[] {
     .sort()
     .flatMap((name) => parseCatalogue(readFileSync(join(folder, name), 'utf8'), name))
     .map((mutant) => ({
-      ...{ key: keyOf(mutant), title: `${mutant.id}: ${mutant.models}`, file: mutant.file, tests: mutant.tests },
+      ...{ key: keyOf(mutant), title: `${mutant.id}: ${mutant.models}`, file: mutant.file, stages: [mutant.tests] },
       ...{ equivalent: mutant.equivalent !== null, apply: (text) => applied(mutant, text) },
     }));
 }
@@ -65,8 +67,8 @@ function keyOf({ id, before, after, tests }: Mutant): string {
 }
 
 function drawnRuns(): Run[] {
-  return drawnMutants(root, Number(values.sample), Number(values.seed)).map(({ mutant, tests }) => ({
-    ...{ key: JSON.stringify(mutant), file: mutant.file, tests, equivalent: false },
+  return drawnMutants(root, Number(values.sample), Number(values.seed)).map(({ mutant, stages }) => ({
+    ...{ key: JSON.stringify(mutant), file: mutant.file, stages, equivalent: false },
     title: `${mutant.file}:${mutant.line}: ${mutant.before.slice(0, 60)} -> ${mutant.after}`,
     apply: (text) => text.slice(0, mutant.start) + mutant.after + text.slice(mutant.start + mutant.before.length),
   }));
@@ -86,14 +88,19 @@ async function isHealthy(tests: readonly string[]): Promise<boolean> {
   return known;
 }
 
-async function resultOf({ file, tests, apply }: Run): Promise<Result | 'unknown'> {
-  if (tests.length === 0) return 'untested';
-  if (!(await isHealthy(tests))) return 'unknown';
-  const original = workspace.read(file);
-  workspace.write(file, apply(original));
-  const result = (await workspace.run(tests)) === 'failed' ? 'killed' : 'survived';
-  workspace.write(file, original);
-  return result;
+async function resultOf({ file, stages, apply }: Run): Promise<Result | 'unknown'> {
+  if (stages.length === 0) return 'untested';
+  let healthy = false;
+  for (const tests of stages) {
+    if (!(await isHealthy(tests))) continue;
+    healthy = true;
+    const original = workspace.read(file);
+    workspace.write(file, apply(original));
+    const outcome = await workspace.run(tests);
+    workspace.write(file, original);
+    if (outcome === 'failed') return 'killed';
+  }
+  return healthy ? 'survived' : 'unknown';
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -129,7 +136,7 @@ function report(name: string, runs: readonly Run[]): void {
   const parts = [
     `${killed} of ${tested} killed`,
     ...(values.generated && tested > 0 ? [`${low} to ${high} % with 95 % confidence`] : []),
-    ...(untested > 0 ? [`${untested} in files that no unit test imports`] : []),
+    ...(untested > 0 ? [`${untested} in files that no test of these tiers imports`] : []),
     ...(same > 0 ? [`${same} equivalent`] : []),
   ];
   process.stdout.write(`${name}: ${parts.join(', ')}\n`);

@@ -1,19 +1,57 @@
 /**
  * Compares the label instrument with the simulation's record: ten seeds of 300 labelers, or the numbers in the
- * arguments. `--seed N` runs only that seed.
+ * arguments. `--seed N` runs only that seed. `--state FILE` runs only the first seed without a result in the file, and
+ * adds its result: call it once per seed.
  */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { proveTruth } from '../harness/truth/run.ts';
 
-const { values, positionals } = parseArgs({ options: { seed: { type: 'string' } }, allowPositionals: true });
-const [seeds, labelers] = [Number(positionals[0] ?? 10), Number(positionals[1] ?? 300)];
-const one = values.seed === undefined ? null : Number(values.seed);
-for (let seed = one ?? 1; seed <= (one ?? seeds); seed += 1) {
+const { values, positionals } = parseArgs({
+  options: { seed: { type: 'string' }, state: { type: 'string' } },
+  allowPositionals: true,
+});
+const [count, labelers] = [Number(positionals[0] ?? 10), Number(positionals[1] ?? 300)];
+const all = Array.from({ length: count }, (_, i) => i + 1);
+
+/** Result of one seed, as a line of the state file has it. */
+interface Result {
+  readonly seed: number;
+  readonly labelers: number;
+  readonly problems: readonly string[];
+}
+
+/** Returns the results in a state file, without those of another number of labelers. */
+function resultsIn(path: string): readonly Result[] {
+  if (!existsSync(path)) return [];
+  const lines = readFileSync(path, 'utf8').split('\n');
+  const results = lines.filter((line) => line !== '').map((line): Result => JSON.parse(line));
+  return results.filter((result) => result.labelers === labelers);
+}
+
+/** Runs one seed, prints its result and returns its problems. */
+async function prove(seed: number): Promise<readonly string[]> {
   const { accepted, refused, gaps, sources, problems } = await proveTruth({ seed, labelers });
-  const refusedRows = Object.values(refused).reduce((sum, count) => sum + count, 0);
+  const refusedRows = Object.values(refused).reduce((sum, rows) => sum + rows, 0);
   console.log(
     `seed ${seed}: ${labelers} labelers, ${sources.enrolled} enrolled, ${accepted} accepted, ${refusedRows} refused, ${gaps} gaps, ${problems.length === 0 ? 'correct' : 'WRONG'}`,
   );
   for (const problem of problems) console.log(`  ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
+  return problems;
 }
+
+async function proveNext(path: string): Promise<void> {
+  const done = new Set(resultsIn(path).map(({ seed }) => seed));
+  const seed = all.find((one) => !done.has(one));
+  if (seed !== undefined) {
+    const result: Result = { seed, labelers, problems: await prove(seed) };
+    appendFileSync(path, `${JSON.stringify(result)}\n`);
+  }
+  const results = resultsIn(path).filter((result) => result.seed <= count);
+  const correct = results.filter(({ problems }) => problems.length === 0).length;
+  console.log(`${correct} of ${results.length} seeds are correct, ${count - results.length} are left`);
+}
+
+if (values.state !== undefined) await proveNext(values.state);
+else for (const seed of values.seed === undefined ? all : [Number(values.seed)]) await prove(seed);

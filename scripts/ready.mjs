@@ -69,7 +69,8 @@ function install() {
 
 /** Builds the program if a source changed since the last build. */
 export function build() {
-  const sources = digest(['package-lock.json', 'scripts/build.mjs', ...filesUnder('src'), ...filesUnder('sim')]);
+  const own = ['package-lock.json', 'scripts/build.mjs', 'scripts/packages/licences.mjs'];
+  const sources = digest([...own, ...filesUnder('src'), ...filesUnder('sim')]);
   if (stampIs('built', sources) && existsSync(join(root, 'dist', 'almanac.js'))) return;
   process.stderr.write('almanac: building the program once\n');
   run('node', ['scripts/build.mjs']);

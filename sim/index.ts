@@ -8,6 +8,9 @@ import { LabelerNetwork, type LabelerNetworkOptions } from './labelers/network.t
 import type { LabelerProfile, Population } from './labelers/profile.ts';
 import { Truth } from './truth.ts';
 
+/** Default timeout of the method for a write and for a pong, in milliseconds. */
+export const patienceMs = 5_000;
+
 /** Options of a simulated network. Every option has a working default. */
 export interface SimOptions {
   /** Seed of the traffic. The same seed gives the same bytes. Default 1. */
@@ -42,6 +45,11 @@ export interface SimOptions {
   readonly hasMethod?: boolean;
   /** Share of the creates and updates older than four hours that a replay omits. Default 0. */
   readonly compactedShare?: number;
+  /**
+   * Timeout in milliseconds of real time after which the method ends the socket of a consumer that does not read or does
+   * not respond to a ping; null for no timeout. Default 5,000, as on the public hosts.
+   */
+  readonly patienceMs?: number | null;
   /** True if the keys of frames are in a random order. Default false. */
   readonly variedKeys?: boolean;
   /** Number of labelers. Default 0, in which case there is neither a directory nor a relay. */
@@ -108,6 +116,7 @@ export function createSim(options: SimOptions = {}): Sim {
     zstdDictionary: options.zstdDictionary ?? null,
     hasMethod: generated !== null && (options.hasMethod ?? true),
     compactedShare: options.compactedShare ?? 0,
+    patienceMs: options.patienceMs === undefined ? patienceMs : options.patienceMs,
     truth,
     nowUs,
   });

@@ -38,6 +38,9 @@ export interface DeliveredRun {
   readonly toUs: number;
 }
 
+/** `certain`: only events that a consumer received. `possible`: also events that it may have received. */
+export type Certainty = 'certain' | 'possible';
+
 /**
  * Events delivered on one connection, which are all events that the kernel accepted for it. The record grows while the
  * connection is open.
@@ -54,6 +57,11 @@ export class Delivery {
   repeated = 0;
   /** Numbers of processed events; a filter may have excluded some of them. */
   readonly ranges = new RangeSet();
+  /**
+   * Numbers of the events of a write that failed. The kernel may have accepted and delivered its first part, and does not
+   * report how much: the consumer requests again only what it did not receive.
+   */
+  readonly uncertain = new RangeSet();
 
   constructor(connection: number, filter: Filter, openedAtUs: number) {
     this.connection = connection;
@@ -71,6 +79,11 @@ export class Delivery {
     }
     this.repeated += passed - (this.ranges.size - before);
     this.frames += frames;
+  }
+
+  /** Adds the events of a write that failed. */
+  fail(sent: readonly Range[]): void {
+    for (const range of sent) this.uncertain.add(range);
   }
 }
 
@@ -100,7 +113,10 @@ export class Truth {
   /** Events that exist and were withheld from every consumer. */
   readonly hidden = new RangeSet();
   readonly #source: EventSource;
-  readonly #older = new Map<string, FilteredRanges>();
+  readonly #older: Readonly<Record<Certainty, Map<string, FilteredRanges>>> = {
+    certain: new Map(),
+    possible: new Map(),
+  };
 
   constructor(source: EventSource) {
     this.#source = source;
@@ -111,7 +127,10 @@ export class Truth {
     this.deliveries.push(delivery);
     if (this.deliveries.length <= deliveryLimit) return;
     const closed = this.deliveries.findIndex(({ closedAtUs }) => closedAtUs !== null);
-    for (const old of closed < 0 ? [] : this.deliveries.splice(closed, 1)) gather(this.#older, old);
+    for (const old of closed < 0 ? [] : this.deliveries.splice(closed, 1)) {
+      gather(this.#older.certain, old);
+      gather(this.#older.possible, { filter: old.filter, ranges: old.uncertain });
+    }
   }
 
   /** Returns counts of all events with `time_us` in an interval, delivered or not. */
@@ -132,9 +151,9 @@ export class Truth {
    * Returns the counts of the events that at least one connection received, each counted once. Includes only
    * connections of one protocol if `wire` is given.
    */
-  deliveredBetween(fromUs: number, toUs: number, wire?: Wire): Counts {
-    const groups = this.#groups(wire);
-    const everything = this.#union(wire);
+  deliveredBetween(fromUs: number, toUs: number, wire?: Wire, certainty: Certainty = 'certain'): Counts {
+    const groups = this.#groups(wire, certainty);
+    const everything = this.#union(wire, certainty);
     const span = this.#source.span(fromUs, toUs);
     const ranges = everything.list
       .map(({ from, to }) => ({ from: Math.max(from, span.from), to: Math.min(to, span.to) }))
@@ -149,13 +168,13 @@ export class Truth {
   }
 
   /** Returns the counts of delivered events by UTC minute, whole or cut at the ends. */
-  deliveredMinutes(fromUs: number, toUs: number, wire?: Wire): MinuteCounts[] {
-    return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to, wire));
+  deliveredMinutes(fromUs: number, toUs: number, wire?: Wire, certainty: Certainty = 'certain'): MinuteCounts[] {
+    return this.#byMinute(fromUs, toUs, (from, to) => this.deliveredBetween(from, to, wire, certainty));
   }
 
   /** Returns the intervals without a gap that all connections together received. Only for generated traffic. */
-  delivered(wire?: Wire): DeliveredRun[] {
-    return this.#union(wire).list.map(({ from, to }) => ({
+  delivered(wire?: Wire, certainty: Certainty = 'certain'): DeliveredRun[] {
+    return this.#union(wire, certainty).list.map(({ from, to }) => ({
       fromSeq: from,
       toSeq: to,
       fromUs: this.timeOf(from),
@@ -164,8 +183,8 @@ export class Truth {
   }
 
   /** Returns the seconds of the stream's clock within delivered intervals. */
-  deliveredSeconds(fromUs: number, toUs: number, wire?: Wire): number {
-    return this.delivered(wire).reduce((sum, run) => {
+  deliveredSeconds(fromUs: number, toUs: number, wire?: Wire, certainty: Certainty = 'certain'): number {
+    return this.delivered(wire, certainty).reduce((sum, run) => {
       const overlap = Math.min(run.toUs, toUs) - Math.max(run.fromUs, fromUs);
       return sum + Math.max(0, overlap) / 1_000_000;
     }, 0);
@@ -187,16 +206,20 @@ export class Truth {
     return timeUs[seq - first] ?? 0;
   }
 
-  #union(wire?: Wire): RangeSet {
+  #union(wire: Wire | undefined, certainty: Certainty): RangeSet {
     const union = new RangeSet();
-    for (const { ranges } of this.#groups(wire)) for (const range of ranges.list) union.add(range);
+    for (const { ranges } of this.#groups(wire, certainty)) for (const range of ranges.list) union.add(range);
     return union;
   }
 
   /** Returns the ranges that were delivered over one protocol, or over both. */
-  #groups(wire?: Wire): FilteredRanges[] {
+  #groups(wire?: Wire, certainty: Certainty = 'certain'): FilteredRanges[] {
     const groups = new Map<string, FilteredRanges>();
-    for (const given of [...this.#older.values(), ...this.deliveries]) gather(groups, given);
+    for (const given of [...this.#older.certain.values(), ...this.deliveries]) gather(groups, given);
+    if (certainty === 'possible') {
+      for (const given of this.#older.possible.values()) gather(groups, given);
+      for (const { filter, uncertain } of this.deliveries) gather(groups, { filter, ranges: uncertain });
+    }
     return [...groups.values()].filter(({ filter }) => wire === undefined || filter.wire === wire);
   }
 

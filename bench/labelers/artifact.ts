@@ -91,7 +91,7 @@ try {
     );
   });
   const reader = new WindowReader(store);
-  const cache = new DefinitionCache(store);
+  const cache = { definitions: new DefinitionCache(store), memories: new Map() };
   const inputs = {
     ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
     failed: () => undefined,

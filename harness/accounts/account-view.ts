@@ -1,5 +1,7 @@
 import { renderToString } from 'preact-render-to-string';
 import { AccountBody } from '../../src/account/page/account.tsx';
+import type { PageFrame } from '../../src/account/page/frame.ts';
+import { textsOf } from '../../src/account/texts/texts.ts';
 import type { Definition } from '../../src/account/view/definitions.ts';
 import { readParts } from '../../src/account/view/rows.ts';
 import { timelineOf } from '../../src/account/view/timeline.ts';
@@ -7,8 +9,10 @@ import type { AccountView } from '../../src/account/view/view.ts';
 import type { DayCounts } from '../../src/store/account-counts.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { Observation, StoredGap } from '../../src/store/port.ts';
+import type { Removals } from '../../src/store/removals.ts';
 import { targetOf } from '../../src/store/subject.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
+import type { Language } from '../../src/web/language/language.ts';
 
 /** Views of an account for tests of their rendering. Only the store is simulated. */
 
@@ -16,6 +20,8 @@ import { day, hour, micros } from '../../src/store/time.ts';
 export const now = micros(1_795_176_000_000_000);
 /** DID of the account in the views. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+/** Removals of a store in which no row was removed. */
+export const noRemovals: Removals = { purged: null, pending: null, spaces: null };
 /** DIDs of the labelers of the account. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:web:labels.example.com'] as const;
 
@@ -86,7 +92,8 @@ export async function viewOf({
       byState: new Map([['established', labelers.length]]),
       notEnrolled: 0,
       names: new Map(),
-      removed: null,
+      origins: new Map(),
+      removed: noRemovals,
     },
     ...change,
   };
@@ -119,12 +126,16 @@ function eventsOf(rows: readonly Observation[]) {
   return { applied: rows.length - removed, removed };
 }
 
+/** Returns the frame of a page in a language. */
+export function frameIn(language: Language, selected: Language | null = null): PageFrame {
+  return { base: '', handles: true, selected, t: textsOf(language) };
+}
+
 /** Returns the body of a view's page. */
-export function bodyOf(view: AccountView): string {
+export function bodyOf(view: AccountView, frame: PageFrame = frameIn('en')): string {
   const { start, end } = view.interval;
-  return renderToString(
-    AccountBody({ view, base: '', downloads: [{ start, end, rows: view.rows ?? 0, href: '/download?cursor=x' }] }),
-  );
+  const downloads = [{ start, end, rows: view.rows ?? 0, href: '/download?cursor=x' }];
+  return renderToString(AccountBody({ view, frame, isLive: true, downloads }));
 }
 
 /**

@@ -64,6 +64,12 @@ export function memoryArchive(
         () => undefined,
       );
     },
+    remove(path) {
+      write(
+        () => content.delete(path),
+        () => undefined,
+      );
+    },
     days: () => [...new Set([...content.keys()].map((path) => path.split('/')[1] ?? ''))].filter(isDay).sort(),
   };
   return {

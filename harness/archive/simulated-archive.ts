@@ -1,12 +1,16 @@
 import { type Archiver, createArchiver } from '../../src/archive/archiver.ts';
 import { hourMs } from '../../src/archive/days/calendar.ts';
 import type { FetchedFact } from '../../src/archive/fetch-fact.ts';
+import type { HoursReadings } from '../../src/archive/keep-hours.ts';
 import { type SignerKey, signerKey } from '../../src/archive/log/keys.ts';
 import { openDayLog } from '../../src/archive/signing/day-log.ts';
-import { type VerifyOptions, type VerifyReport, verifyArchive } from '../../src/archive/verify/verify.ts';
+import { type ArchiveTelemetry, noTelemetry } from '../../src/archive/telemetry.ts';
+import type { VerifyOptions, VerifyReport } from '../../src/archive/verify/report.ts';
+import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { type Log, type LogFields, silentLog } from '../../src/ops/log.ts';
 import { type MemoryArchive, memoryArchive } from './memory-files.ts';
 import { publishedFact } from './published-bodies.ts';
+import { simulatedHours } from './simulated-hours.ts';
 
 /** First instant of a simulated archive. */
 export const simulatedStart = Date.parse('2026-11-20T00:00:00Z');
@@ -21,6 +25,10 @@ export interface SimulationOptions {
   /** Returns the time in the `Date` header of the service; by default that of the archiver's clock. */
   readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
+  readonly findIdentityIn?: (name: string, value: object) => string | null;
+  /** Returns the hours files at an instant; by default those of instruments without gaps. */
+  readonly hours?: (now: number) => HoursReadings | null;
+  readonly telemetry?: ArchiveTelemetry;
   /** Files of the archive; empty by default. */
   readonly memory?: MemoryArchive;
 }
@@ -42,6 +50,7 @@ export interface SimulatedArchive extends MemoryArchive {
 /** Creates an archive in memory. */
 export function simulateArchive(options: SimulationOptions = {}): SimulatedArchive {
   const { respond = (path, at) => publishedFact(path, { now: at }), findIdentity = () => null } = options;
+  const { findIdentityIn = () => null, hours = (at) => simulatedHours(at), telemetry = noTelemetry } = options;
   const { serviceClock = (at) => at, memory = memoryArchive() } = options;
   const { files, kept, reader } = memory;
   const messages: { message: string; fields: LogFields }[] = [];
@@ -58,9 +67,12 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
         return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: serviceClock(now) } : fetched);
       },
       findIdentity,
+      findIdentityIn,
+      readHours: () => hours(now),
       clock: () => now,
       random: () => 0,
       log: recordingLog(messages),
+      telemetry,
     });
   const tickAt = async (at: number): Promise<number> => {
     now = at;
@@ -78,7 +90,8 @@ export function simulateArchive(options: SimulationOptions = {}): SimulatedArchi
       key = changed;
       archiver = null;
     },
-    verify: (changed = {}) => verifyArchive({ reader, key: null, kept: null, now, ...changed }),
+    verify: (changed = {}) =>
+      verifyArchive({ reader, key: null, kept: null, now, wait: () => Promise.resolve(), ...changed }),
   };
 }
 

@@ -3,12 +3,14 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Batch, Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
 import { scanAccount } from '../../src/store/scan.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
+import { hasPostgres } from '../postgres/server.ts';
 import { labelNumber, noon, observationOf, subjects } from './labels.ts';
+import { postgresKind } from './postgres-kind.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
 /** All implementations of the store's port. The suites run for each of them. */
-export const kinds: readonly StoreKind[] = [sqliteKind];
+export const kinds: readonly StoreKind[] = hasPostgres() ? [sqliteKind, postgresKind] : [sqliteKind];
 
 /** A store of a kind, new for each test. */
 export interface Subject {

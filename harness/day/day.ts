@@ -66,7 +66,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
   const { jetstream, plc, relays, seeds } = await sim.start();
   const end = micros(Math.floor(startMs) * 1000);
   const store = `sqlite:${join(disk.path, 'labels')}`;
-  const writer = openStoreWriter(store, { at: micros(end - epochAge), durable: false });
+  const writer = await openStoreWriter(store, { at: micros(end - epochAge), durable: false });
   await claimOrigin(writer, 'simulated');
   await writeLabelHistory({ store: writer, labelers: sim.labelers, end });
   await writer.close();
@@ -209,7 +209,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
 }
 
 async function countLabels(url: string): Promise<number> {
-  const store = openStoreReader(url);
+  const store = await openStoreReader(url);
   try {
     const { floor: start, end } = await store.frontier();
     const counts = await store.countsByLabeler({ start, end });

@@ -34,15 +34,24 @@ export class SmallDisk {
     }
   }
 
+  /** Fills the disk except for a number of blocks. */
+  leave(blocks: number): void {
+    fill(join(this.path, 'filler'), freeBytes(this.path) - blocks * blockBytes);
+  }
+
+  /** Makes the space free again. */
+  free(): void {
+    rmSync(join(this.path, 'filler'), { force: true });
+  }
+
   /** Returns an injection that leaves `nth - 1` free blocks while armed. */
   get full(): Injection {
-    const filler = join(this.path, 'filler');
     return {
       arm: (_, nth) => {
-        if (nth > 0) fill(filler, freeBytes(this.path) - (nth - 1) * blockBytes);
+        if (nth > 0) this.leave(nth - 1);
       },
       disarm: () => {
-        rmSync(filler, { force: true });
+        this.free();
         return met;
       },
     };

@@ -65,6 +65,10 @@ export const templates = {
     `{"schema_version":23,"generated_at":"x","alerts_by_rule_7d":${hole},"census":{"visibility_class":${hole}}}`,
     `{"schema":"weather.summary.v1","collections":${hole},"window":${hole}}`,
   ],
+  hoursFile: [
+    `{"schema":"labels.hours.v1","generated_at":"2026-07-10T12:00:00Z","hours":${hole},"labelers":[{"labeler_did":"${did}","applications":${hole}}]}`,
+    `{"schema":"weather.hours.v1","generated_at":"2026-07-10T12:00:00Z","series":[{"hours":${hole},"collections":${hole},"gaps":${hole}}]}`,
+  ],
   labelerLine: [
     `{"did":"${did}","handle":${hole},"days":${hole},"values":[{"value":${hole},"events":1}],"gaps":${hole}}`,
     `{"did":"${did}","seen_at":"2026-07-10T12:00:00Z","values":[{"value":"spam","locales":${hole}}],"values_omitted":0}`,

@@ -9,6 +9,9 @@ import { parseIndex } from '../../src/archive/days/index-file.ts';
 import { formatResponse, parseLine } from '../../src/archive/days/line.ts';
 import { parseLines } from '../../src/archive/days/lines.ts';
 import { decodeArtifact } from '../../src/artifact/decode.ts';
+import { recogniseLabelsHours } from '../../src/artifact/hours/labels-hours.ts';
+import { decodeHours } from '../../src/artifact/hours/read-hours.ts';
+import { recogniseWeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 import { labelerDecoder } from '../../src/artifact/labelers/labeler-set.ts';
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { parsePlainRequest } from '../../src/http/plain-request.ts';
@@ -270,6 +273,14 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
       if (bytes.length > inputLimits.artifact.bytes) return;
       decodeArtifact(bytes, 0, recogniseLabels);
       decodeArtifact(bytes, 0, recogniseWeather);
+    },
+  },
+  hoursFile: {
+    make: (from) => jsonInput(from, 'hoursFile'),
+    run({ bytes }) {
+      if (bytes.length > inputLimits.hoursFile.bytes) return;
+      decodeHours(bytes, recogniseLabelsHours);
+      decodeHours(bytes, recogniseWeatherHours);
     },
   },
   labelerLine: {

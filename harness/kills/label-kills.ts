@@ -2,15 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
-import { createSim, type Sim } from '../../sim/index.ts';
-import { type Expected, verdict } from '../../sim/labelers/truth.ts';
+import { createSim } from '../../sim/index.ts';
 import { dice } from '../../sim/random.ts';
-import { readPosition } from '../../src/labels/label/position.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
-import { type Interval, micros } from '../../src/store/time.ts';
+import { micros } from '../../src/store/time.ts';
 import { spawnLabels } from '../labels/labels-process.ts';
 import { until } from '../process/until.ts';
+import { compareStore } from './compare-store.ts';
 
 /** Result of killing an instrument repeatedly. */
 export interface LabelKillReport {
@@ -84,7 +82,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       // Begin the interval at the kill, because the time until the last commit is covered.
       killedAt = Date.now() * 1000;
       await labels.ended;
-      const found = await look(sim, store);
+      const found = await compareStore(sim, store);
       problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));
       if (found.rows < rows)
         problems.push(`after kill ${kill + 1}: ${rows} rows were stored, but only ${found.rows} remain`);
@@ -96,13 +94,13 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const last = spawnLabels(args);
     await last.observing;
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('all labels are stored', async () => (await look(sim, store)).whole, 90_000).catch((error: unknown) =>
-      problems.push(String(error)),
+    await until('all labels are stored', async () => (await compareStore(sim, store)).whole, 90_000).catch(
+      (error: unknown) => problems.push(String(error)),
     );
     last.process.kill('SIGTERM');
     const { code } = await last.ended;
     if (code !== 0) problems.push(`the instrument exited with ${code}`);
-    const rest = await look(sim, store);
+    const rest = await compareStore(sim, store);
     if (!rest.whole) problems.push(`the counts of refused labels differ: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;
@@ -113,60 +111,6 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     await sim.stop();
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-/** Compares the store of a killed process with the labels emitted so far. */
-async function look(sim: Sim, folder: string) {
-  const store = openSqliteReader(folder);
-  const problems: string[] = [];
-  try {
-    const { startedAt } = await store.epoch();
-    const span: Interval = { start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) };
-    const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
-    const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
-    for (const { source, value } of await store.positions()) {
-      const position = readPosition(value);
-      // An entry without a position stores which refused rows were counted.
-      if (position === null) continue;
-      // Live labels are read before earlier missing ones, so a number becomes a position only when all labels before it
-      // are stored.
-      const through = Math.max(position.seq ?? 0, position.cursor ?? 0);
-      // The seq numbers of this labeler are the labels' own numbers.
-      const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
-        (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
-      ).length;
-      const { applied = 0, removed = 0 } = counts.get(source) ?? {};
-      if (applied + removed < due) problems.push(`the position of ${source} is ${due - applied - removed} rows ahead`);
-    }
-    for (const [labeler, { applied, removed }] of counts) {
-      const { applied: most = 0, removed: emittedRemoved = 0 } = wanted.byAction.get(labeler) ?? {};
-      if (applied > most || removed > emittedRemoved)
-        problems.push(`more rows of ${labeler} are stored than it emitted`);
-    }
-    const refused: Record<string, number> = {};
-    for (const { reason, count } of await store.refusals(span)) {
-      if (reason !== 'duplicate') refused[reason] = (refused[reason] ?? 0) + count;
-    }
-    const due = refusedOf(wanted);
-    for (const [reason, count] of Object.entries(refused)) {
-      if (count > (due[reason] ?? 0))
-        problems.push(`${count} refusals as ${reason} were counted, but only ${due[reason] ?? 0} are expected`);
-    }
-    for await (const day of store.verify()) problems.push(...day.problems);
-    const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-    const whole = isDeepStrictEqual(counts, wanted.byAction) && isDeepStrictEqual(refused, due);
-    return { rows, refused, emitted: wanted.accepted, whole, problems };
-  } finally {
-    await store.close();
-  }
-}
-
-/**
- * Returns the expected refusals by the store's reasons. Omits duplicates, because their number depends on how labels
- * were read.
- */
-function refusedOf({ refused: { foreign, duplicate: _, ...others } }: Expected): Record<string, number> {
-  return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
 }
 
 /**

@@ -7,7 +7,7 @@ import { dice } from '../../sim/random.ts';
 import { openWindowStore } from '../../src/weather/window/window-store.ts';
 import { startProgram } from '../process/program.ts';
 import { until } from '../process/until.ts';
-import { type Kept, minutesOf, readArtifact, readStore } from '../weather/weather-kept.ts';
+import { type Kept, minutesOf, readArtifact, readHours, readStore } from '../weather/weather-kept.ts';
 import { everythingKept, leaks } from '../weather/weather-leaks.ts';
 
 /** Result of killing an instrument repeatedly. */
@@ -68,6 +68,7 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
       log += command.stderr.join('\n');
       scan();
       readArtifact(folder);
+      readHours(folder);
       const { live, backfill } = positions(folder, jetstream);
       if (backfill !== null) replaying += 1;
       const state = `${live} ${backfill}`;

@@ -16,17 +16,20 @@ export interface LabelsProcess {
   /** Resolves once the process announces that it observes. Rejects if the process exits first. */
   readonly observing: Promise<void>;
   readonly ended: Promise<Ended>;
+  /** Returns the parsed log lines so far. */
+  log(): Record<string, unknown>[];
 }
 
 /** Starts `almanac labels` with arguments and with environment variables. `PATH` is always set. */
 export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
-  const { child, line, ended, stdout, stderr } = startProgram(['labels', ...args], { env });
+  const { child, line, ended, stdout, stderr, log } = startProgram(['labels', ...args], { env });
   const observing = line(/^almanac labels observing$/).then(() => undefined);
   // Handle the rejection, because many tests wait only for the exit of the process.
   observing.catch(() => undefined);
   return {
     process: child,
     observing,
+    log,
     ended: ended().then(() => ({
       code: child.exitCode,
       stdout,

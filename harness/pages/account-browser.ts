@@ -32,16 +32,21 @@ export async function toNext(page: Page, way: Locator): Promise<void> {
   await whole;
 }
 
+/** Opens all details of a page. Returns the number of pixels by which the page is wider than the window. */
+export async function pixelsTooWide(page: Page): Promise<number> {
+  await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
+  return Number(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'));
+}
+
 /**
  * Opens all details of a page. Returns axe's violations, and the number of pixels by which the page is wider than the
  * window.
  */
 export async function inspect(page: Page): Promise<{ readonly found: readonly string[]; readonly tooWide: number }> {
-  await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
-  const tooWide = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+  const tooWide = await pixelsTooWide(page);
   await page.addScriptTag({ content: axe.source });
   const found = await page.evaluate(
     'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
   );
-  return { found: found as string[], tooWide: Number(tooWide) };
+  return { found: found as string[], tooWide };
 }

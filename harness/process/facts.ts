@@ -1,8 +1,10 @@
 import { recogniseLabels, recogniseWeather } from '../../src/artifact/recognise.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 import { createFactsApp } from '../../src/facts/app.ts';
+import type { ArchivedDays } from '../../src/facts/archive/model.ts';
 import type { FactsDocuments } from '../../src/facts/documents.ts';
 import type { AccountLinks } from '../../src/facts/page/accounts.tsx';
+import type { ReadRequest } from '../../src/http/read-request.ts';
 import type { Reply } from '../../src/http/reply.ts';
 import type { ArtifactFixture } from '../artifacts/fixtures.ts';
 import { memorySource } from './memory-source.ts';
@@ -10,7 +12,7 @@ import { memorySource } from './memory-source.ts';
 const noDocuments: FactsDocuments = { routes: [], answer: () => null };
 
 /** Creates the facts application over two artifacts in memory, without a socket. */
-export function factsInMemory(now: number, accounts: AccountLinks | null = null) {
+export function factsInMemory(now: number, accounts: AccountLinks | null = null, archive?: ArchivedDays) {
   const labels = memorySource(recogniseLabels, now);
   const weather = memorySource(recogniseWeather, now);
   const alarms: unknown[] = [];
@@ -21,6 +23,7 @@ export function factsInMemory(now: number, accounts: AccountLinks | null = null)
     basePath: '',
     documents: noDocuments,
     accounts,
+    ...(archive ? { archive } : {}),
     alarm: (_path, error) => alarms.push(error),
   });
   return {
@@ -28,8 +31,8 @@ export function factsInMemory(now: number, accounts: AccountLinks | null = null)
     set(artifact: ArtifactFixture, bytes: Uint8Array | null): void {
       (artifact === 'recent' || artifact === 'legacy' ? labels : weather).set(bytes);
     },
-    get(target: string, at = now): Reply {
-      return answer({ method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined }, at);
+    get(target: string, at = now, headers: Partial<Pick<ReadRequest, 'ifNoneMatch' | 'acceptEncoding'>> = {}): Reply {
+      return answer({ method: 'GET', target, ifNoneMatch: undefined, acceptEncoding: undefined, ...headers }, at);
     },
   };
 }

@@ -1,5 +1,8 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { families } from '../../src/facts/metrics/families.ts';
+import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
 import { accountMetrics } from '../../src/main/account/account-metrics.ts';
+import { archiveMetrics } from '../../src/main/archive/archive-metrics.ts';
 import { factsMetrics } from '../../src/main/facts/facts-metrics.ts';
 import { labelsMetrics } from '../../src/main/labels/labels-metrics.ts';
 import { weatherMetrics } from '../../src/main/weather/weather-metrics.ts';
@@ -8,6 +11,7 @@ import { weatherMetrics } from '../../src/main/weather/weather-metrics.ts';
 export async function registeredMetrics(): Promise<string[]> {
   const registry = new Registry();
   accountMetrics(registry);
+  archiveMetrics(registry);
   factsMetrics(registry);
   weatherMetrics(registry);
   labelsMetrics(registry);
@@ -19,4 +23,9 @@ export async function runtimeMetrics(): Promise<string[]> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'almanac_process_' });
   return (await registry.getMetricsAsJSON()).map(({ name }) => name);
+}
+
+/** Returns the names of the published facts as metrics. */
+export function publishedMetrics(): string[] {
+  return Object.values(families).map(sampleName);
 }

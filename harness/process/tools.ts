@@ -5,7 +5,13 @@ const tools = {
   nginx: ['/usr/sbin/nginx', 'nginx-light'],
   caddy: ['/usr/bin/caddy', 'caddy'],
   promtool: ['/usr/bin/promtool', 'prometheus'],
+  prometheus: ['/usr/bin/prometheus', 'prometheus'],
+  'the OpenMetrics parser': [
+    '/usr/lib/python3/dist-packages/prometheus_client/openmetrics/parser.py',
+    'python3-prometheus-client',
+  ],
   'systemd-analyze': ['/usr/bin/systemd-analyze', 'systemd'],
+  'docker-compose': ['/usr/bin/docker-compose', 'docker-compose'],
   faketime: ['/usr/bin/faketime', 'faketime'],
   cc: ['/usr/bin/cc', 'gcc libc6-dev'],
 } as const;

@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import type { Sim } from '../../sim/index.ts';
 import type { RecentOverview } from '../../src/artifact/recent-overview.ts';
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
+import { sourceStates } from '../../src/labels/state/source-state.ts';
 import type { StoredGap, StoreReader } from '../../src/store/port.ts';
 import type { RosterRow } from '../../src/store/roster.ts';
 import { micros } from '../../src/store/time.ts';
 import { isReplacement } from '../truth/gaps.ts';
+import type { LabelersSet } from '../truth/labelers/read-set.ts';
 import type { Downtime } from './instrument.ts';
 
 /** Maximum time after a start until a seeded source is established again, in milliseconds. */
@@ -105,40 +107,46 @@ export async function readOverview(artifacts: string): Promise<RecentOverview | 
   }
 }
 
-/** Returns the differences between an overview and the store. */
-export async function overviewProblems(store: StoreReader, overview: RecentOverview): Promise<string[]> {
+/**
+ * Returns the differences between the published artifacts and the store. The published repeats are not counted events: a
+ * hostile labeler that changes its key may send labels again. Those of an honest labeler are a problem.
+ */
+export async function publishedProblems(
+  store: StoreReader,
+  { overview, labelers }: Pick<LabelersSet, 'overview' | 'labelers'>,
+  honest: ReadonlySet<string>,
+): Promise<string[]> {
   const generated = parseTimestamp(overview.generated_at);
   if (generated === null) return ['the overview has no time'];
   const { startedAt, generationId } = await store.epoch();
   const { floor } = await store.frontier();
-  const counts = await store.countsByLabeler({ start: micros(Math.max(startedAt, floor)), end: generated });
-  const rows = counts.map(({ labeler, applied, removed }) => ({ labeler, count: applied + removed }));
-  const events = rows.reduce((sum, { count }) => sum + count, 0);
-  const { sources } = overview.coverage;
-  const inStates = (
-    [
-      'unstarted',
-      'probing',
-      'refused',
-      'established',
-      'cursor_order_unverified',
-      'undated_only',
-      'provider_rejects',
-      'unavailable',
-    ] as const
-  ).reduce((sum, state) => sum + sources[state], 0);
+  const stored = await store.countsByLabeler({ start: micros(Math.max(startedAt, floor)), end: generated });
+  const repeats = new Map(labelers.map((line) => [line.did, line.repeats]));
+  const counts = new Map(
+    stored.map(({ labeler, applied, removed }) => [labeler, applied + removed - (repeats.get(labeler) ?? 0)]),
+  );
   const problems: string[] = [];
   const differ = (what: string, wanted: unknown, got: unknown): void => {
     if (wanted !== got) problems.push(`overview: ${what} is ${String(got)}, but ${String(wanted)} in the store`);
   };
+  const events = [...counts.values()];
+  const { sources } = overview.coverage;
+  const inStates = sourceStates.reduce((sum, state) => sum + sources[state], 0);
   differ('generation_id', generationId, overview.acquisition.generation_id);
-  differ('events_window', events, overview.counts.events_window);
-  differ('labelers_active_window', rows.length, overview.counts.labelers_active_window);
+  differ(
+    'events_window',
+    events.reduce((sum, count) => sum + count, 0),
+    overview.counts.events_window,
+  );
+  differ('labelers_active_window', events.filter((count) => count > 0).length, overview.counts.labelers_active_window);
   differ('the sum of states', sources.enrolled, inStates);
   differ('seeded and discovered', sources.enrolled, (sources.seeded ?? 0) + (sources.discovered ?? 0));
-  const byLabeler = new Map(rows.map(({ labeler, count }) => [labeler, count]));
   for (const { labeler_did, count } of overview.top_labelers_7d) {
-    differ(`the count of ${labeler_did}`, byLabeler.get(labeler_did), count);
+    differ(`the count of ${labeler_did}`, counts.get(labeler_did), count);
+  }
+  for (const line of labelers) {
+    differ(`the number of events of ${line.did}`, counts.get(line.did) ?? 0, line.events.window);
+    if (honest.has(line.did)) differ(`the number of repeats of the honest ${line.did}`, 0, line.repeats);
   }
   return problems;
 }

@@ -1,6 +1,7 @@
+import { type LabelersSet, readLabelersSet } from '../truth/labelers/read-set.ts';
 import { areAllCounted, areStored, type HonestRows, judgeRows, type Spans } from './honest.ts';
 import { publicationProblems } from './judge-publication.ts';
-import { establishedOf, overviewProblems, readOverview, undeservedGaps } from './judge-state.ts';
+import { establishedOf, publishedProblems, undeservedGaps } from './judge-state.ts';
 import { maxRssMegabytes, type SiegeOptions, type SiegeReport } from './options.ts';
 import { bytesUnder } from './samples.ts';
 import { comesToHold, pause, reading, rosterOf, startWatch, type Watch } from './watch.ts';
@@ -128,11 +129,18 @@ async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestR
 }
 
 /** Returns the errors in the artifact and in the gaps. */
-async function stateProblems({ artifacts, sim, instrument, store }: World): Promise<string[]> {
-  const overview = await readOverview(artifacts);
-  if (overview === null) return ['there is no overview'];
+async function stateProblems({ artifacts, sim, honest, instrument, store }: World): Promise<string[]> {
+  let published: LabelersSet | null = null;
+  const arePublished = async (): Promise<boolean> => {
+    published = await readLabelersSet(artifacts);
+    return published !== null;
+  };
+  // The files are replaced one after the other.
+  if (!(await comesToHold(arePublished, 10_000)) || published === null)
+    return ['there are no artifacts of one instant'];
+  const set: LabelersSet = published;
   const found = await reading(store, async (reader) => [
-    ...(await overviewProblems(reader, overview)),
+    ...(await publishedProblems(reader, set, honest)),
     ...(await undeservedGaps(reader, sim, instrument.downtimes)),
   ]);
   return found ?? ['the store cannot be opened'];

@@ -2,7 +2,7 @@ import type { Sim } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { LabelerProfile } from '../../sim/labelers/profile.ts';
 import type { SourceState } from '../../src/labels/state/source-state.ts';
-import { type Role, roles } from './roles.ts';
+import { departs, type Role, roles } from './roles.ts';
 
 /** Minimum number of labelers for which the largest ones have no role. */
 export const minLabelers = roles.length + 10;
@@ -39,7 +39,7 @@ export function stateOf(
 ): SourceState | null {
   const late = moment === 'after two days';
   if (role?.act === 'found') return late ? 'established' : null;
-  if (role?.act === 'leaves' && late) return null;
+  if (departs(role) && late) return null;
   if (role?.act === 'outage' && moment === 'away') return 'probing';
   if (role?.act === 'outage' && moment === 'after 20 minutes') return 'unavailable';
   const never = (state: SourceState): SourceState | null => (late ? null : state);

@@ -10,7 +10,7 @@ export interface Role {
   /** Reasons of the expected gaps, in order. */
   readonly gaps: readonly StoredGap['reason'][];
   /** Part of the run in which the events happen. */
-  readonly act: 'faults' | 'outage' | 'found' | 'leaves' | 'none';
+  readonly act: 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
   /** Number of labels that the labeler emits before its events, in addition to the others. */
   readonly earlier?: number;
   readonly happens: (labeler: Labeler) => unknown;
@@ -18,6 +18,11 @@ export interface Role {
 
 const softwares: readonly Software[] = ['ozone', 'skyware'];
 const nothing = (): void => undefined;
+
+/** Returns true if the labeler of a role leaves the enrolment in the course of a proof. */
+export function departs(role: Role | null): boolean {
+  return role?.act === 'leaves' || role?.act === 'denied';
+}
 
 /** Returns the role of a labeler without an ailment, which emits only the labels that the role defines. */
 function well(name: string, software: Software, act: Role['act'], happens: Role['happens'], more: Partial<Role> = {}) {
@@ -126,6 +131,10 @@ export const roles: readonly Role[] = [
     earlier: 130,
   }),
   well('a document that is removed', 'skyware', 'leaves', nothing, { gaps: ['source_unavailable'] }),
+  well('a labeler that the operator denies', 'skyware', 'denied', nothing, {
+    gaps: ['source_unavailable'],
+    earlier: 6,
+  }),
   well('pages without an order', 'ozone', 'faults', ({ faults }) => faults.withoutOrder(), { profile: byPoll }),
   foundByPoll,
 ];

@@ -7,7 +7,8 @@ import { labelerFaultNames } from '../../sim/labelers/faults.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 import { ailments } from '../../sim/labelers/profile.ts';
-import type { Micros } from '../../src/contract/timestamp.ts';
+import { formatMicros, type Micros } from '../../src/contract/timestamp.ts';
+import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import { sourceStates } from '../../src/labels/state/source-state.ts';
@@ -20,7 +21,7 @@ import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpa
 import { gapDifferences } from './gaps.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
 import { labelersMatch, resolvesHandles } from './labelers/match.ts';
-import type { Role } from './roles.ts';
+import { departs, type Role } from './roles.ts';
 
 /** Result of the comparison of an instrument with a network's record. */
 export interface Proof {
@@ -137,6 +138,7 @@ async function passTwoDays(run: Run): Promise<void> {
   const leftFrom = clock.wall();
   const found = cast(sim).filter(({ role }) => role.act === 'found');
   for (const { labeler, role } of cast(sim)) {
+    if (role.act === 'denied') await deny(station, labeler.did, leftFrom);
     if (role.act !== 'found' && role.act !== 'leaves') continue;
     await role.happens(labeler);
     sim.labelers.directory.set(labeler.did, role.act === 'found' ? 'whole' : 'no_service');
@@ -149,9 +151,15 @@ async function passTwoDays(run: Run): Promise<void> {
   await sourcesAre(sim, station, 'after two days', problems);
   course.found = { start: foundFrom, end: clock.wall() };
   course.left = { start: leftFrom, end: clock.wall() };
-  for (const { labeler, role } of all(sim)) if (role?.act !== 'leaves') labeler.faults.emit(2);
+  for (const { labeler, role } of all(sim)) if (!departs(role)) labeler.faults.emit(2);
   await settled(run);
   problems.push(...(await labelersMatch(sim, station, course, 'after two days')));
+}
+
+/** Denies a labeler, as the operator's command does. */
+async function deny({ folder }: LabelStation, did: string, at: Micros): Promise<void> {
+  const since = formatMicros(at);
+  await changeDenyFile(folder, (list) => list.with({ target: { kind: 'did', did }, reason: null, since, purge: null }));
 }
 
 /** Compares the store with the record, and returns the result of the proof. */
@@ -325,8 +333,8 @@ async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promis
 function isReadable(sim: Sim, did: string): boolean {
   const labeler = sim.labelers.of(did);
   const role = roleAt(labeler.profile.index, sim.labelers.list.length);
-  // A labeler whose document is removed is readable until then, and emits nothing afterwards.
-  if (role?.act === 'leaves') return true;
+  // A labeler that is removed or denied is readable until then, and emits nothing afterwards.
+  if (departs(role)) return true;
   return role?.act !== 'found' && stateOf(labeler, role, 'after two days') === 'established';
 }
 

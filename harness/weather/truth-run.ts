@@ -7,14 +7,14 @@ import { createSim, type Sim } from '../../sim/index.ts';
 import { sequence } from '../../sim/random.ts';
 import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import { type CollectionName, collectionNames } from '../../src/contract/vocabulary.ts';
-import { silentLog } from '../../src/ops/log.ts';
+import { type Log, silentLog } from '../../src/ops/log.ts';
 import { type HostPlace, noTelemetry } from '../../src/weather/stream/telemetry.ts';
 import { createWeather, type Weather } from '../../src/weather/weather.ts';
 import { parseEndpoint } from '../../src/weather/window/endpoint.ts';
 import { until } from '../process/until.ts';
 import { shuffledFaults } from './truth-faults.ts';
 import { type Muted, seriesDifferences } from './truth-oracle.ts';
-import { readArtifact, readStore } from './weather-kept.ts';
+import { readArtifact, readHours, readStore } from './weather-kept.ts';
 
 const startMs = Date.parse('2026-11-20T11:30:00Z');
 const minuteMs = 60_000;
@@ -80,6 +80,7 @@ class Run {
   #weather: Weather | null = null;
   #artifacts = 0;
   #isFilled = false;
+  #backfillsOver = 0;
   #failedAtMs: number | null = null;
   #failoverMs: number | null = null;
 
@@ -87,7 +88,14 @@ class Run {
     this.#seed = seed;
     this.#wire = wire;
     const clock = this.#clock.now;
-    const options = { historyHours: 24, clock, variedKeys: seed % 3 === 0, seqCursors: seed % 2 === 0 };
+    // The hosts wait for a slow consumer without a limit, because that limit would be one of real time.
+    const options = {
+      historyHours: 24,
+      clock,
+      patienceMs: null,
+      variedKeys: seed % 3 === 0,
+      seqCursors: seed % 2 === 0,
+    };
     // The hosts differ in their traffic as two public hosts did.
     this.#sims = [
       createSim({ ...options, seed, rate: 64 }),
@@ -120,7 +128,7 @@ class Run {
       userAgent: 'Almanac/test',
       clock: this.#clock.now,
       random: () => next() / 2 ** 32,
-      log: silentLog,
+      log: this.#log(),
       telemetry: {
         ...noTelemetry,
         hostLag: (host, _, newestMs) => {
@@ -132,7 +140,7 @@ class Run {
     await this.#weather.start();
     await until('both hosts are read', () => this.#sims.every((sim) => openConnections(sim) >= 1));
     await this.#minutes(1);
-    await until('both backfills are over', () => this.#sims.every((sim) => openConnections(sim) === 1), 120_000);
+    await until('both backfills are over', () => this.#backfillsOver === this.#sims.length, 120_000);
     this.#isFilled = true;
   }
 
@@ -201,6 +209,18 @@ class Run {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** Returns a log that counts the ends of backfills. Open connections do not show them, because a backfill may reconnect. */
+  #log(): Log {
+    const log: Log = {
+      ...silentLog,
+      info: (message) => {
+        if (message === 'the backfill is over') this.#backfillsOver += 1;
+      },
+      with: () => log,
+    };
+    return log;
+  }
+
   #mute(host: Host | undefined, nsid: string, collections: readonly CollectionName[], seconds: number): void {
     if (!host) return;
     const { fromSeq, toSeq } = host.sim.faults.mute({ collections: [nsid], seconds, replaced: true });
@@ -215,6 +235,7 @@ class Run {
       for (const sim of this.#sims) sim.pump();
       await this.#committed(sending);
       await this.#weather?.publish();
+      this.#judgeHours();
       this.#judge(readArtifact(this.#folder), this.#clock.now());
     }
   }
@@ -250,6 +271,18 @@ class Run {
       const sent = host.sim.truth.countsBetween(fromUs, toUs).metrics[name];
       const isNeverSent = host === second && blocks.includes(name);
       if (sent > 0 || isNeverSent) this.#problems.push(`${instant(now)}: ${name} is published as zero`);
+    }
+  }
+
+  /** Expects the hours of both series at the instant of the summary; the recogniser refuses a zero without observed time. */
+  #judgeHours(): void {
+    const { generated_at: at, series } = readHours(this.#folder);
+    const summary = readArtifact(this.#folder);
+    const published = series.filter((one) => one.published).map(({ endpoint }) => endpoint);
+    const names = series.map(({ endpoint }) => endpoint);
+    const isSame = at === summary.generated_at && published.join() === summary.source.endpoint;
+    if (!isSame || names.join() !== this.#hosts.map(({ name }) => name).join()) {
+      this.#problems.push(`the hours at ${at} are of ${names.join()}, and publish ${published.join()}`);
     }
   }
 

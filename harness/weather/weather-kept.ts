@@ -2,9 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Wire } from '../../sim/events/wire.ts';
 import type { Sim } from '../../sim/index.ts';
+import type { Certainty } from '../../sim/truth.ts';
+import { decodeHours } from '../../src/artifact/hours/read-hours.ts';
+import {
+  recogniseWeatherHours,
+  type WeatherHourSeries,
+  type WeatherHours,
+} from '../../src/artifact/hours/weather-hours.ts';
 import { checkWeatherSummary, type WeatherSummary } from '../../src/artifact/weather-summary.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
 import { metricNames } from '../../src/weather/classify/metric-names.ts';
-import { readSummary } from '../../src/weather/publish/read-summary.ts';
+import { createSeriesReader } from '../../src/weather/hosts/series-reader.ts';
+import { createHoursReader } from '../../src/weather/publish/hours.ts';
 import { union } from '../../src/weather/window/interval.ts';
 import type { WindowRow } from '../../src/weather/window/stored.ts';
 import { windowUs } from '../../src/weather/window/window.ts';
@@ -17,6 +26,14 @@ export function readArtifact(folder: string): WeatherSummary {
   );
   if (!checked.ok) throw new Error(`the artifact is malformed at ${checked.pointer}`);
   return checked.value;
+}
+
+/** Reads the hours file in a directory and checks that it is complete and matches its schema. */
+export function readHours(folder: string): WeatherHours {
+  const path = join(folder, 'artifacts', artifactNames.weatherHours);
+  const reading = decodeHours(readFileSync(path), recogniseWeatherHours);
+  if (reading.kind !== 'readable') throw new Error(`the hours file is ${reading.kind}: ${reading.why}`);
+  return reading.artifact;
 }
 
 /** Content of a stopped instrument's store. */
@@ -32,6 +49,8 @@ export interface Kept {
   readonly observed: readonly { from: number; to: number }[];
   /** Summary that was published after every observed minute belonged to a closed window. */
   readonly summary: WeatherSummary;
+  /** Hours that were published at the same time. */
+  readonly hours: WeatherHourSeries | undefined;
 }
 
 /** Reads the store of a stopped instrument. */
@@ -42,6 +61,11 @@ export function readStore(folder: string, endpoint: string): Kept {
     const everything = { from: 0, to: Number.MAX_SAFE_INTEGER };
     const observed = union(store.observed(series.id, everything));
     const toUs = series.live?.timeUs ?? 0;
+    const source = {
+      ...{ store, nowUs: toUs + 3 * windowUs, origin: 'simulated' as const },
+      endpoint: { name: endpoint, wire: wireOf({ endpoint }) },
+    };
+    const summary = createSeriesReader().read(source).summary;
     return {
       endpoint,
       toUs,
@@ -49,12 +73,8 @@ export function readStore(folder: string, endpoint: string): Kept {
       rows: store.windows(series.id, everything, metricNames),
       observed,
       observedSeconds: observed.reduce((sum, { from, to }) => sum + to - from, 0) / 1e6,
-      summary: readSummary({
-        store,
-        endpoint: { name: endpoint, wire: wireOf({ endpoint }) },
-        origin: 'simulated',
-        nowUs: toUs + 3 * windowUs,
-      }),
+      summary,
+      hours: createHoursReader().read({ ...source, endpoints: [source.endpoint], published: endpoint }).series[0],
     };
   } finally {
     store.close();
@@ -62,7 +82,7 @@ export function readStore(folder: string, endpoint: string): Kept {
 }
 
 /** Returns the minutes of a store, with every count by name and the number of events that were not counted. */
-export function minutesOf({ rows }: Kept) {
+export function minutesOf({ rows }: Pick<Kept, 'rows'>) {
   return rows
     .filter(({ events }) => events > 0)
     .map(({ startUs, events, counts }) => ({
@@ -77,15 +97,18 @@ export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
   return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }
 
+/** Part of a store that identifies the events that its host delivered. */
+type Observed = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs'>;
+
 /** Returns the number of re-sync rows that the host delivered within the observed spans. */
-export function deliveredResync(sim: Sim, kept: Kept): number {
-  return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept)).resync;
+export function deliveredResync(sim: Pick<Sim, 'truth'>, kept: Observed, certainty?: Certainty): number {
+  return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept), certainty).resync;
 }
 
 /** Returns the minutes that the host delivered, up to the last counted event. */
-export function deliveredMinutes(sim: Sim, kept: Kept) {
+export function deliveredMinutes(sim: Pick<Sim, 'truth'>, kept: Observed, certainty?: Certainty) {
   return sim.truth
-    .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept))
+    .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept), certainty)
     .filter(({ events }) => events > 0)
     .map(({ startUs, events, metrics }) => ({ startUs, events, metrics }));
 }

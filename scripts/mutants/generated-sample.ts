@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { outsideUnitTier } from '../tiers/tiers.ts';
-import { type GeneratedMutant, mutantsOf, sampleOf, testsBySource } from './generated.ts';
+import { longFiles, outsideUnitTier, pagesTier, proofTier } from '../tiers/tiers.ts';
+import { type GeneratedMutant, mutantsOf, sampleOf } from './generated.ts';
+import { distancesFrom, type ImportsOf, importReader, nearestTests } from './import-graph.ts';
 
 /** Rooms whose sources are mutated. */
 const rooms = [
@@ -18,25 +19,56 @@ const rooms = [
   'weather',
 ];
 
-/** Returns a sample of all mutants of the rooms, each with the unit tests that import its file. */
-export function drawnMutants(
-  root: string,
-  count: number,
-  seed: number,
-): { readonly mutant: GeneratedMutant; readonly tests: readonly string[] }[] {
-  const files = rooms.flatMap((room) =>
-    readdirSync(join(root, 'src', room), { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name))
-      .map((name) => join('src', room, name))
-      .sort(),
+/** Maximum number of test files that run for one mutant, in each stage. */
+const mostTests = 3;
+/** Modules that start the built program or a browser. A test that imports one is too slow to run for each mutant. */
+const startsPrograms: readonly string[] = ['harness/process/program.ts', 'harness/process/build.ts'];
+
+/** A generated mutant with its tests: the unit tests first, then tests of its room in the system tier that start no program. */
+export interface DrawnMutant {
+  readonly mutant: GeneratedMutant;
+  /** The tests of a stage run only if those of the stage before pass. */
+  readonly stages: readonly (readonly string[])[];
+}
+
+/** Returns a sample of all mutants of the rooms, each with the tests that are nearest to its file in the import graph. */
+export function drawnMutants(root: string, count: number, seed: number): DrawnMutant[] {
+  const files = rooms.flatMap((room) => filesIn(root, join('src', room)));
+  const importsOf = importReader(root);
+  const unit = files.filter((file) => isTest(file) && !outsideUnitTier.includes(file));
+  const unitTestsOf = nearestTests(unit, importsOf, mostTests);
+  const systemTestsOf = new Map(
+    rooms.map((room) => {
+      const tests = filesIn(root, join('test', room)).filter((file) => isTest(file) && isQuick(file, importsOf));
+      return [room, nearestTests([...tests, ...outsideUnitTier], importsOf, mostTests)];
+    }),
   );
-  const isTest = (file: string): boolean => /\.test\.tsx?$/.test(file);
-  const tests = testsBySource(
-    root,
-    files.filter((file) => isTest(file) && !outsideUnitTier.includes(file)),
-  );
+  const conformance = filesIn(root, 'test/store/conformance').filter((file) => isQuick(file, importsOf));
+  const stagesOf = (file: string): (readonly string[])[] => {
+    const room = file.split('/')[1] ?? '';
+    const nearest = systemTestsOf.get(room)?.(file) ?? [];
+    return [unitTestsOf(file), room === 'store' ? conformance : [], nearest].filter((tests) => tests.length > 0);
+  };
   const mutants = files
     .filter((file) => !isTest(file))
     .flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')));
-  return sampleOf(mutants, count, seed).map((mutant) => ({ mutant, tests: tests.get(mutant.file) ?? [] }));
+  return sampleOf(mutants, count, seed).map((mutant) => ({ mutant, stages: stagesOf(mutant.file) }));
+}
+
+function filesIn(root: string, folder: string): string[] {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+function isTest(file: string): boolean {
+  return /\.test\.tsx?$/.test(file);
+}
+
+function isQuick(test: string, importsOf: ImportsOf): boolean {
+  if ([...pagesTier, ...proofTier, ...longFiles].includes(test)) return false;
+  const reached = distancesFrom(test, importsOf);
+  return startsPrograms.every((file) => !reached.has(file));
 }

@@ -1,5 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
 import ts from 'typescript';
 
 /** A small syntactic change of one place in one file. */
@@ -84,22 +82,6 @@ export function sampleOf<T>(items: readonly T[], count: number, seed: number): T
     if (a !== undefined && b !== undefined) [drawn[i], drawn[other]] = [b, a];
   }
   return drawn.slice(0, count);
-}
-
-/** Returns the test files of each source: those that import the source, and the one with the same name. */
-export function testsBySource(root: string, tests: readonly string[]): Map<string, string[]> {
-  const found = new Map<string, string[]>();
-  for (const test of tests) {
-    const text = readFileSync(join(root, test), 'utf8');
-    const sources = [...text.matchAll(/from '(\.[^']+)'/g)].map(([, path = '']) =>
-      relative(root, resolve(join(root, dirname(test)), path)),
-    );
-    const own = test.replace(/\.test\.(tsx?)$/, '.$1');
-    for (const source of new Set([own, ...sources])) {
-      if (existsSync(join(root, source))) found.set(source, [...(found.get(source) ?? []), test]);
-    }
-  }
-  return found;
 }
 
 /** Returns the 95 % confidence interval of a share in a sample (Wilson). */

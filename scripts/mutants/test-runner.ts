@@ -24,6 +24,8 @@ export default { test: { projects: tierProjects({ builds: false, isolates: true 
 const vitest = await createVitest('test', {
   watch: false,
   maxWorkers: 1,
+  // One failing test shows that the change was noticed.
+  bail: 1,
   reporters: [{}],
   config: configName,
 });

@@ -14,10 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changelogSection } from './changelog.ts';
 import { writeClientPackage } from './client-package.ts';
+import { licencesFile, namesInLicences } from './licences.mjs';
 import { type Sbom, shippedSbom } from './sbom.ts';
 
-/** Development packages whose files the build copies into `assets/`. */
-const copiedPackages = ['swagger-ui-dist'];
+/** Development packages whose files the build copies into `assets/`; there is none now. */
+const copiedPackages: readonly string[] = [];
 
 /** Options of a release. */
 export interface ReleaseOptions {
@@ -103,7 +104,8 @@ function wheel(root: string, work: string, out: string): void {
 function sbom(root: string, name: string): Sbom {
   const options = ['--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only', '--silent'];
   const text = execFileSync('npm', ['sbom', ...options], { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
-  return shippedSbom(JSON.parse(text) as Sbom, name, copiedPackages);
+  const bundled = namesInLicences(readFileSync(join(root, 'dist', licencesFile), 'utf8'));
+  return shippedSbom(JSON.parse(text) as Sbom, name, [...copiedPackages, ...bundled]);
 }
 
 /** Writes `SHA256SUMS` in the format of `sha256sum`; returns the names of the files in it. */

@@ -13,7 +13,7 @@ interface SbomComponent {
 
 /**
  * Returns the part of a CycloneDX document that is shipped: components that are not only for development, and the
- * development packages whose files the build copies into the package. `npm` names the document after its directory,
+ * development packages whose code or files the build copies into the package. `npm` names the document after its directory,
  * which the name of the package replaces.
  */
 export function shippedSbom(all: Sbom, name: string, copied: readonly string[]): Sbom {

@@ -19,6 +19,7 @@ export const pagesTier: readonly string[] = [
   'test/client/browser.test.ts',
   'test/docs/page.test.ts',
   'test/docs/policy.test.ts',
+  'test/facts/embeds-page.test.ts',
   'test/facts/labelers-page.test.ts',
   'test/facts/observatory-page.test.ts',
 ];
@@ -29,13 +30,16 @@ export const pagesTier: readonly string[] = [
  */
 export const proofTier: readonly string[] = [
   'test/account/fuzz.test.ts',
+  'test/account/languages.test.ts',
   'test/account/model.test.ts',
   'test/account/observed.test.ts',
   'test/account/siege-proxies.test.ts',
   'test/account/siege.test.ts',
+  'test/archive/kill.test.ts',
   'test/facts/model.test.ts',
   'test/facts/mutation.test.ts',
   'test/input/fuzz.test.ts',
+  'test/labels/hand-over.test.ts',
   'test/labels/kill.test.ts',
   'test/labels/seeds.test.ts',
   'test/labels/siege.test.ts',
@@ -46,6 +50,7 @@ export const proofTier: readonly string[] = [
   'test/store/damage-cases.test.ts',
   'test/store/full-disk.test.ts',
   'test/store/kill.test.ts',
+  'test/store/postgres/kill.test.ts',
   'test/store/purge-kill.test.ts',
   'test/store/system-call-faults.test.ts',
   'test/weather/faults.test.ts',
@@ -58,9 +63,11 @@ export const proofTier: readonly string[] = [
  * Test files that take longer than 20 seconds, the longest first, because a long file that starts last would run alone.
  */
 export const longFiles: readonly string[] = [
+  'test/labels/hand-over.test.ts',
   'test/account/observed.test.ts',
   'test/facts/observatory-page.test.ts',
   'test/account/page.test.ts',
+  'test/account/languages.test.ts',
   'test/labels/siege.test.ts',
   'test/main/labeler-states.test.ts',
   'test/store/system-call-faults.test.ts',

@@ -15,8 +15,6 @@ const writeBytes = 512 * 1024;
 const writeParts = 64;
 /** Maximum time in milliseconds for which a disconnected consumer may keep its side open. */
 const goodbyeMs = 5_000;
-/** Timeout of a host of the method for a write and for a pong, in milliseconds. */
-export const patienceMs = 5_000;
 /** Minimum age of history that may be compacted, in microseconds. */
 const compactedUs = 4 * 3_600_000_000;
 
@@ -41,6 +39,8 @@ export interface ConnectionOptions {
   readonly greeting: string | null;
   /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
   readonly compactedShare: number;
+  /** Timeout of a host of the method for a write and for a pong, in milliseconds, or null for no timeout. */
+  readonly patienceMs: number | null;
   /** Returns the replacement for regular frames, or null while the host is honest. */
   readonly lie: () => Lie | null;
 }
@@ -121,7 +121,7 @@ export class Connection {
 
   /** Sends a ping. The socket of a consumer that does not respond in time ends without a close frame. */
   askForPong(): void {
-    const deadline = setTimeout(() => this.#options.socket.destroy(), patienceMs);
+    const deadline = this.#deadline();
     const over = (): void => clearTimeout(deadline);
     this.webSocket.once('pong', over);
     this.#options.socket.once('close', over);
@@ -305,12 +305,14 @@ export class Connection {
 
   #write(parts: readonly Buffer[], sent: readonly Range[], frames: number): void {
     const { socket, delivery } = this.#options;
-    const deadline = this.isMethod ? setTimeout(() => socket.destroy(), patienceMs) : undefined;
+    const deadline = this.isMethod ? this.#deadline() : undefined;
     const done = (error?: Error | null): void => {
       clearTimeout(deadline);
       this.#writing = false;
-      // Record the events of a successful write only, because the consumer receives nothing after an error.
-      if (error) return;
+      if (error) {
+        delivery.fail(sent);
+        return;
+      }
       delivery.add(sent, frames);
       // Defer the next write, so that a fast consumer does not block all other work of this process.
       setImmediate(() => this.pump());
@@ -325,6 +327,12 @@ export class Connection {
     for (const part of parts.slice(0, -1)) socket.write(part);
     socket.write(last, done);
     socket.uncork();
+  }
+
+  /** Ends the socket without a close frame unless the returned timer is cleared in time. */
+  #deadline(): NodeJS.Timeout | undefined {
+    const { socket, patienceMs } = this.#options;
+    return patienceMs === null ? undefined : setTimeout(() => socket.destroy(), patienceMs);
   }
 
   /** Returns the number of frames that may be sent now. */

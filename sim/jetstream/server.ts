@@ -32,6 +32,8 @@ export interface JetstreamOptions {
   readonly hasMethod: boolean;
   /** Share of the creates and updates that a replay of old history omits; 0 to 1. */
   readonly compactedShare: number;
+  /** Timeout of the method for a write and for a pong, in milliseconds, or null for no timeout. */
+  readonly patienceMs: number | null;
   readonly truth: Truth;
   readonly nowUs: () => number;
 }
@@ -158,7 +160,7 @@ export class JetstreamServer {
   }
 
   #accept(webSocket: WebSocket, socket: Duplex, subscription: Subscription, { from, greeting }: Start): void {
-    const { source, truth, nowUs, zstdDictionary, compactedShare } = this.#options;
+    const { source, truth, nowUs, zstdDictionary, compactedShare, patienceMs } = this.#options;
     this.#opened += 1;
     const id = this.#opened;
     const { wire, kinds, wantedCollections } = subscription;
@@ -177,6 +179,7 @@ export class JetstreamServer {
       compactedShare,
       cutover: this.#faults?.cutover(id) ?? null,
       zstdDictionary,
+      patienceMs,
       lie: () => this.#faults?.lie() ?? null,
     });
     truth.opened(delivery);

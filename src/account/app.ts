@@ -82,17 +82,17 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
   ]);
 
   async function replyTo(
-    { method, target, acceptEncoding, client = 'unknown', reserve = () => true }: ReadRequest,
+    asked: ReadRequest,
     now: number,
     gone: AbortSignal,
   ): Promise<{ route: string; reply: AccountReply }> {
+    const { method, target } = asked;
     if (method === 'OPTIONS') return { route: 'other', reply: options204 };
     if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
     const path = below(basePath, pathOf(target));
     const route = path === null ? undefined : routes.get(path);
     if (path === null || !route) return { route: 'other', reply: notFound };
-    const request: AccountRequest = { search: searchOf(target), acceptEncoding, now, client, gone, reserve };
-    return { route: path, reply: await safely(route, request, (error) => alarm(path, error)) };
+    return { route: path, reply: await safely(route, routedRequest(asked, now, gone), (error) => alarm(path, error)) };
   }
 
   return {
@@ -118,6 +118,15 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
         },
       }),
   };
+}
+
+/** Converts a request to the form that routes receive. */
+function routedRequest(
+  { target, acceptEncoding, acceptLanguage, client = 'unknown', reserve = () => true }: ReadRequest,
+  now: number,
+  gone: AbortSignal,
+): AccountRequest {
+  return { search: searchOf(target), acceptEncoding, acceptLanguage, now, client, gone, reserve };
 }
 
 /** Returns the OpenAPI document of this surface, or an error response if its file is missing. */
@@ -186,10 +195,14 @@ function costBytes({ headers, body }: Reply): number {
   return (body?.length ?? 0) * (isDrawn ? drawnWeight : 1);
 }
 
+/** Refusal of a request whose data could not be read. */
+export interface ReadRefusal {
+  readonly code: Extract<AccountErrorCode, 'client_budget' | 'store_busy' | 'snapshot_expired' | 'export_too_large'>;
+  readonly retryAfterSeconds?: number;
+}
+
 /** Maps an error from a read to an error response. Returns null if the error is a bug in this program. */
-export function refusalOf(
-  error: unknown,
-): { readonly code: AccountErrorCode; readonly retryAfterSeconds?: number } | null {
+export function refusalOf(error: unknown): ReadRefusal | null {
   if (error instanceof BudgetSpent) return { code: 'client_budget', retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
   if (!(error instanceof StoreError)) return null;
@@ -200,6 +213,7 @@ export function refusalOf(
     case 'budget_exceeded':
       return { code: 'export_too_large' };
     case 'busy':
+    case 'unreachable':
     case 'closed':
     case 'not_a_store':
     // No data of a damaged day is returned; the operator must restore the day.

@@ -9,6 +9,7 @@ export interface AccountRequest {
   /** The query string, without its question mark. */
   readonly search: string;
   readonly acceptEncoding: string | undefined;
+  readonly acceptLanguage?: string | undefined;
   /** Time of the request, in milliseconds since 1970. */
   readonly now: number;
   /** Address of the client. */

@@ -1,13 +1,16 @@
 import { OperatorError, systemCode, systemWords } from '../ops/errors.ts';
 import type { Log } from '../ops/log.ts';
+import { Memo } from './compute/memo.ts';
 import { dayOf, hourMs, hourOf } from './days/calendar.ts';
 import { archivedFacts, type FactName, factNames, lineFileOf } from './days/facts.ts';
 import { type FailureReason, formatFailure, formatResponse, type ServedResponse } from './days/line.ts';
 import { pathOf } from './days/paths.ts';
 import type { FetchedFact } from './fetch-fact.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
+import type { HoursReadings } from './keep-hours.ts';
 import { settleDays } from './settle.ts';
 import type { DayLog } from './signing/day-log.ts';
+import type { ArchiveTelemetry } from './telemetry.ts';
 
 /** Time until a failed request or write is repeated, in milliseconds. */
 const retryMs = 60_000;
@@ -25,11 +28,16 @@ export interface ArchiverOptions {
   readonly fetchFact: (path: string) => Promise<FetchedFact>;
   /** Returns the description of an identity in a body, without its content; null if it contains none. */
   readonly findIdentity: (body: Uint8Array) => string | null;
+  /** The same for the values of a file of the archive, by its name. */
+  readonly findIdentityIn: (name: string, value: object) => string | null;
+  /** Returns the hours files of the instruments; null if they are not archived. */
+  readonly readHours: () => HoursReadings | null;
   /** Returns milliseconds since 1970. */
   readonly clock: () => number;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
+  readonly telemetry: ArchiveTelemetry;
 }
 
 /** Archives the published bodies once an hour. */
@@ -57,6 +65,7 @@ class HourlyArchiver implements Archiver {
   readonly #archived = new Map<FactName, string>();
   /** Last failure of each fact in the current hour. */
   readonly #failures = new Map<FactName, Failure>();
+  readonly #memo = new Memo();
   #settledHour = '';
   #isWritable = true;
   /** Last hour in which the clock of the service confirmed this one; no day is closed in another hour. */
@@ -86,6 +95,7 @@ class HourlyArchiver implements Archiver {
     }
     if (hasNews && !this.#settle()) return retryMs;
     this.#settledHour = hour;
+    if (isComplete) this.#options.telemetry.complete();
     return this.#delay(isComplete);
   }
 
@@ -106,7 +116,7 @@ class HourlyArchiver implements Archiver {
   }
 
   async #archive(name: FactName): Promise<boolean> {
-    const { clock, fetchFact, log } = this.#options;
+    const { clock, fetchFact, log, telemetry } = this.#options;
     const path = archivedFacts[name];
     const at = clock();
     const fetched = await fetchFact(path);
@@ -115,6 +125,8 @@ class HourlyArchiver implements Archiver {
     const identity = this.#options.findIdentity(fetched.served.body);
     if (identity !== null) {
       log.error('a published body contains an identity and is not archived', { path, why: identity });
+      telemetry.withheld(lineFileOf(name));
+      telemetry.line(name, 'withheld');
       return this.#append(name, at, formatFailure(path, at, 'withheld'));
     }
     return this.#keep(name, at, fetched.served);
@@ -133,12 +145,16 @@ class HourlyArchiver implements Archiver {
 
   #keep(name: FactName, at: number, served: ServedResponse): boolean {
     const line = formatResponse(archivedFacts[name], at, served);
-    return line === null ? this.#fail(name, at, 'unusable') : this.#append(name, at, line);
+    if (line === null) return this.#fail(name, at, 'unusable');
+    const isArchived = this.#append(name, at, line);
+    if (isArchived) this.#options.telemetry.line(name, 'archived');
+    return isArchived;
   }
 
   #fail(name: FactName, at: number, reason: FailureReason): false {
     if (!this.#failures.has(name)) this.#options.log.warn('a fact cannot be archived yet', { fact: name, reason });
     this.#failures.set(name, { at, reason });
+    this.#options.telemetry.line(name, reason);
     return false;
   }
 
@@ -151,27 +167,44 @@ class HourlyArchiver implements Archiver {
   }
 
   #settle(): boolean {
-    const { files, dayLog, key, clock, log } = this.#options;
-    const onDamage = (path: string): void =>
-      log.error('a file of the archive is damaged; its day stays open', { path });
+    const { files, dayLog, key, findIdentityIn, readHours, clock, log, telemetry } = this.#options;
+    const damaged = new Set<string>();
+    const onDamage = (path: string): void => {
+      log.error('a file of the archive is damaged and not used', { path });
+      damaged.add(path);
+    };
+    const onIdentity = (path: string, why: string): void => {
+      log.error('a file of the archive contains an identity and is not written', { path, why });
+      telemetry.withheld(path);
+    };
+    const onFuture = (name: string): void =>
+      log.warn('an hours file is dated in the future and not archived: compare the clocks', { name });
     const now = clock();
     const mayClose = this.#confirmedHour === hourOf(now);
-    return this.#write(() => settleDays({ files, log: dayLog, key, onDamage }, now, mayClose));
+    const upkeep = {
+      ...{ files, log: dayLog, key, memo: this.#memo, hours: readHours() },
+      ...{ findIdentityIn, onDamage, onIdentity, onFuture },
+    };
+    const isSettled = this.#write(() => telemetry.days(settleDays(upkeep, now, mayClose)));
+    telemetry.damaged(damaged.size);
+    return isSettled;
   }
 
   /** Runs a step that writes. Returns false, and logs the first of several failures, if the system refuses it. */
   #write(step: () => void): boolean {
-    const { log } = this.#options;
+    const { log, telemetry } = this.#options;
     try {
       step();
     } catch (error) {
       if (systemCode(error) === null || error instanceof OperatorError) throw error;
       if (this.#isWritable) log.error('the archive cannot be written; trying again', { why: systemWords(error) });
       this.#isWritable = false;
+      telemetry.writable(false);
       return false;
     }
     if (!this.#isWritable) log.info('the archive can be written again');
     this.#isWritable = true;
+    telemetry.writable(true);
     return true;
   }
 

@@ -1,75 +1,53 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { diskFull, type MemoryArchive, memoryArchive, type WriteFault } from '../../harness/archive/memory-files.ts';
+import { expect, it } from 'vitest';
+import { crashes } from '../../harness/archive/interrupted.ts';
+import { diskFull, memoryArchive } from '../../harness/archive/memory-files.ts';
 import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
+import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
+import { hourMs, startOf } from './days/calendar.ts';
+import { formatIssues, issuesFile } from './days/known-issues.ts';
 
-/** Hours around the closing of a day; the write operations of these hours are interrupted one at a time. */
-const [quietHours, hours] = [71, 3];
-const faults = ['nothing', 'torn', 'complete'] as const;
-let quiet: MemoryArchive = memoryArchive();
+// `test/archive/kill.test.ts` interrupts every operation.
+it.each(['nothing', 'torn', 'complete', 'full'] as const)(
+  'an archiver that is interrupted once, at every ninth write operation in turn, loses no file and no line and keeps its log consistent (%s)',
+  async (effect) => {
+    const found = await crashes(effect, 9);
+    expect(found.operations).toBeGreaterThan(20);
+    expect(found.failures).toEqual([]);
+  },
+  60_000,
+);
 
-beforeAll(async () => {
-  const archive = simulateArchive({ memory: quiet });
-  await archive.run(quietHours);
-  quiet = archive.copy();
-});
-
-/** Returns the archive of the same hours without an interruption. */
-async function undisturbed() {
-  const archive = simulateArchive({ memory: quiet.copy() });
-  await archive.run(hours, quietHours);
-  return { archive, operations: archive.writes() };
-}
-
-/** Runs the hours with one interrupted operation. */
-async function interrupted(operation: number, fault: WriteFault) {
-  const archive = simulateArchive({ memory: quiet.copy() });
-  archive.failAt(operation, fault);
-  for (let hour = quietHours; hour < quietHours + hours; hour++) {
-    try {
-      await archive.run(1, hour);
-    } catch (error) {
-      if (error !== fault.error) throw error;
-      archive.restart();
-    }
-    // The next call within the hour, by a new process after a kill.
-    await archive.run(1, hour);
-  }
-  return archive;
-}
-
-/** Returns the archived lines, which must not depend on interruptions, by file. */
-function linesOf(content: ReadonlyMap<string, Buffer>): Record<string, string> {
-  const files = [...content].filter(([path]) => path.endsWith('.jsonl'));
-  return Object.fromEntries(files.map(([path, bytes]) => [path, bytes.toString('utf8')]));
-}
-
-describe('an archiver that is interrupted once, at every write operation in turn,', () => {
-  it.each(faults)(
-    'loses no line, repeats none and keeps its log consistent when a kill writes %s',
-    async (effect) => {
-      const { archive, operations } = await undisturbed();
-      const expected = linesOf(archive.content);
-      expect(operations).toBeGreaterThan(20);
-      for (let operation = 1; operation <= operations; operation++) {
-        const found = await interrupted(operation, { effect, error: new Error('killed') });
-        expect(linesOf(found.content), `operation ${operation}`).toEqual(expected);
-        expect(await found.verify(), `operation ${operation}`).toMatchObject({ findings: [], closedDays: 1 });
-      }
-    },
-    300_000,
-  );
-
-  it('continues after a full disk, logs it once, and archives the hour as soon as there is space', async () => {
-    const { archive, operations } = await undisturbed();
-    const expected = linesOf(archive.content);
-    for (let operation = 1; operation <= operations; operation++) {
-      const found = await interrupted(operation, { effect: 'nothing', error: diskFull() });
-      expect(linesOf(found.content), `operation ${operation}`).toEqual(expected);
-      expect(await found.verify(), `operation ${operation}`).toMatchObject({ findings: [], closedDays: 1 });
-      expect(found.messages.map(({ message }) => message)).toEqual([
-        'the archive cannot be written; trying again',
-        'the archive can be written again',
-      ]);
-    }
+it('a closed day whose entry does not fit on the disk stays as it was closed, though an issue and a gap become known', async () => {
+  const [day, memory] = ['2026-11-20', memoryArchive()];
+  let isFull = false;
+  const replace = (path: string, bytes: Uint8Array): void => {
+    if (isFull && path.startsWith('log/')) throw diskFull();
+    memory.files.replace(path, bytes);
+  };
+  const start = startOf(day);
+  const late = { start: start + 5 * hourMs, end: start + 6 * hourMs, knownAt: start + 73 * hourMs };
+  const archive = simulateArchive({
+    memory: { ...memory, files: { ...memory.files, replace } },
+    hours: (now) => simulatedHours(now, { weather: [late], labels: [late] }),
   });
+  await archive.run(72);
+  isFull = true;
+  await archive.run(1, 72);
+  const files = () => [...archive.content].filter(([path]) => path.startsWith(`days/${day}/`));
+  const closed = files();
+  isFull = false;
+  archive.restart();
+  const [from, to] = [`${day}T10:00:00Z`, `${day}T11:00:00Z`];
+  const issue = {
+    id: 'late',
+    reported_at: to,
+    source: 'labels',
+    start: from,
+    end: to,
+    summary: 'A late issue.',
+  } as const;
+  archive.content.set(issuesFile, formatIssues([issue]));
+  await archive.run(1, 73);
+  expect(files()).toEqual(closed);
+  expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
 });

@@ -1,13 +1,23 @@
-import { createHash } from 'node:crypto';
-import { addDays, closesAt, dayMs, dayOf, hourMs, startOf } from './days/calendar.ts';
+import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
+import type { Memo } from './compute/memo.ts';
+import { addDays, closesAt, dayMs, dayOf, hourMs, hourOf, startOf } from './days/calendar.ts';
 import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay } from './days/day.ts';
-import { factNames, lineFileOf } from './days/facts.ts';
-import { type DayLines, gapManifest, gapsFile } from './days/gaps.ts';
+import { sha256Of } from './days/digest.ts';
+import { factNames } from './days/facts.ts';
 import { formatIndex, indexFile, type ListedDay } from './days/index-file.ts';
-import { isHeld, parseLines } from './days/lines.ts';
+import { isHeld } from './days/lines.ts';
 import { pathOf } from './days/paths.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
+import { type HoursReadings, keepHours } from './keep-hours.ts';
+import { keepIssues } from './keep-issues.ts';
 import type { DayLog } from './signing/day-log.ts';
+import { dictionaryFile, formatDictionary } from './tables/dictionary.ts';
+
+const newline = 0x0a;
+/** Maximum number of days that one call closes: a wrong clock closes few days before an operator sees the alarm. */
+const maxClosedAtOnce = 3;
+/** Hours with responses that follow a day before it is closed: a clock that is ahead for less closes no later day. */
+const confirmingHours = 24;
 
 /** Dependencies of the upkeep of an archive's days. */
 export interface Upkeep {
@@ -15,77 +25,133 @@ export interface Upkeep {
   readonly log: DayLog;
   /** Text form of the key that signs the log. */
   readonly key: string;
-  /** Called with the name of a file whose lines are damaged; its day stays open. */
+  /** Results of earlier calls. */
+  readonly memo: Memo;
+  /** The hours files of the instruments; null if they are not archived. */
+  readonly hours: HoursReadings | null;
+  /** Returns the description of an identity in the values of a file, without its content; null if it contains none. */
+  readonly findIdentityIn: (name: string, value: object) => string | null;
+  /** Called with the path of a file that is damaged; its day stays open. */
   readonly onDamage: (path: string) => void;
+  /** Called with the path of a file that contains an identity and is not written. */
+  readonly onIdentity: (path: string, why: string) => void;
+  /** Called with the name of an hours file that is dated in the future and not used. */
+  readonly onFuture: (name: string) => void;
 }
 
 /**
  * Brings the records of all open days up to date, closes those that are due in their order, and writes the index. Every
  * step may be repeated after a crash at any point. `now` is in milliseconds since 1970. Without `mayClose` no day is closed.
+ * Returns the numbers of days.
  */
-export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): void {
+export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { open: number; closed: number } {
   const { files, log, key } = upkeep;
   log.complete();
-  const first = log.leaves().at(-1)?.day;
-  let day = first === undefined ? files.days()[0] : addDays(first, 1);
-  if (day === undefined) return;
+  logClosed(files, log);
+  let day = nextDay(files, log);
+  if (day === undefined) return { open: 0, closed: 0 };
+  const last = dayOf(now);
+  upkeep.memo.forgetBefore(day);
+  keepIssues(upkeep, day, last);
+  const labelFacts = labelFactsAt(upkeep, now);
+  const held = labelFacts === 'held';
+  if (upkeep.hours) keepHours(upkeep, upkeep.hours, { first: day, last, now, labelFacts });
   const lines = new DayReader(upkeep);
-  const held = isHeldAt(lines, now);
   const open: ListedDay[] = [];
-  for (; day <= dayOf(now); day = addDays(day, 1)) {
+  const confirmed = confirmedBefore(lines, day, last);
+  const size = log.leaves().length;
+  for (; day <= last; day = addDays(day, 1)) {
     const isDue = mayClose && now >= closesAt(day) && open.length === 0;
-    const record = recordOf(upkeep, lines, { day, now, closes: isDue && !held, held: isDue && held });
+    const closes =
+      isDue && labelFacts === 'published' && day < confirmed && log.leaves().length < size + maxClosedAtOnce;
+    const record = recordOf(upkeep, lines, { day, now, closes, held: isDue && held });
     if (record.state === 'closed') log.append({ day, sha256: record.sha256 });
     else open.push(record);
   }
   const closed = log.leaves().map((leaf): ListedDay => ({ ...leaf, state: 'closed' }));
+  const dictionary = formatDictionary();
+  if (files.read(dictionaryFile)?.equals(dictionary) !== true) files.replace(dictionaryFile, dictionary);
   const index = formatIndex({ key, days: [...closed, ...open] });
   if (files.read(indexFile)?.equals(index) !== true) files.replace(indexFile, index);
+  return { open: open.length, closed: closed.length };
+}
+
+/** Returns the first day that the log does not contain; undefined if there is none. */
+function nextDay(files: ArchiveFiles, log: DayLog): string | undefined {
+  const last = log.leaves().at(-1)?.day;
+  return last === undefined ? files.days()[0] : addDays(last, 1);
+}
+
+/** Logs the days that a process closed before it was killed, or before the disk was full, and changes none of their files. */
+function logClosed(files: ArchiveFiles, log: DayLog): void {
+  for (let day = nextDay(files, log); day !== undefined; day = addDays(day, 1)) {
+    const bytes = files.read(pathOf(day, dayFile));
+    if (!bytes || parseDay(bytes)?.state !== 'closed') return;
+    log.append({ day, sha256: sha256Of(bytes) });
+  }
+}
+
+/**
+ * Returns the state of the label facts in the current hour. The overview of the hour may be older than the hold, and the
+ * refusal of an unavailable source hides a hold: the hours file states it too.
+ */
+function labelFactsAt(upkeep: Upkeep, now: number): 'published' | 'held' | 'unknown' {
+  const labels = upkeep.hours?.labels;
+  if (labels?.kind === 'readable' && labels.artifact.hold === true) return 'held';
+  const lines = new DayReader(upkeep);
+  if (isHeldAt(lines, now)) return 'held';
+  return hasOverview(lines, now) ? 'published' : 'unknown';
+}
+
+/** Returns the first day that is not followed by enough hours with responses. */
+function confirmedBefore(lines: DayReader, first: string, last: string): string {
+  let [day, hours] = [last, 0];
+  for (; day > first && hours < confirmingHours; day = addDays(day, -1)) {
+    const own = lines.read(day)?.lines;
+    const responses = factNames.flatMap((fact) => (own ? own[fact] : []).filter(({ kind }) => kind === 'response'));
+    hours += new Set(responses.map(({ hour }) => hour)).size;
+  }
+  return hours < confirmingHours ? first : addDays(day, 1);
 }
 
 /** Returns true if the operator holds the label facts, according to the last response of today or yesterday. */
 function isHeldAt(lines: DayReader, now: number): boolean {
-  return isHeld([dayOf(now - dayMs), dayOf(now)].flatMap((day) => lines.read(day)?.['labels-overview'] ?? []));
+  return isHeld([dayOf(now - dayMs), dayOf(now)].flatMap((day) => lines.read(day)?.lines['labels-overview'] ?? []));
 }
 
-/** Reads the lines of days, each at most once. */
+/** Returns true if the label overview of the current hour was published. */
+function hasOverview(lines: DayReader, now: number): boolean {
+  const last = lines.read(dayOf(now))?.lines['labels-overview'].at(-1);
+  return last?.kind === 'response' && last.status === 200 && last.hour === hourOf(now);
+}
+
+/** Reads the inputs of days, each at most once. */
 class DayReader {
   readonly #upkeep: Upkeep;
-  readonly #known = new Map<string, DayLines | null>();
+  readonly #known = new Map<string, DayInputs | null>();
 
   constructor(upkeep: Upkeep) {
     this.#upkeep = upkeep;
   }
 
-  /** Returns the lines of a day; null if a file is damaged. */
-  read(day: string): DayLines | null {
+  /** Returns the inputs of a day; null if a file is damaged. */
+  read(day: string): DayInputs | null {
     const known = this.#known.get(day);
     if (known !== undefined) return known;
-    const read = this.#read(day);
-    this.#known.set(day, read);
-    return read;
-  }
-
-  #read(day: string): DayLines | null {
-    const { files, onDamage } = this.#upkeep;
-    const parsed = factNames.map((name) => {
-      const path = pathOf(day, lineFileOf(name));
-      const lines = parseLines(wholeText(files, path), name, day);
-      if (!lines) onDamage(path);
-      return lines;
-    });
-    const [instruments, labels, conditions, metrics] = parsed;
-    if (!instruments || !labels || !conditions || !metrics) return null;
-    return { instruments, 'labels-overview': labels, 'weather-conditions': conditions, 'weather-metrics': metrics };
+    const { files, memo, onDamage } = this.#upkeep;
+    const { inputs, damaged } = parseInputs(day, (name) => wholeFile(files, pathOf(day, name)), memo);
+    for (const name of damaged) onDamage(pathOf(day, name));
+    this.#known.set(day, inputs);
+    return inputs;
   }
 }
 
-/** Returns the text of a file of lines. A killed process may have left part of a line, which is removed. */
-function wholeText(files: ArchiveFiles, path: string): string {
-  const text = files.read(path)?.toString('utf8') ?? '';
-  if (text === '' || text.endsWith('\n')) return text;
+/** Returns the bytes of a file. A killed process may have left part of a line, which is removed. */
+function wholeFile(files: ArchiveFiles, path: string): Buffer | null {
+  const bytes = files.read(path);
+  if (!bytes || !path.endsWith('.jsonl') || bytes.length === 0 || bytes.at(-1) === newline) return bytes;
   files.repair(path);
-  return text.slice(0, text.lastIndexOf('\n') + 1);
+  return bytes.subarray(0, bytes.lastIndexOf(newline) + 1);
 }
 
 interface Revision {
@@ -100,40 +166,49 @@ function recordOf(upkeep: Upkeep, lines: DayReader, { day, now, closes, held }: 
   const { files } = upkeep;
   const bytes = files.read(pathOf(day, dayFile));
   const last = bytes && parseDay(bytes);
-  // A process that was killed between the record and the log has closed the day already.
-  if (bytes && last?.state === 'closed') return { day, state: 'closed', sha256: sha256Of(bytes) };
   const days = [0, 1, 2].map((count) => lines.read(addDays(day, count)));
   const intact = days.filter((one) => one !== null);
   const isClosed = closes && intact.length === days.length;
   const until = Math.min(Math.floor(now / hourMs) * hourMs, startOf(day) + dayMs);
-  const gaps = intact.length === days.length ? gapManifest({ day, days: intact, until }) : null;
-  const listed = listFiles(upkeep, day, gaps);
+  const all = intact.length === days.length ? computeFiles(day, intact, until, upkeep.memo) : [];
+  const withheld = all.filter((one) => hasIdentity(upkeep, day, one)).map(({ name }) => name);
+  const computed = all.filter(({ name }) => !withheld.includes(name));
+  const listed = listFiles(upkeep, day, computed);
   const reason = isClosed ? null : held ? 'held' : 'recent';
   const state = isClosed ? 'closed' : 'open';
-  if (bytes && last && last.state === state && last.reason === reason && isSame(last.files, listed)) {
+  if (bytes && last && last.state === state && last.reason === reason && isSame(last, listed, withheld)) {
     return { day, state, sha256: sha256Of(bytes) };
   }
   const previous = bytes ? sha256Of(bytes) : null;
-  const record: DayRecord = { day, state, reason, revision: (last?.revision ?? 0) + 1, previous, files: listed };
+  const revision = (last?.revision ?? 0) + 1;
+  const record: DayRecord = { day, state, reason, revision, previous, files: listed, withheld };
   const formatted = formatDay(record);
-  if (gaps) files.replace(pathOf(day, gapsFile), gaps);
+  for (const one of computed.filter((one) => !isWritten(files, day, one))) {
+    files.replace(pathOf(day, one.name), one.bytes);
+  }
+  for (const name of withheld) files.remove(pathOf(day, name));
   files.replace(pathOf(day, dayFile), formatted);
   return { day, state, sha256: sha256Of(formatted) };
 }
 
-function listFiles({ files }: Upkeep, day: string, gaps: Buffer | null): ListedFile[] {
-  const lines = factNames.map((name) => {
-    const file = lineFileOf(name);
-    return { name: file, bytes: files.read(pathOf(day, file)) ?? Buffer.alloc(0) };
-  });
-  const all = [...lines.filter(({ bytes }) => bytes.length > 0), ...(gaps ? [{ name: gapsFile, bytes: gaps }] : [])];
+function listFiles({ files }: Upkeep, day: string, computed: readonly ComputedFile[]): ListedFile[] {
+  const inputs = inputFiles.map((name) => ({ name, bytes: files.read(pathOf(day, name)) ?? Buffer.alloc(0) }));
+  const all = [...inputs.filter(({ bytes }) => bytes.length > 0), ...computed];
   return all.map(({ name, bytes }) => ({ name, bytes: bytes.length, sha256: sha256Of(bytes) }));
 }
 
-function isSame(a: readonly ListedFile[], b: readonly ListedFile[]): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+function isWritten(files: ArchiveFiles, day: string, { name, bytes }: ComputedFile): boolean {
+  return files.read(pathOf(day, name))?.equals(bytes) === true;
 }
 
-function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+function hasIdentity({ files, findIdentityIn, onIdentity }: Upkeep, day: string, one: ComputedFile): boolean {
+  // A file is scanned before it is written.
+  if (isWritten(files, day, one)) return false;
+  const why = findIdentityIn(one.name, one.value);
+  if (why !== null) onIdentity(pathOf(day, one.name), why);
+  return why !== null;
+}
+
+function isSame(last: DayRecord, files: readonly ListedFile[], withheld: readonly string[]): boolean {
+  return JSON.stringify([last.files, last.withheld]) === JSON.stringify([files, withheld]);
 }

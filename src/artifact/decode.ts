@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { scanJson } from '../input/json-budget.ts';
+import { type JsonLimits, scanJson } from '../input/json-budget.ts';
 import { inputLimits } from '../input/limits.ts';
 import type { Malformed, Reading, Recogniser } from './reading.ts';
 import { repeatedTopLevelKey } from './repeated-key.ts';
@@ -13,8 +13,13 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * Decodes bytes to a reading: strict UTF-8, one JSON value of bounded depth and size, then the instrument's recogniser.
  * The caller has limited the number of bytes.
  */
-export function decodeArtifact<A>(bytes: Uint8Array, modifiedAt: number, recognise: Recogniser<A>): Reading<A> {
-  const value = parseJson(bytes);
+export function decodeArtifact<A>(
+  bytes: Uint8Array,
+  modifiedAt: number,
+  recognise: Recogniser<A>,
+  limits: JsonLimits = inputLimits.artifact,
+): Reading<A> {
+  const value = parseJson(bytes, limits);
   if (value.kind === 'malformed') return value;
   const recognised = recognise(value.json);
   if (recognised.kind !== 'recognised') return recognised;
@@ -26,7 +31,7 @@ export function decodeArtifact<A>(bytes: Uint8Array, modifiedAt: number, recogni
   };
 }
 
-function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malformed {
+function parseJson(bytes: Uint8Array, limits: JsonLimits): { kind: 'json'; json: unknown } | Malformed {
   if (bytes.length === 0) return fault('it is empty');
   let text: string;
   try {
@@ -34,8 +39,8 @@ function parseJson(bytes: Uint8Array): { kind: 'json'; json: unknown } | Malform
   } catch {
     return fault('it is not UTF-8');
   }
-  const shape = scanJson(bytes, inputLimits.artifact);
-  if (shape.fault === 'too_deep') return fault(`the artifact is nested deeper than ${maxDepth} levels`);
+  const shape = scanJson(bytes, limits);
+  if (shape.fault === 'too_deep') return fault(`the artifact is nested deeper than ${limits.depth} levels`);
   if (shape.fault !== null) return fault('the artifact has more values, fields or digits than allowed');
   let json: unknown;
   try {

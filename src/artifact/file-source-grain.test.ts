@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { fileSource } from './file-source.ts';
 
 /**
  * Mocks `stat` so that every file has the same times and inode, as with a clock too coarse to distinguish two writes.
@@ -17,6 +16,10 @@ vi.mock('node:fs', async (original) => {
     fstatSync: (descriptor: number) => coarse(fs.fstatSync(descriptor)),
   };
 });
+
+// An earlier test file of the same worker may have imported the source with the real `stat`.
+vi.resetModules();
+const { fileSource } = await import('./file-source.ts');
 
 function sourceAt(clock: () => number) {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-grain-'));

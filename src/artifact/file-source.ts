@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import type { JsonLimits } from '../input/json-budget.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
 import type { Missing, Reading, Recogniser, Unreadable } from './reading.ts';
@@ -11,6 +12,8 @@ export interface FileSourceOptions<A> {
   readonly recognise: Recogniser<A>;
   /** Maximum size of the file, in bytes; a larger file is unreadable. */
   readonly maxBytes: number;
+  /** Limits on the shape of the JSON; absent for those of an artifact. */
+  readonly limits?: JsonLimits;
   /** Returns milliseconds since 1970; used only to detect whether a file is still being written. */
   readonly clock: () => number;
   readonly observe?: ReadingObserver<A>;
@@ -29,7 +32,7 @@ type Bytes = { kind: 'bytes'; bytes: Buffer; modifiedAt: number; stamp: string }
  * only if the file has changed. A file that is replaced by rename is never read in part.
  */
 export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> {
-  const { path, recognise, maxBytes, clock, observe } = options;
+  const { path, recognise, maxBytes, limits, clock, observe } = options;
   let reading: Reading<A> | undefined;
   let stamp = '';
   let seen = '';
@@ -47,7 +50,7 @@ export function fileSource<A>(options: FileSourceOptions<A>): ArtifactSource<A> 
     const identity = read.kind === 'bytes' ? identityOf(read.bytes, read.modifiedAt) : `${read.kind} ${read.why}`;
     if (reading && identity === seen) return reading;
     seen = identity;
-    reading = read.kind === 'bytes' ? decodeArtifact(read.bytes, read.modifiedAt, recognise) : read;
+    reading = read.kind === 'bytes' ? decodeArtifact(read.bytes, read.modifiedAt, recognise, limits) : read;
     observe?.(reading);
     return reading;
   }

@@ -1,7 +1,7 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { readBody } from '../client/body.ts';
 import { systemCode, systemWords } from '../ops/errors.ts';
 import { decodeArtifact } from './decode.ts';
+import { createPoller, type Poller } from './poller.ts';
 import type { Reading, Recogniser } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
 
@@ -52,10 +52,16 @@ class UrlSource<A> {
   #bytes: Buffer | null = null;
   #validators: Headers | null = null;
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
-  #polling: Promise<void> = Promise.resolve();
+  readonly #poller: Poller;
 
   constructor(options: UrlSourceOptions<A>) {
     this.#options = options;
+    this.#poller = createPoller({
+      poll: () => this.#poll(),
+      pollMs: options.pollMs,
+      firstMs: options.firstAnswerMs,
+      signal: this.#stopping.signal,
+    });
   }
 
   read(): Reading<A> {
@@ -68,24 +74,13 @@ class UrlSource<A> {
     return this.#reading;
   }
 
-  async start(): Promise<void> {
-    const first = this.#poll();
-    this.#polling = this.#pollForEver(first);
-    await Promise.race([first, delay(this.#options.firstAnswerMs, undefined, { ref: false })]);
+  start(): Promise<void> {
+    return this.#poller.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#polling;
-  }
-
-  async #pollForEver(first: Promise<void>): Promise<void> {
-    const { signal } = this.#stopping;
-    await first;
-    while (!signal.aborted) {
-      await delay(this.#options.pollMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await this.#poll();
-    }
+    await this.#poller.finished();
   }
 
   async #poll(): Promise<void> {

@@ -1,7 +1,7 @@
 import { replaceFile } from './write.ts';
 
 /** Number of bytes in one write. Other work of the event loop runs between two writes. */
-const bytesAtOnce = 64 * 1024;
+const bytesAtOnce = 256 * 1024;
 
 /**
  * Replaces an artifact of JSON lines atomically, as `writeArtifact` does. The lines, without line feeds, are taken one by

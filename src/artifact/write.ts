@@ -7,7 +7,9 @@ export const artifactNames = {
   labels: 'labels-overview.json',
   labelers: 'labelers.ndjson',
   labelerDefinitions: 'labeler-definitions.ndjson',
+  labelsHours: 'labels-hours.json',
   weather: 'weather-summary.json',
+  weatherHours: 'weather-hours.json',
 } as const;
 
 /**

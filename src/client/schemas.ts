@@ -18,9 +18,13 @@ export interface components {
              * @description When the service read the artifacts.
              */
             readonly retrieved_at: string;
+            /** @description All instruments, in a fixed order. */
             readonly instruments: readonly components["schemas"]["InstrumentEntry"][];
         };
-        /** InstrumentEntry */
+        /**
+         * InstrumentEntry
+         * @description One instrument and its state.
+         */
         readonly InstrumentEntry: {
             /**
              * @description Instrument identifier.
@@ -44,7 +48,10 @@ export interface components {
              */
             readonly freshness_state?: "fresh" | "warming_up" | "stale" | "held" | "unavailable";
         };
-        /** LabelsOverview */
+        /**
+         * LabelsOverview
+         * @description A fact in its envelope: the observations with their age, limits and origin.
+         */
         readonly LabelsOverview: {
             /**
              * @description Identifier of this fact contract, with its major version: check it.
@@ -69,7 +76,10 @@ export interface components {
             readonly facts: components["schemas"]["RecentLabelFacts"] | components["schemas"]["LegacyLabelFacts"];
             /** @description Limits that are part of the fact. */
             readonly caveats: readonly string[];
-            /** LabelProvenance */
+            /**
+             * LabelProvenance
+             * @description How the facts were obtained.
+             */
             readonly provenance: {
                 /**
                  * @description Instrument identifier.
@@ -93,7 +103,10 @@ export interface components {
             };
             readonly freshness: components["schemas"]["LabelFreshness"];
         };
-        /** RecentLabelFacts */
+        /**
+         * RecentLabelFacts
+         * @description Facts of the rolling epoch, which the label instrument of this project observes.
+         */
         readonly RecentLabelFacts: {
             /** @description Labelers with at least one observation in the current window. */
             readonly labeler_count: number;
@@ -122,7 +135,10 @@ export interface components {
              */
             readonly current_label_state: "unknown";
         };
-        /** LegacyLabelFacts */
+        /**
+         * LegacyLabelFacts
+         * @description Facts of the legacy producer (schema 23).
+         */
         readonly LegacyLabelFacts: {
             /** @description Labelers known. */
             readonly labeler_count: number;
@@ -145,48 +161,48 @@ export interface components {
             readonly census: {
                 /** @description How each labeler came to be known. */
                 readonly visibility_class: {
-                    /** @description Labelers. */
+                    /** @description Labelers of the class declared. */
                     readonly declared?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class protocol_public. */
                     readonly protocol_public?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class observed_only. */
                     readonly observed_only?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class unresolved. */
                     readonly unresolved?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class unknown. */
                     readonly unknown?: number;
                 };
                 /** @description State of each labeler's endpoint. */
                 readonly reachability_state: {
-                    /** @description Labelers. */
+                    /** @description Labelers of the class accessible. */
                     readonly accessible?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class auth_required. */
                     readonly auth_required?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class down. */
                     readonly down?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class unknown. */
                     readonly unknown?: number;
                 };
                 /** @description Confidence of the classification. */
                 readonly classification_confidence: {
-                    /** @description Labelers. */
+                    /** @description Labelers of the class high. */
                     readonly high?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class medium. */
                     readonly medium?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class low. */
                     readonly low?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class unknown. */
                     readonly unknown?: number;
                 };
                 /** @description How well each labeler can be audited. */
                 readonly auditability: {
-                    /** @description Labelers. */
+                    /** @description Labelers of the class high. */
                     readonly high?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class medium. */
                     readonly medium?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class low. */
                     readonly low?: number;
-                    /** @description Labelers. */
+                    /** @description Labelers of the class unknown. */
                     readonly unknown?: number;
                 };
             };
@@ -212,10 +228,16 @@ export interface components {
             }[];
             /** @description Present when the artifact declares it. */
             readonly window_days?: number;
-            /** @constant */
+            /**
+             * @description Always unknown: observed applications and removals do not establish whether a label is active.
+             * @constant
+             */
             readonly current_label_state: "unknown";
         };
-        /** LegacyObservation */
+        /**
+         * LegacyObservation
+         * @description Adequacy of the legacy observation, which qualifies every fact of the reading.
+         */
         readonly LegacyObservation: {
             /**
              * @description Whether the window supports a claim that something did not happen.
@@ -247,15 +269,22 @@ export interface components {
             /** @description Last success of any attempt, in or before the window. */
             readonly last_success_ts: string | null;
         };
-        /** NetworkWeather */
+        /**
+         * NetworkWeather
+         * @description Signals of the legacy producer; `calm` requires adequate observation.
+         */
         readonly NetworkWeather: {
+            /** @description The signals that fired. */
             readonly signals: readonly ("noisy" | "conflicted" | "churny" | "degraded" | "calm" | "unobserved" | "under-observed")[];
             /** @description Why each signal fired, in words. */
             readonly attribution: string;
             /** @description False if the window does not support a claim that something did not happen. */
             readonly supports_negative_claim: boolean;
         };
-        /** Acquisition */
+        /**
+         * Acquisition
+         * @description The start of the epoch; no earlier event was observed.
+         */
         readonly Acquisition: {
             /**
              * Format: uuid
@@ -273,7 +302,10 @@ export interface components {
              */
             readonly basis: "local_acceptance_clock";
         };
-        /** Coverage */
+        /**
+         * Coverage
+         * @description What part of the window was observed, and of how many sources.
+         */
         readonly Coverage: {
             /**
              * @description no_recorded_gaps does not prove complete source coverage; unknown: the collector cannot establish coverage.
@@ -292,7 +324,10 @@ export interface components {
             readonly gap_overflow: boolean;
             readonly sources: components["schemas"]["CoverageSources"];
         };
-        /** CoverageSources */
+        /**
+         * CoverageSources
+         * @description Numbers of label sources by state, and of rows that were not stored.
+         */
         readonly CoverageSources: {
             /** @description All enrolled sources: seeded and discovered. */
             readonly enrolled: number;
@@ -325,7 +360,10 @@ export interface components {
             /** @description Sources failing transiently now, retried with backoff. */
             readonly unavailable: number;
         };
-        /** LabelCounts */
+        /**
+         * LabelCounts
+         * @description Counts of observed events, which are never estimates of what occurred.
+         */
         readonly LabelCounts: {
             /** @description Observed application and removal events, last 24 hours. */
             readonly events_24h: number;
@@ -338,7 +376,10 @@ export interface components {
             /** @description Labelers with at least one observation in the window. */
             readonly labelers_active_window: number;
         };
-        /** Gap */
+        /**
+         * Gap
+         * @description A part of the window that was not observed.
+         */
         readonly Gap: {
             /**
              * Format: date-time
@@ -386,7 +427,10 @@ export interface components {
              */
             readonly collection_max_age_seconds: number;
         };
-        /** WeatherConditionsEnvelope */
+        /**
+         * WeatherConditionsEnvelope
+         * @description A fact in its envelope: the observations with their age, limits and origin.
+         */
         readonly WeatherConditionsEnvelope: {
             /**
              * @description Identifier of this fact contract, with its major version: check it.
@@ -410,7 +454,10 @@ export interface components {
             readonly facts: components["schemas"]["WeatherConditionsFacts"];
             /** @description Limits that are part of the fact. */
             readonly caveats: readonly string[];
-            /** WeatherProvenance */
+            /**
+             * WeatherProvenance
+             * @description How the facts were obtained.
+             */
             readonly provenance: {
                 /**
                  * @description Instrument identifier.
@@ -443,7 +490,10 @@ export interface components {
             };
             readonly freshness: components["schemas"]["WeatherFreshness"];
         };
-        /** WeatherMetricsEnvelope */
+        /**
+         * WeatherMetricsEnvelope
+         * @description A fact in its envelope: the observations with their age, limits and origin.
+         */
         readonly WeatherMetricsEnvelope: {
             /**
              * @description Identifier of this fact contract, with its major version: check it.
@@ -467,7 +517,10 @@ export interface components {
             readonly facts: components["schemas"]["WeatherMetricsFacts"];
             /** @description Limits that are part of the fact. */
             readonly caveats: readonly string[];
-            /** WeatherProvenance */
+            /**
+             * WeatherProvenance
+             * @description How the facts were obtained.
+             */
             readonly provenance: {
                 /**
                  * @description Instrument identifier.
@@ -500,14 +553,20 @@ export interface components {
             };
             readonly freshness: components["schemas"]["WeatherFreshness"];
         };
-        /** WeatherConditionsFacts */
+        /**
+         * WeatherConditionsFacts
+         * @description The conditions, and the interval and events on which they are based.
+         */
         readonly WeatherConditionsFacts: {
             /** @description Null when the instrument produced no conditions: absence of a reading, not calm. */
             readonly conditions: components["schemas"]["WeatherConditions"] | null;
             readonly window: components["schemas"]["WeatherWindow"];
             readonly total_events: components["schemas"]["TotalEvents"];
         };
-        /** WeatherMetricsFacts */
+        /**
+         * WeatherMetricsFacts
+         * @description Totals and rates by collection.
+         */
         readonly WeatherMetricsFacts: {
             readonly window: components["schemas"]["WeatherWindow"];
             /**
@@ -515,44 +574,47 @@ export interface components {
              * @description By collection name. A name that is missing was not observed. Collections overlap and do not add up: post.create includes post.create.reply and post.create.quote.
              */
             readonly collections: {
-                /** @description post.create; absent or null when it was not observed. */
+                /** @description Posts created, replies and quotes included. Absent or null when it was not observed. */
                 readonly "post.create"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description post.create.reply; absent or null when it was not observed. */
+                /** @description Posts created as replies; part of post.create. Absent or null when it was not observed. */
                 readonly "post.create.reply"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description post.create.quote; absent or null when it was not observed. */
+                /** @description Posts created that quote a record; part of post.create. Absent or null when it was not observed. */
                 readonly "post.create.quote"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description post.delete; absent or null when it was not observed. */
+                /** @description Posts deleted. Absent or null when it was not observed. */
                 readonly "post.delete"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description like.create; absent or null when it was not observed. */
+                /** @description Likes given. Absent or null when it was not observed. */
                 readonly "like.create"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description like.delete; absent or null when it was not observed. */
+                /** @description Likes taken back. Absent or null when it was not observed. */
                 readonly "like.delete"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description repost.create; absent or null when it was not observed. */
+                /** @description Reposts made. Absent or null when it was not observed. */
                 readonly "repost.create"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description repost.delete; absent or null when it was not observed. */
+                /** @description Reposts taken back. Absent or null when it was not observed. */
                 readonly "repost.delete"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description follow.create; absent or null when it was not observed. */
+                /** @description Follows begun. Absent or null when it was not observed. */
                 readonly "follow.create"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description follow.delete; absent or null when it was not observed. */
+                /** @description Follows ended. Absent or null when it was not observed. */
                 readonly "follow.delete"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description block.create; absent or null when it was not observed. */
+                /** @description Blocks set. Absent or null when it was not observed. */
                 readonly "block.create"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description block.delete; absent or null when it was not observed. */
+                /** @description Blocks lifted. Absent or null when it was not observed. */
                 readonly "block.delete"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description listitem.create; absent or null when it was not observed. */
+                /** @description Accounts added to lists. Absent or null when it was not observed. */
                 readonly "listitem.create"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description listitem.delete; absent or null when it was not observed. */
+                /** @description Accounts removed from lists. Absent or null when it was not observed. */
                 readonly "listitem.delete"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description profile.update; absent or null when it was not observed. */
+                /** @description Profiles changed. New profiles are not counted. Absent or null when it was not observed. */
                 readonly "profile.update"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description identity.event; absent or null when it was not observed. */
+                /** @description Identity events: an account changed its handle or its DID document. Absent or null when it was not observed. */
                 readonly "identity.event"?: components["schemas"]["CollectionMetrics"] | null;
-                /** @description account.event; absent or null when it was not observed. */
+                /** @description Account events: an account was activated, deactivated, suspended, taken down or deleted. Absent or null when it was not observed. */
                 readonly "account.event"?: components["schemas"]["CollectionMetrics"] | null;
             };
             readonly total_events: components["schemas"]["TotalEvents"];
         };
-        /** WeatherConditions */
+        /**
+         * WeatherConditions
+         * @description Network conditions as a state and as text.
+         */
         readonly WeatherConditions: {
             /**
              * @description Condition state. station_offline and unavailable are absence of a reading, not calm.
@@ -573,7 +635,10 @@ export interface components {
             /** @description End of the window that was compared; null if none was. */
             readonly as_of: string | null;
         };
-        /** WeatherWindow */
+        /**
+         * WeatherWindow
+         * @description The interval of the weather facts, exactly as the instrument delimited it.
+         */
         readonly WeatherWindow: {
             /** @description Start, inclusive; null when nothing was observed. */
             readonly start: string | null;
@@ -592,7 +657,10 @@ export interface components {
             /** @description Windows that were not observed at all. */
             readonly unobserved_windows?: number;
         };
-        /** TotalEvents */
+        /**
+         * TotalEvents
+         * @description All events of the interval, each counted once, and their rate.
+         */
         readonly TotalEvents: {
             /** @description Events observed, tracked or not; null when nothing was observed. */
             readonly total: number | null;
@@ -601,7 +669,10 @@ export interface components {
             /** @description Seconds that the rate divides by. */
             readonly observed_seconds?: number;
         };
-        /** CollectionMetrics */
+        /**
+         * CollectionMetrics
+         * @description Observed events of one collection.
+         */
         readonly CollectionMetrics: {
             /** @description Events observed: never an estimate of what occurred. */
             readonly total: number;
@@ -635,9 +706,15 @@ export interface components {
             /** @description The rule that the instrument applied, in its words. */
             readonly basis: string | null;
         };
-        /** Health */
+        /**
+         * Health
+         * @description Liveness of the publication service, independent of the instruments.
+         */
         readonly Health: {
-            /** @constant */
+            /**
+             * @description Always ok.
+             * @constant
+             */
             readonly status: "ok";
             /** @description Name of the answering service. */
             readonly service: string;
@@ -647,6 +724,7 @@ export interface components {
          * @description Clients preserve the error and never substitute zero counts or a prior reading.
          */
         readonly Error: {
+            /** @description The refusal. */
             readonly error: {
                 /** @description The HTTP status, repeated. */
                 readonly status: number;

@@ -83,7 +83,7 @@ export const FittingInterval = closed(
     end: timestamp('End, exclusive.'),
     rows: count("Number of the account's rows in the interval; with filters, an upper bound."),
   },
-  { title: 'FittingInterval' },
+  { title: 'FittingInterval', description: 'A part of an interval that is small enough for one export.' },
 );
 /** A part of an interval that is small enough for one export. */
 export type FittingInterval = Type.Static<typeof FittingInterval>;
@@ -91,17 +91,20 @@ export type FittingInterval = Type.Static<typeof FittingInterval>;
 /** The Error object of the account-view surface; `intervals` occurs only with `export_too_large`. */
 export const AccountErrorBody = closed(
   {
-    error: closed({
-      status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
-      code: word(accountErrorCodes, 'A code of a closed list.'),
-      message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
-      intervals: Type.Optional(
-        Type.Array(FittingInterval, {
-          description:
-            'Adjacent intervals, in order, that each fit into one export and together cover the requested one.',
-        }),
-      ),
-    }),
+    error: closed(
+      {
+        status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
+        code: word(accountErrorCodes, 'A code of a closed list.'),
+        message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
+        intervals: Type.Optional(
+          Type.Array(FittingInterval, {
+            description:
+              'Adjacent intervals, in order, that each fit into one export and together cover the requested one.',
+          }),
+        ),
+      },
+      { description: 'The refusal.' },
+    ),
   },
   { title: 'Error', description: 'Clients preserve the error and never treat it as an account without labels.' },
 );

@@ -44,7 +44,10 @@ export const AccountRow = closed(
     expires_at: Type.Optional(Type.String({ description: "The label's expiry, verbatim." })),
     signature: word(signatureVerdicts, 'Result of the signature check.'),
   },
-  { title: 'AccountRow' },
+  {
+    title: 'AccountRow',
+    description: "One observation: a labeler's label on the account or on one of its records, as accepted.",
+  },
 );
 /** One observation: a labeler's label on the account or on one of its records, as accepted. */
 export type AccountRow = Type.Static<typeof AccountRow>;
@@ -56,7 +59,7 @@ export const ExportInterval = closed(
     end: timestamp('End, exclusive.'),
     end_exclusive: Type.Literal(true, { description: 'Always true.' }),
   },
-  { title: 'ExportInterval' },
+  { title: 'ExportInterval', description: 'The requested interval, clipped to the window.' },
 );
 
 /** Filters as requested; an absent one matches everything. */
@@ -67,7 +70,7 @@ export const ExportFilters = closed(
     action: Type.Optional(word(labelActions, 'Applications or removals.')),
     target_kind: Type.Optional(word(targetKinds, 'Labels on the account itself, on posts, or on other records.')),
   },
-  { title: 'ExportFilters' },
+  { title: 'ExportFilters', description: 'Filters as requested; an absent one matches everything.' },
 );
 
 /** Unobserved time of one labeler. */
@@ -84,7 +87,7 @@ export const LabelerCoverage = closed(
         'Gaps of this labeler alone. If there are more than 16, the closest gaps are merged, which overstates gaps and never hides one.',
     }),
   },
-  { title: 'LabelerCoverage' },
+  { title: 'LabelerCoverage', description: 'Unobserved time of one labeler.' },
 );
 /** Unobserved time of one labeler. */
 export type LabelerCoverage = Type.Static<typeof LabelerCoverage>;
@@ -116,7 +119,10 @@ export const AccountCoverage = closed(
         'Every labeler that is read (or the one in the filter), and every labeler that was not observed for part of the interval, with its own gaps. A labeler that left the enrolment has a gap from then on.',
     }),
   },
-  { title: 'AccountCoverage' },
+  {
+    title: 'AccountCoverage',
+    description: 'Coverage of the interval. The absence of recorded gaps does not prove complete coverage.',
+  },
 );
 /** Coverage of the interval. The absence of recorded gaps does not prove complete coverage. */
 export type AccountCoverage = Type.Static<typeof AccountCoverage>;
@@ -152,7 +158,7 @@ export const ExportManifest = closed(
       }),
     ),
   },
-  { title: 'ExportManifest' },
+  { title: 'ExportManifest', description: 'The query of an export and its coverage. Keep it together with the rows.' },
 );
 /** The description of an export: its query and its coverage. Keep it together with the rows. */
 export type ExportManifest = Type.Static<typeof ExportManifest>;
@@ -164,7 +170,7 @@ function cursor(description: string) {
 /** The response that creates an export; `cursor` opens the first page. */
 export const ExportCreated = closed(
   { manifest: ExportManifest, cursor: cursor('Opens the first page, even of an empty export.') },
-  { title: 'ExportCreated' },
+  { title: 'ExportCreated', description: 'A created export; `cursor` opens its first page.' },
 );
 /** The response that creates an export; `cursor` opens the first page. */
 export type ExportCreated = Type.Static<typeof ExportCreated>;
@@ -180,11 +186,11 @@ const total = count('Number of rows in the whole export.');
 export const ExportNextPage = closed(
   {
     manifest: ExportManifest,
-    rows: Type.Array(AccountRow, { maxItems: 500 }),
+    rows: Type.Array(AccountRow, { maxItems: 500, description: 'Observations in the order of acceptance.' }),
     next_cursor: cursor('Opens the next page.'),
-    terminal: Type.Literal(false),
+    terminal: Type.Literal(false, { description: 'False: more pages follow.' }),
   },
-  { title: 'ExportNextPage' },
+  { title: 'ExportNextPage', description: 'A page that is not the last one. It may be short or empty.' },
 );
 
 /** A page of an export that is not the last page. Such a page may be short or empty. */
@@ -194,13 +200,13 @@ export type ExportNextPage = Type.Static<typeof ExportNextPage>;
 export const ExportLastPage = closed(
   {
     manifest: ExportManifest,
-    rows: Type.Array(AccountRow, { maxItems: 500 }),
-    next_cursor: Type.Null(),
-    terminal: Type.Literal(true),
+    rows: Type.Array(AccountRow, { maxItems: 500, description: 'Observations in the order of acceptance.' }),
+    next_cursor: Type.Null({ description: 'Null: no page follows.' }),
+    terminal: Type.Literal(true, { description: 'True: this is the last page.' }),
     count: total,
     content_sha256: sha256,
   },
-  { title: 'ExportLastPage' },
+  { title: 'ExportLastPage', description: 'The last page; without it an export is incomplete.' },
 );
 
 /** The last page of an export. */
@@ -213,8 +219,13 @@ export type ExportPage = Type.Static<typeof ExportPage>;
 
 /** A whole export as one document. */
 export const AccountDownload = closed(
-  { manifest: ExportManifest, rows: Type.Array(AccountRow), count: total, content_sha256: sha256 },
-  { title: 'AccountDownload' },
+  {
+    manifest: ExportManifest,
+    rows: Type.Array(AccountRow, { description: 'Observations in the order of acceptance.' }),
+    count: total,
+    content_sha256: sha256,
+  },
+  { title: 'AccountDownload', description: 'A whole export as one document.' },
 );
 /** A whole export as one document. */
 export type AccountDownload = Type.Static<typeof AccountDownload>;

@@ -19,7 +19,10 @@ const provenanceCore = {
 };
 
 /** Provenance of label facts. */
-export const LabelProvenance = closed(provenanceCore, { title: 'LabelProvenance' });
+export const LabelProvenance = closed(provenanceCore, {
+  title: 'LabelProvenance',
+  description: 'How the facts were obtained.',
+});
 /** Provenance of weather facts. */
 export const WeatherProvenance = closed(
   {
@@ -38,7 +41,7 @@ export const WeatherProvenance = closed(
     ),
     measures: Type.String({ description: 'What is counted, in one sentence.' }),
   },
-  { title: 'WeatherProvenance' },
+  { title: 'WeatherProvenance', description: 'How the facts were obtained.' },
 );
 export type LabelProvenance = Type.Static<typeof LabelProvenance>;
 export type WeatherProvenance = Type.Static<typeof WeatherProvenance>;
@@ -67,7 +70,7 @@ function envelope<F extends Type.TSchema, P extends Type.TSchema, S extends Type
       provenance: parts.provenance,
       freshness: parts.freshness,
     },
-    { title },
+    { title, description: 'A fact in its envelope: the observations with their age, limits and origin.' },
   );
 }
 

@@ -55,12 +55,15 @@ export const errorCodes = Object.keys(errorTable) as ErrorCode[];
  */
 export const ErrorBody = closed(
   {
-    error: closed({
-      status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
-      code: word(errorCodes as readonly ErrorCode[], 'A code of a closed list.'),
-      message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
-      freshness: Type.Optional(LabelFreshness),
-    }),
+    error: closed(
+      {
+        status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
+        code: word(errorCodes as readonly ErrorCode[], 'A code of a closed list.'),
+        message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
+        freshness: Type.Optional(LabelFreshness),
+      },
+      { description: 'The refusal.' },
+    ),
   },
   {
     title: 'Error',

@@ -24,7 +24,7 @@ export const InstrumentEntry = closed(
       word(freshnessStates, 'Only for the label instrument, and only when its artifact is readable.'),
     ),
   },
-  { title: 'InstrumentEntry' },
+  { title: 'InstrumentEntry', description: 'One instrument and its state.' },
 );
 export type InstrumentEntry = Type.Static<typeof InstrumentEntry>;
 
@@ -33,7 +33,11 @@ export const InstrumentIndex = closed(
   {
     contract: constant(contractIds.instruments, 'Identifier of this contract.'),
     retrieved_at: timestamp('When the service read the artifacts.'),
-    instruments: Type.Array(InstrumentEntry, { minItems: 3, maxItems: 3 }),
+    instruments: Type.Array(InstrumentEntry, {
+      minItems: 3,
+      maxItems: 3,
+      description: 'All instruments, in a fixed order.',
+    }),
   },
   { title: 'InstrumentIndex', description: 'Every instrument is listed, whatever its state: none is ever omitted.' },
 );
@@ -41,7 +45,10 @@ export type InstrumentIndex = Type.Static<typeof InstrumentIndex>;
 
 /** Liveness of the publication service, independent of the instruments. */
 export const Health = closed(
-  { status: Type.Literal('ok'), service: Type.String({ description: 'Name of the answering service.' }) },
-  { title: 'Health' },
+  {
+    status: Type.Literal('ok', { description: 'Always ok.' }),
+    service: Type.String({ description: 'Name of the answering service.' }),
+  },
+  { title: 'Health', description: 'Liveness of the publication service, independent of the instruments.' },
 );
 export type Health = Type.Static<typeof Health>;

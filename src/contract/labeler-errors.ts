@@ -20,12 +20,15 @@ export type LabelerErrorCode = keyof typeof errorTable | keyof typeof labelerErr
 /** The Error object of the documents about labelers. */
 export const LabelerErrorBody = closed(
   {
-    error: closed({
-      status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
-      code: word([...errorCodes, 'unknown_labeler'] as readonly LabelerErrorCode[], 'A code of a closed list.'),
-      message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
-      freshness: Type.Optional(LabelFreshness),
-    }),
+    error: closed(
+      {
+        status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status, repeated.' }),
+        code: word([...errorCodes, 'unknown_labeler'] as readonly LabelerErrorCode[], 'A code of a closed list.'),
+        message: Type.String({ description: 'What happened and what to do, for people. Do not parse it.' }),
+        freshness: Type.Optional(LabelFreshness),
+      },
+      { description: 'The refusal.' },
+    ),
   },
   { title: 'Error', description: 'Clients preserve the error and never substitute zero counts or a prior reading.' },
 );

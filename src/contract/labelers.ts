@@ -37,7 +37,7 @@ export const LabelerHandle = closed(
     name: Type.String({ maxLength: 253, description: "The handle that the labeler's document claims." }),
     confirmed: Type.Boolean({ description: 'True if the handle resolved to this DID.' }),
   },
-  { title: 'LabelerHandle' },
+  { title: 'LabelerHandle', description: 'Handle of a labeler, as its DID document claims it.' },
 );
 /** Handle of a labeler, as its DID document claims it. */
 export type LabelerHandle = Type.Static<typeof LabelerHandle>;
@@ -49,7 +49,7 @@ export const LabelerEvents = closed(
     week: count('The same, last 7 days.'),
     day: count('The same, last 24 hours.'),
   },
-  { title: 'LabelerEvents' },
+  { title: 'LabelerEvents', description: 'Observed events of one labeler in three spans that end at `window.end`.' },
 );
 
 const withheld = () =>
@@ -90,7 +90,7 @@ export const LabelerSummary = closed(
       description: 'Number of the last 7 UTC days that were not read at all or only in part.',
     }),
   },
-  { title: 'LabelerSummary' },
+  { title: 'LabelerSummary', description: 'One labeler in the list.' },
 );
 /** One labeler in the list. */
 export type LabelerSummary = Type.Static<typeof LabelerSummary>;
@@ -98,7 +98,7 @@ export type LabelerSummary = Type.Static<typeof LabelerSummary>;
 /** The window of every count and gap. */
 export const LabelerWindow = closed(
   { start: timestamp('Start, inclusive.'), end: timestamp('End, exclusive: generated_at.') },
-  { title: 'LabelerWindow' },
+  { title: 'LabelerWindow', description: 'The window of every count and gap.' },
 );
 
 const frame = {
@@ -113,7 +113,7 @@ const frame = {
 
 /** Numbers of listed labelers by state. */
 export const LabelerStateCounts = Type.Unsafe<Record<(typeof labelerStates)[number], number>>(
-  closed(Object.fromEntries(labelerStates.map((state) => [state, count('Labelers.')])), {
+  closed(Object.fromEntries(labelerStates.map((state) => [state, count(`Labelers in the state ${state}.`)])), {
     title: 'LabelerStateCounts',
     description: 'Numbers of listed labelers by state.',
   }),
@@ -127,7 +127,7 @@ export const LabelersFacts = closed(
     omitted: count('Labelers beyond the maximum of 5,000, which are not listed.'),
     labelers: Type.Array(LabelerSummary, { maxItems: 5_000, description: 'Sorted by DID.' }),
   },
-  { title: 'LabelersFacts' },
+  { title: 'LabelersFacts', description: 'The listed labelers and their coverage.' },
 );
 /** Facts of `/labelers.json`. */
 export type LabelersFacts = Type.Static<typeof LabelersFacts>;
@@ -144,7 +144,7 @@ export const LabelerDay = closed(
       description: "Share of the day's part in the window that was read.",
     }),
   },
-  { title: 'LabelerDay' },
+  { title: 'LabelerDay', description: 'Observed events of one UTC day.' },
 );
 /** Observed events of one UTC day. */
 export type LabelerDay = Type.Static<typeof LabelerDay>;
@@ -166,7 +166,7 @@ export const LabelerValue = closed(
     first_defined: day('UTC day on which the value was first seen in the definitions.'),
     last_defined: orNull(day('UTC day.'), 'UTC day on which it was last seen in them; null if it is still there.'),
   },
-  { title: 'LabelerValue' },
+  { title: 'LabelerValue', description: 'A value that the labeler declares, with its observed events.' },
 );
 /** A value that the labeler declares, with its observed events. */
 export type LabelerValue = Type.Static<typeof LabelerValue>;
@@ -174,17 +174,25 @@ export type LabelerValue = Type.Static<typeof LabelerValue>;
 /** The labeler's own definition of a value. All texts are foreign and verbatim. */
 export const LabelerDefinition = closed(
   {
-    value: Type.String({ maxLength: 128 }),
+    value: Type.String({ maxLength: 128, description: 'The value that is defined.' }),
     severity: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
     blurs: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
     default_setting: orNull(Type.String({ maxLength: 32 }), 'As the labeler wrote it.'),
-    adult_only: Type.Boolean(),
+    adult_only: Type.Boolean({ description: 'True if the labeler marks the value as for adults only.' }),
     locales: Type.Array(
-      closed({ lang: Type.String({ maxLength: 64 }), name: Type.String(), description: Type.String() }),
+      closed({
+        lang: Type.String({ maxLength: 64, description: 'Language tag, as the labeler wrote it.' }),
+        name: Type.String({ description: 'Name of the value in this language.' }),
+        description: Type.String({ description: 'Explanation of the value in this language.' }),
+      }),
+      { description: 'Texts of the definition by language.' },
     ),
     withheld: Type.Optional(withheld()),
   },
-  { title: 'LabelerDefinition' },
+  {
+    title: 'LabelerDefinition',
+    description: "The labeler's own definition of a value. All texts are foreign and verbatim.",
+  },
 );
 /** The labeler's own definition of a value. */
 export type LabelerDefinition = Type.Static<typeof LabelerDefinition>;
@@ -193,16 +201,18 @@ export type LabelerDefinition = Type.Static<typeof LabelerDefinition>;
 export const LabelerDefinitions = closed(
   {
     seen_at: timestamp('When the newest definitions were observed.'),
-    values: Type.Array(LabelerDefinition),
+    values: Type.Array(LabelerDefinition, { description: 'Definitions in the order of the labeler.' }),
     values_omitted: count('Values that do not fit or are withheld as a whole.'),
   },
-  { title: 'LabelerDefinitions' },
+  { title: 'LabelerDefinitions', description: "The labeler's own definitions of its values." },
 );
 /** The labeler's definitions. */
 export type LabelerDefinitions = Type.Static<typeof LabelerDefinitions>;
 
 const Signatures = Type.Unsafe<Record<(typeof signatureVerdicts)[number], number>>(
-  closed(Object.fromEntries(signatureVerdicts.map((verdict) => [verdict, count('Events.')]))),
+  closed(
+    Object.fromEntries(signatureVerdicts.map((verdict) => [verdict, count(`Events with the verdict ${verdict}.`)])),
+  ),
 );
 
 /** Facts of `/labelers/DID.json`. */
@@ -240,7 +250,7 @@ export const LabelerFacts = closed(
     ),
     definitions: orNull(LabelerDefinitions, 'Null if the definitions are not known.'),
   },
-  { title: 'LabelerFacts' },
+  { title: 'LabelerFacts', description: 'One labeler: state, events by day, gaps, signatures, values and delay.' },
 );
 /** Facts of `/labelers/DID.json`. */
 export type LabelerFacts = Type.Static<typeof LabelerFacts>;
@@ -258,7 +268,7 @@ function envelope<C extends string, F extends Type.TSchema>(contract: C, facts: 
       provenance: LabelProvenance,
       freshness: LabelFreshness,
     },
-    { title },
+    { title, description: 'A document about labelers in the envelope of the facts.' },
   );
 }
 

@@ -18,7 +18,7 @@ export const Gap = closed(
     end: timestamp('End, exclusive.'),
     reason: word(gapReasons, 'Why it was not observed.'),
   },
-  { title: 'Gap' },
+  { title: 'Gap', description: 'A part of the window that was not observed.' },
 );
 export type Gap = Type.Static<typeof Gap>;
 
@@ -43,7 +43,7 @@ export const CoverageSources = closed(
     provider_rejects: count('Sources whose provider rejected requests: unknown coverage.'),
     unavailable: count('Sources failing transiently now, retried with backoff.'),
   },
-  { title: 'CoverageSources' },
+  { title: 'CoverageSources', description: 'Numbers of label sources by state, and of rows that were not stored.' },
 );
 export type CoverageSources = Type.Static<typeof CoverageSources>;
 
@@ -65,7 +65,7 @@ export const Coverage = closed(
     }),
     sources: CoverageSources,
   },
-  { title: 'Coverage' },
+  { title: 'Coverage', description: 'What part of the window was observed, and of how many sources.' },
 );
 export type Coverage = Type.Static<typeof Coverage>;
 
@@ -78,7 +78,7 @@ export const LabelCounts = closed(
     labelers_active_7d: count('Labelers with at least one observation in the last 7 days.'),
     labelers_active_window: count('Labelers with at least one observation in the window.'),
   },
-  { title: 'LabelCounts' },
+  { title: 'LabelCounts', description: 'Counts of observed events, which are never estimates of what occurred.' },
 );
 
 const TopLabelers = Type.Array(
@@ -93,7 +93,7 @@ export const Acquisition = closed(
     started_at: timestamp('Nothing before this instant was observed by this epoch.'),
     basis: word(acquisitionBases, 'The clock that started_at was read from.'),
   },
-  { title: 'Acquisition' },
+  { title: 'Acquisition', description: 'The start of the epoch; no earlier event was observed.' },
 );
 
 /** Facts of the rolling epoch (`labels.recent-overview.v1`). */
@@ -114,7 +114,10 @@ export const RecentLabelFacts = closed(
       description: 'Always unknown: observed applications and removals do not establish whether a label is active.',
     }),
   },
-  { title: 'RecentLabelFacts' },
+  {
+    title: 'RecentLabelFacts',
+    description: 'Facts of the rolling epoch, which the label instrument of this project observes.',
+  },
 );
 export type RecentLabelFacts = Type.Static<typeof RecentLabelFacts>;
 
@@ -127,7 +130,7 @@ const alertsByRule = (span: string) =>
 
 function censusMap(map: CensusMap, description: string) {
   const properties: Record<string, Type.TOptional<Type.TInteger>> = {};
-  for (const key of censusKeys[map]) properties[key] = Type.Optional(count('Labelers.'));
+  for (const key of censusKeys[map]) properties[key] = Type.Optional(count(`Labelers of the class ${key}.`));
   return Type.Unsafe<Record<string, number>>(closed(properties, { description }));
 }
 
@@ -148,19 +151,22 @@ export const LegacyObservation = closed(
     last_attempt_ts: orNull(timestamp('Instant.'), 'Last attempt inside the window.'),
     last_success_ts: orNull(timestamp('Instant.'), 'Last success of any attempt, in or before the window.'),
   },
-  { title: 'LegacyObservation' },
+  {
+    title: 'LegacyObservation',
+    description: 'Adequacy of the legacy observation, which qualifies every fact of the reading.',
+  },
 );
 
 /** Signals of the legacy producer; `calm` requires adequate observation. */
 export const NetworkWeather = closed(
   {
-    signals: Type.Array(word(networkSignals, 'A signal.'), { minItems: 1 }),
+    signals: Type.Array(word(networkSignals, 'A signal.'), { minItems: 1, description: 'The signals that fired.' }),
     attribution: Type.String({ description: 'Why each signal fired, in words.' }),
     supports_negative_claim: Type.Boolean({
       description: 'False if the window does not support a claim that something did not happen.',
     }),
   },
-  { title: 'NetworkWeather' },
+  { title: 'NetworkWeather', description: 'Signals of the legacy producer; `calm` requires adequate observation.' },
 );
 
 /** Facts of the legacy producer (schema 23). */
@@ -201,8 +207,10 @@ export const LegacyLabelFacts = closed(
     ),
     top_labelers_7d: TopLabelers,
     window_days: Type.Optional(Type.Integer({ minimum: 1, description: 'Present when the artifact declares it.' })),
-    current_label_state: Type.Literal('unknown'),
+    current_label_state: Type.Literal('unknown', {
+      description: 'Always unknown: observed applications and removals do not establish whether a label is active.',
+    }),
   },
-  { title: 'LegacyLabelFacts' },
+  { title: 'LegacyLabelFacts', description: 'Facts of the legacy producer (schema 23).' },
 );
 export type LegacyLabelFacts = Type.Static<typeof LegacyLabelFacts>;

@@ -27,6 +27,14 @@ export const gapReasons = [
 ] as const;
 export type GapReason = (typeof gapReasons)[number];
 
+/**
+ * Reasons why weather was not observed: nothing arrived from the host, a collection was silent while others continued, an
+ * earlier version of the program did not count the collection, or the host has never sent an event of the collection.
+ */
+export const weatherGapReasons = ['not_observed', 'silent', 'not_counted', 'never_seen'] as const;
+/** A reason why weather was not observed. */
+export type WeatherGapReason = (typeof weatherGapReasons)[number];
+
 /** Clocks on which the start of a label epoch is based. */
 export const acquisitionBases = ['local_acceptance_clock'] as const;
 

@@ -17,7 +17,7 @@ export const WeatherWindow = closed(
     observed_windows: Type.Optional(count('Windows that were observed at least in part.')),
     unobserved_windows: Type.Optional(count('Windows that were not observed at all.')),
   },
-  { title: 'WeatherWindow' },
+  { title: 'WeatherWindow', description: 'The interval of the weather facts, exactly as the instrument delimited it.' },
 );
 export type WeatherWindow = Type.Static<typeof WeatherWindow>;
 
@@ -34,7 +34,7 @@ export const WeatherConditions = closed(
     confidence: word(confidences, 'Amount of history that supports the comparison.'),
     as_of: orNull(timestamp('Instant.'), 'End of the window that was compared; null if none was.'),
   },
-  { title: 'WeatherConditions' },
+  { title: 'WeatherConditions', description: 'Network conditions as a state and as text.' },
 );
 export type WeatherConditions = Type.Static<typeof WeatherConditions>;
 
@@ -45,7 +45,7 @@ export const TotalEvents = closed(
     mean_rate_per_s: orNull(measure('Rate.'), 'Events per observed second; null when nothing was observed.'),
     observed_seconds: Type.Optional(measure('Seconds that the rate divides by.')),
   },
-  { title: 'TotalEvents' },
+  { title: 'TotalEvents', description: 'All events of the interval, each counted once, and their rate.' },
 );
 export type TotalEvents = Type.Static<typeof TotalEvents>;
 
@@ -58,16 +58,37 @@ export const CollectionMetrics = closed(
     observed_windows: count('Windows that were observed at least in part.'),
     unobserved_windows: count('Windows that were not observed; they are omitted, never interpolated.'),
   },
-  { title: 'CollectionMetrics' },
+  { title: 'CollectionMetrics', description: 'Observed events of one collection.' },
 );
 export type CollectionMetrics = Type.Static<typeof CollectionMetrics>;
+
+/** Meaning of each collection: one kind of event of the stream. */
+const collectionMeanings: Readonly<Record<CollectionName, string>> = {
+  'post.create': 'Posts created, replies and quotes included.',
+  'post.create.reply': 'Posts created as replies; part of post.create.',
+  'post.create.quote': 'Posts created that quote a record; part of post.create.',
+  'post.delete': 'Posts deleted.',
+  'like.create': 'Likes given.',
+  'like.delete': 'Likes taken back.',
+  'repost.create': 'Reposts made.',
+  'repost.delete': 'Reposts taken back.',
+  'follow.create': 'Follows begun.',
+  'follow.delete': 'Follows ended.',
+  'block.create': 'Blocks set.',
+  'block.delete': 'Blocks lifted.',
+  'listitem.create': 'Accounts added to lists.',
+  'listitem.delete': 'Accounts removed from lists.',
+  'profile.update': 'Profiles changed. New profiles are not counted.',
+  'identity.event': 'Identity events: an account changed its handle or its DID document.',
+  'account.event': 'Account events: an account was activated, deactivated, suspended, taken down or deleted.',
+};
 
 function collectionsSchema() {
   const properties: Record<string, Type.TSchema> = {};
   for (const name of collectionNames) {
     properties[name] = Type.Optional(
       Type.Union([CollectionMetrics, Type.Null()], {
-        description: `${name}; absent or null when it was not observed.`,
+        description: `${collectionMeanings[name]} Absent or null when it was not observed.`,
       }),
     );
   }
@@ -89,13 +110,16 @@ export const WeatherConditionsFacts = closed(
     window: WeatherWindow,
     total_events: TotalEvents,
   },
-  { title: 'WeatherConditionsFacts' },
+  {
+    title: 'WeatherConditionsFacts',
+    description: 'The conditions, and the interval and events on which they are based.',
+  },
 );
 export type WeatherConditionsFacts = Type.Static<typeof WeatherConditionsFacts>;
 
 /** Facts of `GET /v1/weather/metrics`. */
 export const WeatherMetricsFacts = closed(
   { window: WeatherWindow, collections: collectionsSchema(), total_events: TotalEvents },
-  { title: 'WeatherMetricsFacts' },
+  { title: 'WeatherMetricsFacts', description: 'Totals and rates by collection.' },
 );
 export type WeatherMetricsFacts = Type.Static<typeof WeatherMetricsFacts>;

@@ -1,5 +1,6 @@
 import type { LabelArtifact, WeatherArtifact } from '../artifact/recognise.ts';
 import type { ArtifactSource } from '../artifact/source.ts';
+import { errorTable } from '../contract/errors.ts';
 import { paths } from '../contract/identifiers.ts';
 import { commonHeaders } from '../http/headers.ts';
 import type { ReadRequest } from '../http/read-request.ts';
@@ -7,11 +8,16 @@ import { errorReply, json, methodNotAllowed, preflight, type Reply } from '../ht
 import { chooseCoding } from '../http/representation/accept-encoding.ts';
 import { matchesEntityTag } from '../http/representation/if-none-match.ts';
 import { below, pathOf } from '../http/target.ts';
+import { archivePage, archivePagePath } from './archive/archive-page.tsx';
+import type { ArchivedDays } from './archive/model.ts';
 import type { FactsDocuments } from './documents.ts';
+import { factFormats } from './formats/formats.ts';
+import { renderedFacts } from './formats/rendered.ts';
 import { instrumentIndex } from './instruments.ts';
 import type { FreshnessBounds } from './judge.ts';
 import type { LabelersPublication } from './labelers/publication.ts';
 import { labelsResource } from './labels-resource.ts';
+import type { FactOutcomes } from './outcomes.ts';
 import type { AccountLinks } from './page/accounts.tsx';
 import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
@@ -30,6 +36,10 @@ export interface FactsAppOptions {
   readonly labelers?: LabelersPublication;
   /** Link to the account-view surface on the page. If absent, the page has no such link. */
   readonly accounts?: AccountLinks | null;
+  /** Public address of the service without a trailing slash, for the preview of the page in social networks. */
+  readonly publicUrl?: string | null;
+  /** Days of the archive, for its page. If absent, the page does not exist. */
+  readonly archive?: ArchivedDays;
   /** Called with the reason if a fact could not be built. The reason is not sent to clients. */
   readonly alarm: (path: string, error: unknown) => void;
   /**
@@ -42,6 +52,9 @@ export interface FactsAppOptions {
 /** Path of the observatory's page, which is outside the contract. */
 export const pagePath = '/';
 
+/** Paths of the page and of the other formats of the facts, all outside the contract. */
+export const renderedPaths: readonly string[] = [pagePath, ...factFormats.map(({ path }) => path)];
+
 /** Headers of every response of the facts API. */
 export const factsCommonHeaders = commonHeaders('ETag, Last-Modified, Cache-Control, Age, Date');
 
@@ -52,29 +65,27 @@ type Route = (conditions: Conditions, now: number) => Reply;
 
 /** Creates the facts application, which serves a closed table of exact paths. */
 export function createFactsApp(options: FactsAppOptions) {
-  const { labels, weather, bounds, basePath, documents, alarm, answered } = options;
+  const { labels, weather, bounds, basePath, documents, answered } = options;
   const common = factsCommonHeaders;
   const notFound = errorReply('not_found', common);
   const notAllowed = methodNotAllowed(common);
   const options204 = preflight(common);
   const health = json(200, { status: 'ok', service: 'almanac-facts' }, ['Cache-Control', 'no-store', ...common]);
 
-  const resource = (path: string, made: FactResource): FactResource => refusing(made, (error) => alarm(path, error));
-  const facts = {
-    labels: resource(paths.labelsOverview, labelsResource(labels, bounds, common)),
-    conditions: resource(paths.weatherConditions, weatherResource('weatherConditions', weather, common)),
-    metrics: resource(paths.weatherMetrics, weatherResource('weatherMetrics', weather, common)),
-  };
+  const facts = factResources(options);
   const fact =
     (from: FactResource): Route =>
     (conditions, now) =>
       factReply(conditions, from, now);
 
-  const drawn = observatoryPage(common, options.accounts ?? null);
-  const page: Route = ({ acceptEncoding }, now) => {
-    const outcomes = { conditions: facts.conditions(now), metrics: facts.metrics(now), labels: facts.labels(now) };
-    return drawn(outcomes, chooseCoding(acceptEncoding), now);
-  };
+  const { archive, accounts = null, publicUrl = null } = options;
+  const drawn = observatoryPage(common, { accounts, publicUrl, archive: archive ?? null });
+  const outcomes = (now: number): FactOutcomes => ({
+    conditions: facts.conditions(now),
+    metrics: facts.metrics(now),
+    labels: facts.labels(now),
+  });
+  const page: Route = ({ acceptEncoding }, now) => drawn(outcomes(now), chooseCoding(acceptEncoding), now);
 
   function index(_conditions: Conditions, now: number): Reply {
     const body = instrumentIndex(weather.read(), labels.read(), bounds, now);
@@ -87,6 +98,8 @@ export function createFactsApp(options: FactsAppOptions) {
     [paths.weatherConditions, fact(facts.conditions)],
     [paths.weatherMetrics, fact(facts.metrics)],
     [pagePath, page],
+    ...formatRoutes(outcomes),
+    ...(archive ? [archiveRouteOf(archive, facts.labels)] : []),
     [paths.health, () => health],
   ]);
 
@@ -108,6 +121,35 @@ export function createFactsApp(options: FactsAppOptions) {
     answered?.(route, reply.status, request.client);
     return reply;
   };
+}
+
+function archiveRouteOf(archive: ArchivedDays, labels: FactResource): [string, Route] {
+  const page = archivePage(factsCommonHeaders, archive);
+  return [
+    archivePagePath,
+    ({ acceptEncoding }, now) => {
+      const outcome = labels(now);
+      const refusal = outcome.kind === 'served' ? null : errorTable[outcome.code].message;
+      return page(chooseCoding(acceptEncoding), now, refusal);
+    },
+  ];
+}
+
+function factResources({ labels, weather, bounds, alarm }: FactsAppOptions) {
+  const common = factsCommonHeaders;
+  const resource = (path: string, made: FactResource): FactResource => refusing(made, (error) => alarm(path, error));
+  return {
+    labels: resource(paths.labelsOverview, labelsResource(labels, bounds, common)),
+    conditions: resource(paths.weatherConditions, weatherResource('weatherConditions', weather, common)),
+    metrics: resource(paths.weatherMetrics, weatherResource('weatherMetrics', weather, common)),
+  };
+}
+
+function formatRoutes(outcomes: (now: number) => FactOutcomes): [string, Route][] {
+  return factFormats.map((format) => {
+    const rendered = renderedFacts(format, factsCommonHeaders);
+    return [format.path, (conditions, now) => rendered(outcomes(now), conditions, now)];
+  });
 }
 
 /**

@@ -86,6 +86,50 @@ describe('an asset of a page', () => {
   });
 });
 
+describe('the API reference', () => {
+  const openapi = (title: string): string =>
+    JSON.stringify({
+      info: { title, version: '1.0.0', description: title },
+      paths: {},
+      components: { schemas: {}, responses: {}, parameters: {} },
+    });
+  const write = (title: string): void => {
+    for (const name of ['openapi.json', 'labelers-openapi.json', 'account-openapi.json']) {
+      writeFileSync(join(assets, name), openapi(title));
+    }
+  };
+  const etagOf = (headers: readonly string[] = []) => headers[headers.indexOf('ETag') + 1] ?? '';
+
+  it('is rendered once, and again after a document changed', () => {
+    write('First');
+    const { answer } = documents();
+    const first = answer('/docs', 'br')?.reply;
+    expect(first).toMatchObject({ status: 200, headers: expect.arrayContaining(['public, no-cache', ...common]) });
+    // The same bytes in memory, and not equal bytes of a second rendering.
+    expect(answer('/docs', 'br')?.reply.body).toBe(first?.body);
+    write('Second one');
+    expect(answer('/docs', 'identity')?.reply.body?.toString('utf8')).toContain('Second one');
+    expect(etagOf(answer('/docs', 'br')?.reply.headers)).not.toBe(etagOf(first?.headers));
+  });
+
+  it('has a strong validator of its own in every content coding, which 304 confirms', () => {
+    write('Title');
+    const tags = (['identity', 'gzip', 'br'] as const).map((coding) => {
+      const etag = etagOf(documents().answer('/docs', coding)?.reply.headers);
+      expect(documents().answer('/docs', coding, etag)?.reply).toMatchObject({ status: 304, body: null });
+      return etag;
+    });
+    expect(new Set(tags).size).toBe(3);
+    for (const tag of tags) expect(tag).toMatch(/^"[\w-]+"$/);
+  });
+
+  it('is refused with 503 asset_unavailable if a document is missing', () => {
+    write('Title');
+    rmSync(join(assets, 'account-openapi.json'));
+    expect(documents().answer('/docs', 'br')?.reply.status).toBe(503);
+  });
+});
+
 it('any other path is not a document', () => {
   for (const path of ['/', '/assets/', '/assets/nothing.js', '/openapi.json/', '/docs/', '/etc/passwd']) {
     expect(documents().answer(path, 'identity'), path).toBeNull();

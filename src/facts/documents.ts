@@ -4,8 +4,10 @@ import { labelerPaths } from '../contract/labelers.ts';
 import type { HeaderList } from '../http/headers.ts';
 import { errorReply, jsonType, type Reply, withBody } from '../http/reply.ts';
 import type { Coding } from '../http/representation/accept-encoding.ts';
-import { type AssetFile, assetFile } from '../http/representation/asset-file.ts';
+import { type AssetFile, assetFile, assetMadeOf } from '../http/representation/asset-file.ts';
 import { matchesEntityTag } from '../http/representation/if-none-match.ts';
+import { renderPage } from '../web/document.tsx';
+import { type ReferenceAddresses, reference, referenceDocuments } from './reference/reference.tsx';
 
 /** The documents that are served in addition to the facts: the OpenAPI file, the API reference, and their assets. */
 export interface FactsDocuments {
@@ -38,13 +40,10 @@ const script = 'text/javascript; charset=utf-8';
 const css = 'text/css; charset=utf-8';
 const text = 'text/plain; charset=utf-8';
 
-/**
- * Content security policy of the API reference. Its renderer sets inline styles; everything else comes only from this
- * origin.
- */
-const pagePolicy: HeaderList = [
+/** Content security policy of the API reference, whose script sends requests to this origin alone. */
+const referencePolicy: HeaderList = [
   'Content-Security-Policy',
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'Referrer-Policy',
   'no-referrer',
 ];
@@ -56,6 +55,9 @@ const textPolicy: HeaderList = [
   'Referrer-Policy',
   'no-referrer',
 ];
+
+/** Content security policy of a page without scripts that shows images of this origin. */
+const imagesPolicy: HeaderList = textPolicy.map((value) => value.replace('img-src data:', "img-src 'self' data:"));
 
 /** Identification of the party that reads from labelers, shown to their operators on `/for-labelers`. */
 export interface LabelerReader {
@@ -74,21 +76,34 @@ function describeReader(page: string, { userAgent, contact }: LabelerReader): st
   return page.replaceAll('{user-agent}', () => escapeText(userAgent)).replaceAll('{contact}', () => sentence);
 }
 
+/** Returns the page about images with the address of the service in the text to copy. `base` is the prefix of links. */
+function describeImages(page: string, base: string): string {
+  const isAddress = /^https?:/.test(base);
+  const address = escapeText(isAddress ? base : `https://observatory.example${base}`);
+  const note = isAddress ? '' : `Replace <code>${address}</code> by the public address of this service.`;
+  return page.replaceAll('{base}', () => address).replaceAll('{note}', () => note);
+}
+
 function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 /**
  * Creates the documents from the asset directory of the built program. `common` are the headers of every response;
- * `base` is the prefix of links: the public URL, or the base path if the public URL is unknown.
+ * `base` is the prefix of links: the public URL, or the base path if the public URL is unknown. `accountUrl` is the
+ * address of the account view, if it is known.
  */
 export function factsDocuments(
   assets: string,
   common: HeaderList,
   base: string,
   reader: LabelerReader,
+  accountUrl: string | null = null,
 ): FactsDocuments {
-  const documents = new Map(documentList(assets, base, reader).map((document) => [document.route, document]));
+  const addresses = referenceAddresses(base, accountUrl);
+  const documents = new Map(
+    documentList(assets, base, reader, addresses).map((document) => [document.route, document]),
+  );
   return {
     routes: [...documents.keys()],
     answer(path, coding, ifNoneMatch) {
@@ -109,7 +124,24 @@ export function factsDocuments(
   };
 }
 
-function documentList(assets: string, base: string, reader: LabelerReader): Document[] {
+/** Returns the API reference, which is rendered once from the OpenAPI documents until one of them changes. */
+function referencePage(assets: string, addresses: ReferenceAddresses): Document {
+  const files = referenceDocuments.map((name) => join(assets, name));
+  const render = (texts: readonly Buffer[]): Buffer => Buffer.from(renderPage(reference(texts.map(String), addresses)));
+  const file = assetMadeOf(files, render);
+  return { route: '/docs', file, contentType: html, headers: [...confirmed, ...referencePolicy], validated: true };
+}
+
+function referenceAddresses(base: string, accountUrl: string | null): ReferenceAddresses {
+  const guessed = !/^https?:/.test(base);
+  return {
+    facts: guessed ? `https://facts.example${base}` : base,
+    account: accountUrl ?? 'https://accounts.example',
+    guessed,
+  };
+}
+
+function documentList(assets: string, base: string, reader: LabelerReader, addresses: ReferenceAddresses): Document[] {
   type Fill = (page: string) => string;
   const file = (name: string, fill?: Fill): AssetFile =>
     assetFile(join(assets, name), fill && ((bytes) => Buffer.from(fill(bytes.toString('utf8')))));
@@ -141,13 +173,14 @@ function documentList(assets: string, base: string, reader: LabelerReader): Docu
     part('observatory.css', 'observatory.css', css),
     part('labelers.css', 'labelers.css', css),
     part('observatory.js', 'built/observatory.js', script),
-    served('/docs', 'docs.html', html, pagePolicy),
+    referencePage(assets, addresses),
     part('docs.js', 'docs.js', script),
     part('docs.css', 'docs.css', css),
-    part('swagger-ui-bundle.js', 'vendor/swagger-ui/swagger-ui-bundle.js', script),
-    part('swagger-ui.css', 'vendor/swagger-ui/swagger-ui.css', css),
-    served('/assets/swagger-ui-license.txt', 'vendor/swagger-ui/LICENSE', text),
+    served('/method/weather', 'method-weather.html', html, textPolicy),
+    served('/method/labels', 'method-labels.html', html, textPolicy),
     served('/policy', 'policy.html', html, textPolicy),
+    served('/embeds', 'embeds.html', html, imagesPolicy, (page) => describeImages(page, base)),
+    part('card.png', 'card.png', 'image/png'),
     served('/for-labelers', 'for-labelers.html', html, textPolicy, (page) => describeReader(page, reader)),
   ];
 }

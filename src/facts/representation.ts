@@ -45,7 +45,7 @@ export interface RepresentationParts {
 /**
  * Replaces unpaired surrogates by U+FFFD, because an artifact may contain them and many clients reject such a document.
  */
-function wellFormed(_key: string, value: unknown): unknown {
+export function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 

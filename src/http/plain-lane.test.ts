@@ -17,6 +17,7 @@ function connected({ takes = true } = {}) {
   const bounds = { total: 10, perClient: null, stallMs: 1_000 };
   const table = new ConnectionTable(bounds, (reason) => cuts.push(reason));
   const lane = openPlainLane(server as unknown as Server, {
+    leaves: () => false,
     answer: () => withBody(200, 'text/plain', Buffer.from('yes'), []),
     clock: () => 0,
     idleMs: 5_000,

@@ -10,6 +10,8 @@ import { wireBytes } from './wire.ts';
 export interface PlainLaneOptions {
   /** Returns the response to a request; must not throw. */
   readonly answer: (request: ReadRequest, now: number) => Reply;
+  /** Returns true for a request target that only the server itself can respond to. */
+  readonly leaves: (target: string) => boolean;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
   /** Time after which an idle connection is closed, in milliseconds. */
@@ -29,7 +31,7 @@ export interface PlainLane {
  * one plain GET; at the first other piece, the connection is permanently passed to the server. The fast path sends the
  * same responses as the server in two thirds of the processor time.
  */
-export function openPlainLane(server: Server, { answer, clock, idleMs, table }: PlainLaneOptions): PlainLane {
+export function openPlainLane(server: Server, { answer, leaves, clock, idleMs, table }: PlainLaneOptions): PlainLane {
   const connections = new Set<Socket>();
   const [parser, ...others] = server.listeners('connection');
   if (!parser || others.length > 0) throw new Error('the fast path expects one connection listener of node:http');
@@ -42,6 +44,7 @@ export function openPlainLane(server: Server, { answer, clock, idleMs, table }: 
     connections.add(socket);
     socket.setTimeout(idleMs);
     servePlain(socket, {
+      leaves,
       onRequest(request) {
         const now = clock();
         tracked.answered += 1;
@@ -65,6 +68,7 @@ export function openPlainLane(server: Server, { answer, clock, idleMs, table }: 
 
 /** Callbacks of one connection in the fast path. */
 interface PlainEvents {
+  readonly leaves: (target: string) => boolean;
   /** Returns the bytes of the response to a plain request. */
   onRequest(request: ReadRequest): Buffer;
   /** Called with the first bytes that are not a plain request, after the connection has left the fast path. */
@@ -74,12 +78,12 @@ interface PlainEvents {
 }
 
 /** Responds to the plain requests of one connection until it closes or sends other bytes. */
-function servePlain(socket: Socket, { onRequest, onOther, onLeave }: PlainEvents): void {
+function servePlain(socket: Socket, { leaves, onRequest, onOther, onLeave }: PlainEvents): void {
   function arrived(bytes: Buffer): void {
     // A connection that closes sends its written responses and ignores further requests.
     if (socket.writableEnded) return;
     const request = parsePlainRequest(bytes);
-    if (!request) {
+    if (!request || leaves(request.target)) {
       leave();
       onOther(bytes);
       return;

@@ -21,6 +21,8 @@ export interface StreamedReply {
   readonly headers: HeaderList;
   /** Pieces of the body; iteration starts with the first read and ends early if the client disconnects. */
   readonly stream: AsyncIterable<Uint8Array>;
+  /** Releases what the stream uses. Called once, when the response ends for any reason, even if the stream was not read. */
+  readonly release?: () => Promise<void>;
 }
 
 /** Content type of every JSON response. */

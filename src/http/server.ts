@@ -15,7 +15,7 @@ import { defaultConnectionBounds, httpLimits } from './limits.ts';
 import { type Listening, listen, listenWidely } from './listening.ts';
 import { answerParserError, answerRaw, codeOfParserError, endQuietly } from './parser-errors.ts';
 import { openPlainLane, type PlainLane } from './plain-lane.ts';
-import { type ReadRequest, readRequest } from './read-request.ts';
+import { type FileRequest, fileRequest, type ReadRequest, readRequest } from './read-request.ts';
 import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from './reply.ts';
 
 /**
@@ -23,7 +23,11 @@ import { errorReply, type Reply, type StreamedReply, send, sendStreamed } from '
  * rejects.
  */
 export type Answering =
-  | { readonly answer: (request: ReadRequest, now: number) => Reply }
+  | {
+      readonly answer: (request: ReadRequest, now: number) => Reply;
+      /** Responses with files, which take precedence for the targets that they own. */
+      readonly files?: FileAnswering;
+    }
   | {
       /** Returns the response to a request; `gone` aborts if the client disconnects before the response. */
       readonly answerLater: (request: ReadRequest, now: number, gone: AbortSignal) => Promise<Reply | StreamedReply>;
@@ -32,6 +36,15 @@ export type Answering =
       /** Response that is sent if the memory limits allow no other. */
       readonly overloaded: Reply;
     };
+
+/** Function that responds with files, which are read while they are sent. */
+export interface FileAnswering {
+  /** Returns true for a request target that names a file. */
+  readonly owns: (target: string) => boolean;
+  /** Returns the client's address for limits. */
+  readonly peerOf: ClientOf;
+  readonly answer: (request: FileRequest, now: number) => Promise<Reply | StreamedReply>;
+}
 
 /** Options of a public server. */
 export type HttpServerOptions = Answering & {
@@ -99,6 +112,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   }
 
   const answerNow = 'answer' in options ? safely(options.answer) : null;
+  const files = ('answer' in options ? options.files : undefined) ?? null;
 
   const monotonic = (): number => performance.now();
   const exchanges = new Exchanges();
@@ -125,6 +139,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     if (!wellFormed(message)) {
       exchanges.close(message.socket);
       void admission.turn.then(() => send(message, response, malformed, now));
+    } else if (files?.owns(message.url ?? '')) {
+      void admission.turn.then(() => sendFile(files, message, response));
     } else if (answerNow) send(message, response, answerNow(view(message), now), now);
     else void admission.turn.then(() => answerAfterwards(message, response));
   }
@@ -169,6 +185,23 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     });
   }
 
+  async function sendFile(files: FileAnswering, message: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (response.destroyed || message.socket.destroyed) return;
+    const now = clock();
+    const client = clientOf ? { client: clientOf(message) } : {};
+    const reply = await files
+      .answer({ ...fileRequest(message, files.peerOf(message)), ...client }, now)
+      .catch((error: unknown) => {
+        failed(error);
+        return internalError;
+      });
+    try {
+      if (!response.destroyed) await sendLater(message, response, reply, now);
+    } finally {
+      if ('stream' in reply) await reply.release?.().catch(failed);
+    }
+  }
+
   function view(message: IncomingMessage): ReadRequest {
     const request = readRequest(message);
     return clientOf ? { ...request, client: clientOf(message) } : request;
@@ -202,10 +235,11 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     });
   });
 
+  const leaves = (target: string): boolean => files?.owns(target) ?? false;
   const lane =
     !hasLane || !answerNow
       ? null
-      : openPlainLane(server, { answer: answerNow, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
+      : openPlainLane(server, { answer: answerNow, leaves, clock, idleMs: httpLimits.keepAliveTimeoutMs, table });
   const nextTurn = (act: () => void): void => void setImmediate(act);
   const turns = new FairTurns({ maxWaiting: bounds.total, nextTurn, monotonic });
   // Immediate responses need no turns, so a server that responds immediately has no admission control.

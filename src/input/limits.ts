@@ -208,6 +208,18 @@ export const inputLimits = {
     cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 200 },
     code: 'src/artifact/decode.ts',
   }),
+  hoursFile: shaped({
+    input: 'hours file, written by an instrument and read by the archive',
+    author: 'an instrument',
+    bytes: 4 * mib,
+    decodedBytes: 4 * mib,
+    depth: 8,
+    // 5,000 labelers with three lists of 72 hours have 1.2 million elements.
+    elements: 1_310_720,
+    fields: 64,
+    cpu: { fixedMicroseconds: 30_000, nanosecondsPerByte: 250 },
+    code: 'src/artifact/hours/read-hours.ts',
+  }),
   labelerLine: shaped({
     input: 'line of the labelers artifact, as a file or by URL',
     author: 'the label instrument, and labelers through it',

@@ -1,4 +1,6 @@
+import type { Micros } from '../contract/timestamp.ts';
 import { errorFields } from '../ops/log.ts';
+import { StoreError } from '../store/errors.ts';
 import { claimOrigin } from '../store/origin.ts';
 import { createAcceptance, createReaderPorts } from './assembly/acceptance.ts';
 import { createFoundation, type Foundation } from './assembly/foundation.ts';
@@ -6,12 +8,14 @@ import { recordDowntime, writeHeartbeat } from './assembly/heartbeat.ts';
 import { createLabelers, type Labelers } from './assembly/labelers.ts';
 import { loadRoster } from './assembly/load-roster.ts';
 import type { LabelsOptions } from './assembly/options.ts';
+import { standBy } from './assembly/stand-by.ts';
 import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
 import { requireDenyList } from './operator/deny-file.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
+import { isActive } from './standby/instrument-role.ts';
 import { comparePriority } from './state/priority.ts';
 
 /** The label instrument: finds labelers, observes them, and publishes the observed facts. */
@@ -43,7 +47,12 @@ export function createLabels(options: LabelsOptions): Labels {
     failed: failing.promise,
     async start() {
       const started = new AbortController();
-      running = observe(options, failing.reject, stopping);
+      const fail = (error: unknown): void => {
+        // A fenced instrument must not write its final state.
+        if (options.role && error instanceof StoreError && error.code === 'fenced') options.role.role = 'fenced';
+        failing.reject(error);
+      };
+      running = observe(options, fail, stopping);
       // `start` does not wait until a wrong clock is corrected, which may take days, so that a stop is possible.
       running.then(() => started.abort()).catch(failing.reject);
       await Promise.race([running, wait(2 * options.settings.timings.clockMs, started.signal)]);
@@ -76,8 +85,11 @@ async function observe(
   await clockAtStart(base.preconditions, { clocks, log, telemetry, waitMs: settings.timings.clockMs }, signal);
   if (signal.aborted) return { stop: () => closeUnused(base) };
   const epoch = await store.epoch();
-  await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
-  await writeHeartbeat(store, clock);
+  const { role } = options;
+  if (isActive(role)) {
+    await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
+    await writeHeartbeat(store, clock);
+  } else await role?.kept.follow();
 
   const acceptance = createAcceptance(base, fail);
   const ports = createReaderPorts(base, acceptance, {
@@ -87,33 +99,37 @@ async function observe(
   const labelers = await createLabelers(base, ports, signal, fail);
   made.labelers = labelers;
   await loadRoster(store, labelers, ports.acceptance);
+  if (!isActive(role)) ports.acceptance.refused.keepJournal();
   labelers.denials.load(denied);
   for (const did of settings.seeds) labelers.add(did, 'seeded', 'seeds');
   await base.shares.load(clock());
 
   const assembled: Assembled = { base, labelers, acceptance, ports };
   const acts = createActs(assembled);
-  await acts.publish();
+  if (isActive(role)) await acts.publish();
   const acceptanceEnds = new AbortController();
   const accepting = acceptance.run(acceptanceEnds.signal);
-  // Assign the reading slots by priority and not by the order of DIDs, because more sources may be enrolled than are
-  // read concurrently.
-  const now = clock();
-  const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
-    comparePriority(priorityInput(a), priorityInput(b), now);
-  for (const labeler of [...labelers.roster.labelers].sort(byPriority)) labelers.runner.follow(labeler);
+  followAll(labelers, clock());
   const { ended, endedByClosing } = startTasks(assembled, acts, signal, fail);
+  const watching = role === undefined ? null : standBy(assembled, acts, role, signal).catch(fail);
   return {
     async stop() {
       stopping.abort();
-      await endReading(assembled, acceptanceEnds, Promise.all([accepting, ended]));
-      await storeFinalState(assembled, acts);
+      await endReading(assembled, acceptanceEnds, Promise.all([accepting, ended, watching]));
+      if (isActive(role)) await storeFinalState(assembled, acts);
       // Closing the store aborts the sealing of a day, which may take longer than the time limit of a stop.
       await store.close();
       await endedByClosing;
       log.info('stopped');
     },
   };
+}
+
+/** Starts the readers by priority and not by the order of DIDs, because more sources may be enrolled than are read. */
+function followAll({ roster, runner }: Labelers, now: Micros): void {
+  const byPriority = (a: KnownLabeler, b: KnownLabeler): number =>
+    comparePriority(priorityInput(a), priorityInput(b), now);
+  for (const labeler of [...roster.labelers].sort(byPriority)) runner.follow(labeler);
 }
 
 async function closeUnused({ outbound, store }: Foundation): Promise<void> {
@@ -147,5 +163,5 @@ async function storeFinalState(
     .recordGaps()
     .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));
   await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
-  await publish();
+  await publish().catch((error: unknown) => log.warn('the last artifact was not written', errorFields(error)));
 }

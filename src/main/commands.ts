@@ -9,6 +9,7 @@ import { factsCommand } from './facts/facts.ts';
 import { labelerCommand } from './labeler/labeler.ts';
 import { labelsCommand } from './labels/labels.ts';
 import { simCommand } from './sim/sim.ts';
+import { storeCommand } from './store/store.ts';
 import { upCommand } from './up/up.ts';
 import { weatherCommand } from './weather/weather.ts';
 
@@ -25,6 +26,7 @@ export const commands = {
   archive: archiveCommand,
   check: checkCommand,
   doctor: doctorCommand,
+  store: storeCommand,
   sim: simCommand,
 } as const satisfies Record<string, Command>;
 

@@ -15,9 +15,19 @@ export const storeErrors = {
     fatal: false,
     meaning: 'the wall clock is earlier than the last stamp; pause acceptance',
   },
-  busy: { retry: true, fatal: false, meaning: 'another process briefly locks a file' },
+  busy: {
+    retry: true,
+    fatal: false,
+    meaning: 'another process briefly locks a file or a row, or a query took too long',
+  },
+  unreachable: { retry: true, fatal: false, meaning: 'the database server cannot be reached; pause acceptance' },
   second_writer: { retry: false, fatal: false, meaning: 'another process has opened this store for writing' },
-  not_a_store: { retry: false, fatal: false, meaning: 'this directory contains no store' },
+  fenced: {
+    retry: false,
+    fatal: true,
+    meaning: 'another process has become the writer of this store; stop the process',
+  },
+  not_a_store: { retry: false, fatal: false, meaning: 'this directory or database contains no store' },
   occupied: { retry: false, fatal: false, meaning: 'this directory already contains a store' },
   schema_newer: { retry: false, fatal: false, meaning: 'the store was written by a newer version' },
   pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a required property' },
@@ -33,6 +43,11 @@ export const storeErrors = {
   wrong_origin: { retry: false, fatal: false, meaning: 'live and simulated observations cannot be in the same store' },
   closed: { retry: false, fatal: false, meaning: 'the store was closed' },
   damaged: { retry: false, fatal: true, meaning: 'the files are inconsistent; stop the process' },
+  commits_lost: {
+    retry: false,
+    fatal: true,
+    meaning: 'the database lost confirmed commits, for example by a failover; stop the process and start it again',
+  },
   io_failed: { retry: false, fatal: true, meaning: 'a read or write of the file system failed; stop the process' },
   unexpected: { retry: false, fatal: true, meaning: 'an unexpected error occurred; stop the process' },
 } as const;

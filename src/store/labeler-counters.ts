@@ -11,6 +11,17 @@ export const delayBounds: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8]
   .flatMap((exponent) => [1, 1.5, 2.2, 3.3, 4.7, 6.8].map((factor) => Math.round(factor * 10 ** exponent)))
   .slice(0, 45);
 
+/** Returns the index of the range that contains a delay in milliseconds; the last range has no bound. */
+export function delayRangeOf(delay: number): number {
+  let [low, high] = [0, delayBounds.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (delay <= (delayBounds[middle] ?? 0)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** Maximum number of values of a labeler that one day counts by name; the other values are counted together. */
 export const maxCountedValues = 256;
 /** Maximum length of a value that is counted by name, in bytes of UTF-8, as in the lexicon. */

@@ -1,39 +1,89 @@
+import { join } from 'node:path';
 import { OperatorError } from '../ops/errors.ts';
+import type { StoreInspection } from './common/inspection.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
+import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } from './postgres/base/place.ts';
 import type { FileEvent } from './sqlite/base/file-event.ts';
 import { openSqliteReader } from './sqlite/read/reader.ts';
-import { inspectStore, type StoreInspection } from './sqlite/repair/inspect.ts';
+import { inspectStore } from './sqlite/repair/inspect.ts';
 import { type SetAside, setStoreAside } from './sqlite/repair/new-epoch.ts';
 import { type RepairOptions, type RepairReport, repairStore } from './sqlite/repair/repair.ts';
 import { type Restored, type RestoreOptions, restoreStore } from './sqlite/repair/restore.ts';
+import { openSqliteStandby, type SqliteStandbyOptions, sqliteProcesses } from './sqlite/standby/standby.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/writer.ts';
+import type { StoreProcesses, StoreStandby } from './standby/standby.ts';
 
 export type { FileEvent };
 
-/** Location of a store, parsed from its URL. */
+/** Location of a store in a directory. */
 export interface StorePlaceSqlite {
   readonly kind: 'sqlite';
   readonly folder: string;
 }
 
-/** Parses a store URL, `sqlite:DIR`. Throws an `OperatorError` that states the expected form. */
-export function parseStoreUrl(url: string): StorePlaceSqlite {
+/** Location of a store, parsed from its URL. */
+export type StorePlace = StorePlaceSqlite | PostgresPlace;
+
+/** Parses a store URL. Throws an `OperatorError` that states the expected form. */
+export function parseStoreUrl(url: string): StorePlace {
+  if (isPostgresUrl(url)) return parsePostgresUrl(url);
   const folder = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : '';
   // `sqlite://x` would be a directory named by a host, which is probably a typing error for `sqlite:/x`.
   if (folder === '' || folder.startsWith('//')) {
-    throw new OperatorError(`${url} is not a store: use sqlite:DIR, with a directory`);
+    // A URL of another form may contain a password.
+    const name = /[@?]/.test(url) ? 'the URL' : url;
+    throw new OperatorError(`${name} is not a store: use sqlite:DIR, with a directory, or ${postgresUrlForm}`);
   }
   return { kind: 'sqlite', folder };
 }
 
+/**
+ * Returns the directory of the files that accompany a store, such as the list of denied labelers: that of an embedded
+ * store, or else `state`.
+ */
+export function companionFolder(url: string, state: string): string {
+  const place = parseStoreUrl(url);
+  return place.kind === 'sqlite' ? place.folder : join(state);
+}
+
 /** Opens the store at a URL for writing. `StoreWriter` documents the errors, `SqliteWriterOptions` the options. */
-export function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 'folder'>): StoreWriter {
-  return openSqliteWriter({ ...options, folder: parseStoreUrl(url).folder });
+export async function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 'folder'>): Promise<StoreWriter> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return openSqliteWriter({ ...options, folder: place.folder });
+  // The driver is loaded on demand, because most observatories use the embedded store.
+  const { openPostgresWriter } = await import('./postgres/write/writer.ts');
+  const { at, windowDays, generationId } = options;
+  return openPostgresWriter({
+    ...{ place, at },
+    ...(windowDays !== undefined && { windowDays }),
+    ...(generationId && { generationId }),
+  });
+}
+
+/** Opens the store at a URL as the standby of its writer; see `openSqliteStandby`. Throws `OperatorError` for PostgreSQL. */
+export function openStoreStandby(url: string, options: Omit<SqliteStandbyOptions, 'folder'>): StoreStandby {
+  return openSqliteStandby({ ...options, folder: embeddedFolder(url, 'a store in PostgreSQL has no standby yet') });
+}
+
+/** Returns the processes that write the store at a URL or stand by. */
+export function storeProcesses(url: string): StoreProcesses {
+  return sqliteProcesses(embeddedFolder(url, 'a store in PostgreSQL has no standby yet'));
 }
 
 /** Opens the store at a URL for reading. */
-export function openStoreReader(url: string): StoreReader {
-  return openSqliteReader(parseStoreUrl(url).folder);
+export async function openStoreReader(url: string): Promise<StoreReader> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return openSqliteReader(place.folder);
+  const { openPostgresReader } = await import('./postgres/read/reader.ts');
+  return openPostgresReader(place);
+}
+
+/** Inspects the store at a URL without changing it. */
+export async function inspect(url: string): Promise<StoreInspection> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return inspectStore(place.folder);
+  const { inspectPostgres } = await import('./postgres/read/inspect.ts');
+  return inspectPostgres(place);
 }
 
 /**
@@ -41,20 +91,22 @@ export function openStoreReader(url: string): StoreReader {
  * `setStoreAside`.
  */
 export function setAside(url: string, at: Date): SetAside | null {
-  return setStoreAside(parseStoreUrl(url).folder, at);
+  return setStoreAside(embeddedFolder(url, 'use another schema in the URL to begin a new epoch'), at);
 }
 
 /** Restores the store at a URL from a directory; see `restoreStore`. */
 export function restore(url: string, options: Omit<RestoreOptions, 'folder'>): Promise<Restored> {
-  return restoreStore({ ...options, folder: parseStoreUrl(url).folder });
+  return restoreStore({ ...options, folder: embeddedFolder(url, 'restore the database with the tools of PostgreSQL') });
 }
 
 /** Repairs the store at a URL; see `repairStore`. */
 export function repair(url: string, options: Omit<RepairOptions, 'folder'>): AsyncGenerator<RepairReport> {
-  return repairStore({ ...options, folder: parseStoreUrl(url).folder });
+  return repairStore({ ...options, folder: embeddedFolder(url, 'restore the database with the tools of PostgreSQL') });
 }
 
-/** Inspects the store at a URL without changing it; see `inspectStore`. */
-export function inspect(url: string): StoreInspection {
-  return inspectStore(parseStoreUrl(url).folder);
+/** Returns the directory of an embedded store. Throws `OperatorError` for a PostgreSQL store, which has no such action. */
+function embeddedFolder(url: string, instead: string): string {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return place.folder;
+  throw new OperatorError(`this action is for a store in a directory (sqlite:DIR); ${instead}`);
 }

@@ -393,4 +393,6 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
    * run returns the result of that run.
    */
   maintain(at: Micros): Promise<Maintenance>;
+  /** Rejects with `fenced` if another process became the writer, which every change checks too. */
+  assertWriter(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Micros } from '../contract/timestamp.ts';
+import { micros } from './time.ts';
 
 /** A request to remove every row of a source, and its progress. */
 export interface Purge {
@@ -55,24 +56,49 @@ export interface PurgeWriter {
   purge(at: Micros): Promise<boolean>;
 }
 
+/** Rows that were removed, as pages and APIs describe them. A request that found no rows is not part of it. */
+export interface Removals {
+  /** Completed requests: the number of labelers, and the time of the last removal. */
+  readonly purged: { readonly labelers: number; readonly last: Micros } | null;
+  /** Requests that are not completed: the number of labelers, and the time of the first request. */
+  readonly pending: { readonly labelers: number; readonly since: Micros } | null;
+  readonly spaces: SpaceRemoval | null;
+}
+
+/** Summarizes requests to remove rows. */
+export function summarizePurges(purges: readonly Purge[]): Omit<Removals, 'spaces'> {
+  const pending = purges.filter(({ completedAt }) => completedAt === null);
+  const removed = purges.flatMap(({ completedAt, rows }) => (completedAt !== null && rows > 0 ? [completedAt] : []));
+  return {
+    purged: removed.length === 0 ? null : { labelers: removed.length, last: micros(Math.max(...removed)) },
+    pending:
+      pending.length === 0
+        ? null
+        : { labelers: pending.length, since: micros(Math.min(...pending.map(({ requestedAt }) => requestedAt))) },
+  };
+}
+
+/** Reads which rows were removed. */
+export async function readRemovals(store: RemovalReader): Promise<Removals> {
+  const [purges, spaces] = await Promise.all([store.purges(), store.spaceRemoval()]);
+  return { ...summarizePurges(purges), spaces };
+}
+
 /**
- * Returns the sentence that every page and API shows after rows were removed on the operator's request: the number of
- * labelers, and the last day. Null if no rows were removed. A request that found no rows is not mentioned.
+ * Returns the sentence that every API shows after rows were removed on the operator's request: the number of labelers,
+ * and the last day. Null if no rows were removed. A request that found no rows is not mentioned.
  */
 export function removalSentence(purges: readonly Purge[]): string | null {
-  const pending = purges.filter(({ completedAt }) => completedAt === null);
-  const removed = purges.filter(({ completedAt, rows }) => completedAt !== null && rows > 0);
+  const { purged, pending } = summarizePurges(purges);
   const parts: string[] = [];
-  const last = Math.max(...removed.map(({ completedAt }) => completedAt ?? 0));
-  if (removed.length > 0) {
+  if (purged) {
     parts.push(
-      `Rows of ${labelers(removed.length)} were removed on the operator's request, the last on ${dateOf(last)}.`,
+      `Rows of ${labelers(purged.labelers)} were removed on the operator's request, the last on ${dateOf(purged.last)}.`,
     );
   }
-  if (pending.length > 0) {
-    const since = Math.min(...pending.map(({ requestedAt }) => requestedAt));
+  if (pending) {
     parts.push(
-      `Rows of ${labelers(pending.length)} are being removed on the operator's request, since ${dateOf(since)}.`,
+      `Rows of ${labelers(pending.labelers)} are being removed on the operator's request, since ${dateOf(pending.since)}.`,
     );
   }
   return parts.length === 0 ? null : parts.join(' ');
@@ -87,7 +113,7 @@ export function spaceRemovalSentence(removal: SpaceRemoval | null): string | nul
   return `Removed ${when}: ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
 }
 
-/** Returns the sentences about all removed rows, for every page and API; null if no row was removed. */
+/** Returns the sentences about all removed rows, for every API; null if no row was removed. */
 export async function removedRowsSentence(store: RemovalReader): Promise<string | null> {
   const [purges, spaces] = await Promise.all([store.purges(), store.spaceRemoval()]);
   const sentences = [removalSentence(purges), spaceRemovalSentence(spaces)].filter((sentence) => sentence !== null);

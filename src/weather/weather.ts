@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { maxHours } from '../artifact/hours/hours.ts';
+import type { WeatherHours } from '../artifact/hours/weather-hours.ts';
 import { artifactNames } from '../artifact/write.ts';
 import { inputLimits } from '../input/limits.ts';
 import { createNameResolver, systemHostsFile } from '../network/dns/name-resolver.ts';
@@ -9,12 +11,14 @@ import { openSocket } from '../network/websocket/websocket.ts';
 import { makeFolder } from '../ops/folder.ts';
 import { errorFields, type Log } from '../ops/log.ts';
 import { createPublication, type ObservedHost, type Publication } from './hosts/publication.ts';
+import { createHoursReader } from './publish/hours.ts';
 import { createPublisher, type Publisher, sweepTemporaries } from './publish/publisher.ts';
 import { closedEnd } from './publish/read-summary.ts';
 import { type Dictionaries, fetchedDictionary, givenDictionary } from './stream/dictionary.ts';
 import { type Connect, maxFrameBytes } from './stream/reader.ts';
 import { runSessions } from './stream/sessions.ts';
 import { hostPlaces, noTelemetry, telemetryOfHost, type WeatherTelemetry } from './stream/telemetry.ts';
+import { hourUs } from './window/earlier-days.ts';
 import { dictionaryUrl, type Endpoint, parseEndpoints } from './window/endpoint.ts';
 import { storeFault } from './window/store-faults.ts';
 import {
@@ -107,6 +111,7 @@ class WeatherInstrument implements Weather {
   readonly #connect: Connect;
   readonly #http: BytesClient;
   readonly #publisher: Publisher;
+  readonly #hours = createHoursReader();
   readonly #stopping = new AbortController();
   readonly #reject: (error: unknown) => void;
   /** Store and publication. `start` sets them; they are null before. */
@@ -114,6 +119,8 @@ class WeatherInstrument implements Weather {
   #working: Promise<void> = Promise.resolve();
   #pruning: NodeJS.Timeout | null = null;
   #lastClosed = 0;
+  /** Time of the last summary, in microseconds. */
+  #readAtUs = 0;
   #hasFailed = false;
 
   constructor(deps: WeatherDeps) {
@@ -128,7 +135,9 @@ class WeatherInstrument implements Weather {
     this.#publisher = createPublisher({
       path: join(settings.artifacts, artifactNames.weather),
       publishMs: settings.publishSeconds * 1000,
+      hoursPath: join(settings.artifacts, artifactNames.weatherHours),
       read: () => this.#readSummary(),
+      readHours: () => this.#readHours(),
       clock,
       log,
       telemetry,
@@ -183,6 +192,7 @@ class WeatherInstrument implements Weather {
     try {
       // The store is locked, so no other process writes the artifact and its temporary files can be removed.
       await sweepTemporaries(join(settings.artifacts, artifactNames.weather));
+      await sweepTemporaries(join(settings.artifacts, artifactNames.weatherHours));
       const publication = createPublication({ store, endpoints: this.#endpoints, startedUs: clock() * 1000, log });
       this.#opened = { store, publication };
       return publication;
@@ -200,10 +210,19 @@ class WeatherInstrument implements Weather {
   #readSummary(): ReturnType<Publication['read']> {
     const { clock, telemetry } = this.#deps;
     const { publication } = this.#open();
-    const summary = publication.read(clock() * 1000);
+    this.#readAtUs = clock() * 1000;
+    const summary = publication.read(this.#readAtUs);
     const sinceUs = publication.failoverSinceUs();
     telemetry.publishedHost(sinceUs === null ? 'first' : 'second', sinceUs === null ? null : sinceUs / 1000);
     return summary;
+  }
+
+  #readHours(): WeatherHours {
+    const { store, publication } = this.#open();
+    const nowUs = this.#readAtUs;
+    const endpoints = publication.series({ from: nowUs - maxHours * hourUs, to: nowUs });
+    const { name, simulated } = publication.published();
+    return this.#hours.read({ store, endpoints, published: name, origin: simulated ? 'simulated' : 'live', nowUs });
   }
 
   #sessionsOf({ endpoint, predecessor, retiring }: ObservedHost, telemetry: WeatherTelemetry): Promise<void>[] {

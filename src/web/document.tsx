@@ -11,9 +11,9 @@ export function renderPage(parts: PageParts): string {
 }
 
 function Page(parts: PageParts) {
-  const { title, description, base, indexed, scripts = [], styles = [] } = parts;
+  const { title, description, base, indexed, scripts = [], styles = [], language = 'en' } = parts;
   return (
-    <html lang="en">
+    <html lang={language}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -21,6 +21,7 @@ function Page(parts: PageParts) {
         {indexed ? null : <meta name="robots" content="noindex, nofollow" />}
         {description === undefined ? null : <meta name="description" content={description} />}
         <title>{title}</title>
+        {parts.card === undefined ? null : <Card parts={parts} card={parts.card} />}
         <link rel="icon" href="data:," />
         {['/assets/almanac.css', ...styles].map((style) => (
           <link key={style} rel="stylesheet" href={`${base}${style}`} />
@@ -33,5 +34,22 @@ function Page(parts: PageParts) {
         <PageBody {...parts} />
       </body>
     </html>
+  );
+}
+
+function Card({ parts: { title, description }, card }: { parts: PageParts; card: NonNullable<PageParts['card']> }) {
+  return (
+    <>
+      <meta property="og:type" content="website" />
+      <meta property="og:title" content={title} />
+      {description === undefined ? null : <meta property="og:description" content={description} />}
+      <meta property="og:url" content={card.url} />
+      <meta property="og:image" content={card.image} />
+      <meta property="og:image:type" content="image/png" />
+      <meta property="og:image:width" content={String(card.width)} />
+      <meta property="og:image:height" content={String(card.height)} />
+      <meta property="og:image:alt" content={card.imageText} />
+      <meta name="twitter:card" content="summary_large_image" />
+    </>
   );
 }

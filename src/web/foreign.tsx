@@ -3,14 +3,22 @@ export const maxShownCharacters = 500;
 
 /**
  * Shows a foreign text (a label's value, a definition, a handle) without control characters and isolated from the direction
- * of the surrounding text. A text that is truncated at `max` characters is marked.
+ * of the surrounding text. A text that is truncated at `max` characters is marked with `shortened`.
  */
-export function Foreign({ text, max = maxShownCharacters }: { text: string; max?: number }) {
+export function Foreign({
+  text,
+  max = maxShownCharacters,
+  shortened = '(shortened)',
+}: {
+  text: string;
+  max?: number;
+  shortened?: string;
+}) {
   const shown = visible(text, max);
   return (
     <bdi class="foreign">
       {shown.text}
-      {shown.cut ? <span class="cut"> … (shortened)</span> : null}
+      {shown.cut ? <span class="cut"> … {shortened}</span> : null}
     </bdi>
   );
 }
@@ -19,6 +27,8 @@ export function Foreign({ text, max = maxShownCharacters }: { text: string; max?
  * Returns the visible form of a text of at most `max` code points, with controls and direction overrides replaced by U+FFFD.
  */
 export function visible(text: string, max: number): { text: string; cut: boolean } {
+  // Most texts are short. A text has at most as many code points as code units.
+  if (text.length <= max) return { text: text.replace(hidden, '\uFFFD').toWellFormed(), cut: false };
   const points = [...text.slice(0, max * 2 + 2)];
   const cut = points.length > max || text.length > max * 2 + 2;
   const clean = points.slice(0, max).join('').replace(hidden, '\uFFFD').toWellFormed();

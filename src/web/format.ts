@@ -58,25 +58,53 @@ const units = [
 /** Minimum duration in seconds that is shown in days instead of hours. */
 const daysFrom = 72 * 3_600;
 
+/** Number of one unit in a formatted duration. */
+export interface SpanUnit {
+  readonly value: number;
+  readonly name: (typeof units)[number]['name'];
+}
+
+/**
+ * Splits a duration (in seconds, not negative) into its two largest units; smaller units are truncated. The second unit
+ * is omitted if it is zero. A duration below one second is one second, which the text must mark as a limit.
+ */
+export function spanUnits(seconds: number): SpanUnit[] {
+  const { large, small } = unitsOf(seconds);
+  if (!large) return [{ value: seconds > 0 ? 1 : 0, name: 's' }];
+  const rest = small ? Math.floor((seconds % large.seconds) / small.seconds) : 0;
+  const head: SpanUnit = { value: Math.floor(seconds / large.seconds), name: large.name };
+  return small && rest > 0 ? [head, { value: rest, name: small.name }] : [head];
+}
+
+/**
+ * Splits a duration of missed time in seconds into its two largest units. Rounds up, because a smaller value would
+ * overstate what was observed.
+ */
+export function missedUnits(seconds: number): SpanUnit[] {
+  return spanUnits(roundedUp(seconds));
+}
+
 /** Formats a duration (in seconds, not negative) in its two largest units; smaller units are truncated. */
 export function spanText(seconds: number): string {
-  if (seconds > 0 && seconds < 1) return `<${space}1${space}s`;
   if (seconds >= 1e12) return `${seconds.toExponential(2)}${space}s`;
-  const { large, small } = unitsOf(seconds);
-  if (!large) return `0${space}s`;
-  const rest = small ? Math.floor((seconds % large.seconds) / small.seconds) : 0;
-  const head = `${countText(Math.floor(seconds / large.seconds))}${space}${large.name}`;
-  return small && rest > 0 ? `${head}${space}${rest}${space}${small.name}` : head;
+  const text = spanUnits(seconds)
+    .map(({ value, name }) => `${countText(value)}${space}${name}`)
+    .join(space);
+  return seconds > 0 && seconds < 1 ? `<${space}${text}` : text;
 }
 
 /**
  * Formats a duration of missed time in seconds. Rounds up, because a smaller value would overstate what was observed.
  */
 export function missedText(seconds: number): string {
+  return spanText(roundedUp(seconds));
+}
+
+/** Rounds a duration up to a multiple of its second largest unit; the result may have a larger first unit. */
+function roundedUp(seconds: number): number {
   const { large, small } = unitsOf(seconds);
   const finest = (small ?? large)?.seconds;
-  // The rounded duration may have larger units than the exact one.
-  return spanText(finest === undefined ? seconds : Math.ceil(seconds / finest) * finest);
+  return finest === undefined ? seconds : Math.ceil(seconds / finest) * finest;
 }
 
 /** Returns the units in which a duration is shown; the list is empty for less than a second. */

@@ -1,4 +1,20 @@
 import type { ComponentChildren } from 'preact';
+import type { Language } from './language/language.ts';
+
+/** Texts of the frame of a page. */
+export interface FrameTexts {
+  readonly skip: string;
+  /** Name of the navigation. */
+  readonly site: string;
+  /** Name of the banner. */
+  readonly bannerLabel: string;
+}
+
+const english: FrameTexts = {
+  skip: 'Skip to the content',
+  site: 'Site',
+  bannerLabel: 'Where these facts come from',
+};
 
 /** Content of an HTML page of the facts server or the account server. */
 export interface PageParts {
@@ -14,27 +30,41 @@ export interface PageParts {
   readonly scripts?: readonly string[];
   /** Additional style sheets of this page. */
   readonly styles?: readonly string[];
+  /** Preview of the page in messages and social networks (Open Graph), with absolute addresses. */
+  readonly card?: {
+    readonly url: string;
+    readonly image: string;
+    readonly imageText: string;
+    readonly width: number;
+    readonly height: number;
+  };
   /** Links in the navigation of every page. */
   readonly navigation: readonly { readonly href: string; readonly text: string }[];
   /** Line at the top of the page that marks simulated or sample data. */
   readonly banner?: string;
+  /** Language of the page; English by default. */
+  readonly language?: Language;
+  /** Texts of the frame in the language of the page; English by default. */
+  readonly frame?: FrameTexts;
+  /** Links to the page in other languages. */
+  readonly languageSwitch?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** Renders the body of a page; the browser script uses it too, so that an updated page looks the same. */
-export function PageBody({ base, navigation, banner, children }: PageParts) {
+export function PageBody({ base, navigation, banner, frame = english, languageSwitch, children }: PageParts) {
   return (
     <>
       <a class="skip" href="#main">
-        Skip to the content
+        {frame.skip}
       </a>
       {banner === undefined ? null : (
-        <aside class="banner" aria-label="Where these facts come from">
+        <aside class="banner" aria-label={frame.bannerLabel}>
           {banner}
         </aside>
       )}
       <header class="site">
-        <nav aria-label="Site">
+        <nav aria-label={frame.site}>
           <a class="name" href={`${base}/`}>
             Almanac
           </a>
@@ -44,6 +74,7 @@ export function PageBody({ base, navigation, banner, children }: PageParts) {
             </a>
           ))}
         </nav>
+        {languageSwitch}
       </header>
       <main id="main">{children}</main>
     </>

@@ -60,13 +60,39 @@ async function surface() {
 
 /** Returns arbitrary query strings, from random text to valid queries. */
 function queries(cursors: ReturnType<typeof createCursors>, real: string): fc.Arbitrary<string> {
-  const names = ['did', 'days', 'start', 'end', 'labeler', 'value', 'action', 'target_kind', 'cursor', 'before', 'Did'];
+  const names = [
+    'did',
+    'days',
+    'start',
+    'end',
+    'labeler',
+    'value',
+    'action',
+    'target_kind',
+    'cursor',
+    'before',
+    'lang',
+    'Did',
+  ];
   const instants = fc
     .date({ min: new Date(Date.now() - 50 * 86_400_000), max: new Date(Date.now() + 86_400_000), noInvalidDate: true })
     .map((date) => date.toISOString());
   const made = arbitraryCursors.map((cursor) => cursors.seal(cursor));
   const values = fc.oneof(
-    fc.constantFrom(account, ...labelers, '7', '30', '8', 'post', 'record', 'application_observed', 'spam', real, ''),
+    fc.constantFrom(
+      account,
+      ...labelers,
+      '7',
+      '30',
+      '8',
+      'post',
+      'record',
+      'application_observed',
+      'spam',
+      'de',
+      real,
+      '',
+    ),
     instants,
     made,
     fc.string({ unit: 'binary', maxLength: 40 }),

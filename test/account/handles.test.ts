@@ -108,7 +108,7 @@ describe('a handle in place of a DID', () => {
   it("counts against the client's daily limit", async () => {
     const { status, header, lines } = await ask('did=alice.example.com', found, 0);
     expect([status, header('Retry-After')]).toEqual([503, '86400']);
-    expect(lines).toEqual(expect.arrayContaining(['Try again in 24 h.', 'client_budget']));
+    expect(lines).toEqual(expect.arrayContaining(['Try again in 24 hours.', 'client_budget']));
   });
 });
 
@@ -212,7 +212,7 @@ describe('a busy store', () => {
     const { status, header, lines } = await ask(`did=${did}`, null);
     expect([status, header('Retry-After')]).toEqual([503, '1']);
     expect(lines).toEqual(
-      expect.arrayContaining(['The observations cannot be read at the moment', 'Try again in 1 s.', 'store_busy']),
+      expect.arrayContaining(['The observations cannot be read at the moment', 'Try again in 1 second.', 'store_busy']),
     );
   });
 

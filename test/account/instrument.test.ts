@@ -6,7 +6,7 @@ import { startStation } from '../../harness/labels/label-station.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim } from '../../sim/index.ts';
-import { signatureText } from '../../src/account/page/words.ts';
+import { textsOf } from '../../src/account/texts/texts.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
 import { day, micros } from '../../src/store/time.ts';
 
@@ -51,12 +51,12 @@ test('a page shows what labelers sent about an account, verbatim, while the inst
   const interval = { start: startedAt, end: (await started.store.frontier()).end };
   const kept = await started.store.readAccount({ account, ...interval, order: 'newest', after: null, limit: 500 });
   const shown = [...html.matchAll(/<dt>Signature<\/dt><dd>([^<]*)<\/dd>/g)].map(([, words]) => words);
-  expect(shown.toSorted()).toEqual(kept.rows.map(({ signature }) => signatureText[signature]).toSorted());
+  expect(shown.toSorted()).toEqual(kept.rows.map(({ signature }) => textsOf('en').verdict[signature]).toSorted());
   const lines = linesOf(html);
   const [, applied, removed] =
     /^(\d+) applied and (\d+) removed$/.exec(lines.find((line) => / applied and /.test(line)) ?? '') ?? [];
   expect(Number(applied) + Number(removed)).toBe(rows);
   expect(lines.some((line) => /^Marked as .* by this labeler\.$/.test(line))).toBe(true);
   // Nearly all of the 30 days are unobserved, because observation has just begun.
-  expect(lines.join(' ')).toMatch(/Observation began on .*: nothing was observed in the 30 d before\./);
+  expect(lines.join(' ')).toMatch(/Observation began on .*: nothing was observed in the 30 days before\./);
 });

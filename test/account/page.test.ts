@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accounts, hostileTexts, labelers, writeHistory } from '../../harness/accounts/account-history.ts';
-import { inspect, openPage, toNext } from '../../harness/pages/account-browser.ts';
+import { inspect, openPage, pixelsTooWide, toNext } from '../../harness/pages/account-browser.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { day, hour } from '../../src/store/time.ts';
+import { languages } from '../../src/web/language/language.ts';
 
 /** Returns the visible text of an element. */
 async function textOf(element: Locator): Promise<string> {
@@ -64,6 +65,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
       'On the account itself (3)',
       'On posts (3)',
       'On other records (2)',
+      'If you disagree with a label',
       'What was not observed',
       'Download everything',
     ]);
@@ -239,7 +241,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     await page.keyboard.type(accounts.plain);
     await page.keyboard.press('Enter');
     await page.waitForURL(/account\?did=/);
-    for (let tabs = 0; tabs < 8 && !(await page.locator('summary:focus').count()); tabs++)
+    for (let tabs = 0; tabs < 12 && !(await page.locator('summary:focus').count()); tabs++)
       await page.keyboard.press('Tab');
     expect(await textOf(page.locator('summary:focus'))).toBe('Another interval');
     await page.keyboard.press('Enter');
@@ -252,6 +254,15 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
       expect(await textOf(page.locator('main'))).not.toMatch(/\b(?:active|current|currently|in effect)\b/i);
       await page.close();
     }
+  });
+
+  it('fit a phone in every language', async () => {
+    const { page } = await open(account('plain'), { viewport: { width: 320, height: 700 }, javaScriptEnabled: true });
+    for (const language of languages) {
+      await page.goto(`${old.url}${account('plain')}&lang=${language}`);
+      expect({ language, tooWide: await pixelsTooWide(page) }).toEqual({ language, tooWide: 0 });
+    }
+    await page.close();
   });
 
   it.each([

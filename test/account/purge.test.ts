@@ -13,7 +13,9 @@ import {
 } from '../../harness/accounts/account.ts';
 import { accountOpenApi } from '../../harness/artifacts/openapi.ts';
 import type { ExportManifest, ExportPage } from '../../src/contract/account.ts';
+import { microsFromMillis } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
+import { formatsOf } from '../../src/web/language/formats.ts';
 
 /** Tests the account view while the operator removes a labeler's rows from the store. */
 
@@ -39,6 +41,8 @@ function downloadOf(html: string): string {
 }
 
 const today = () => new Date().toISOString().slice(0, 10);
+/** Returns the current day as English pages show it. */
+const shownToday = () => formatsOf('en').day(microsFromMillis(Date.now()));
 
 describe('the account surface after a purge', () => {
   it('responds with 410 to earlier cursors, both of started exports and of downloads on a page', async () => {
@@ -77,7 +81,9 @@ describe('the account surface after a purge', () => {
     expect(manifest.count_bound).toBe(30);
     expect(digest).toBe(digestOf(manifest, rows));
     // Request another account, because the page caches information about labelers for some seconds.
-    await expect.poll(() => pageOf(url), { timeout: 20_000 }).toContain(sentence);
+    await expect
+      .poll(() => pageOf(url), { timeout: 20_000 })
+      .toContain(`Rows of 1 labeler were removed on the operator’s request, the last on ${shownToday()}.`);
   });
 
   it('shows the purged time as a gap of the labeler', async () => {

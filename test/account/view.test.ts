@@ -1,6 +1,15 @@
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
-import { account, bodyOf, labelers, linesOf, now, viewOf } from '../../harness/accounts/account-view.ts';
+import {
+  account,
+  bodyOf,
+  frameIn,
+  labelers,
+  linesOf,
+  noRemovals,
+  now,
+  viewOf,
+} from '../../harness/accounts/account-view.ts';
 import { HomeBody } from '../../src/account/page/home.tsx';
 import { describePart, summaryOf } from '../../src/account/page/picture.tsx';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
@@ -12,14 +21,18 @@ async function lines(options: Parameters<typeof viewOf>[0], from: string, to: st
   return all.slice(start, all.indexOf(to, start + 1));
 }
 
+const { t: en } = frameIn('en');
 const post = `at://${account}/app.bsky.feed.post/3lb5xpd2ank2v`;
 const profile = `at://${account}/app.bsky.actor.profile/self`;
+const profileLink = 'Profile on bsky.app (leaves Almanac)';
 const spam = ['spam', { name: 'Spam', description: 'Unwanted advertising.', lang: 'en' }] as const;
 
 describe('the page of an account', () => {
   it('shows labels on the account itself first, then on posts, then on other records with their collection', async () => {
     const labels = [{ uri: profile }, { uri: post, cid: 'bafyrei' }, {}];
-    expect(await lines({ labels, definitions: [spam] }, 'On the account itself', 'What was not observed')).toEqual([
+    expect(
+      await lines({ labels, definitions: [spam] }, 'On the account itself', 'If you disagree with a label'),
+    ).toEqual([
       'On the account itself',
       '(1)',
       ...observation('20 Nov 2026, 09:00:00 UTC', ['Subject', 'The account itself']),
@@ -50,7 +63,32 @@ describe('the page of an account', () => {
       '2027-01-01',
       'Signature',
       'Verified with the labeler’s key',
+      profileLink,
     ]);
+  });
+
+  it('links from an observation to the labeler’s own response, and marks each link that leaves Almanac', async () => {
+    const { network } = await viewOf({});
+    const origins = new Map([[labelers[0], 'https://labels.example.com']]);
+    const labels = [{ uri: post }, { src: labelers[1] }];
+    const html = bodyOf(await viewOf({ labels, change: { network: { ...network, origins } } }));
+    const links = [...html.matchAll(/<a href="(https:[^"]*)"([^>]*)>([^<]*)/g)].map(([, ...found]) => found);
+    const rel = ' rel="noreferrer"';
+    expect(links).toEqual([
+      [`https://bsky.app/profile/${labelers[1]}`, rel, profileLink],
+      [`https://bsky.app/profile/${labelers[0]}`, rel, profileLink],
+      [
+        `https://labels.example.com/xrpc/com.atproto.label.queryLabels?uriPatterns=${encodeURIComponent(post)}`,
+        rel,
+        'Its own response now (leaves Almanac and shows the labeler which account you ask about)',
+      ],
+    ]);
+  });
+
+  it('explains appeals if there is an observation', async () => {
+    const heading = 'If you disagree with a label';
+    expect(linesOf(bodyOf(await viewOf({ labels: [{}] })))).toContain(heading);
+    expect(linesOf(bodyOf(await viewOf({})))).not.toContain(heading);
   });
 
   it('shows a labeler by the name in its document, and marks an unconfirmed name', async () => {
@@ -94,21 +132,22 @@ describe('the page of an account', () => {
         ]),
         notEnrolled: 3,
         names: new Map(),
-        removed: null,
+        origins: new Map(),
+        removed: noRemovals,
       },
     };
     expect(await lines({ ownGaps: [gap], change }, 'What was not observed', 'Download everything')).toEqual([
       'What was not observed',
-      'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 d before.',
+      'Observation began on 18 Nov 2026, 12:00 UTC: nothing was observed in the 5 days before.',
       'No labeler has sent anything since 20 Nov 2026, 11:00 UTC: later events are unknown.',
-      'Almanac was interrupted once in this interval, for 1 h in total: nothing was observed then.',
-      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not answer. 3 known labelers were not read at all.',
+      'Almanac was interrupted once in this interval, for 1 hour in total: nothing was observed then.',
+      '1 of 2 labelers that Almanac follows was being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not respond. 3 known labelers were not read at all.',
       'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
       'Interruptions of Almanac',
       '20 Nov 2026, 09:00:00 UTC',
       'to',
       '20 Nov 2026, 10:00:00 UTC',
-      '(1 h): interruption of Almanac',
+      '(1 hour): interruption of Almanac',
     ]);
   });
 
@@ -120,18 +159,18 @@ describe('the page of an account', () => {
     const said = async (silent: number): Promise<string> => {
       const frontier = { generationId: 'g', floor: micros(now - 40 * day), end: now, revision: 0 };
       const observedThrough = micros(now - silent);
-      const network = { byState, notEnrolled: 1, names: new Map(), removed: null };
+      const network = { byState, notEnrolled: 1, names: new Map(), origins: new Map(), removed: noRemovals };
       const view = await viewOf({ labels: [{}], change: { network, frontier: { ...frontier, observedThrough } } });
       return linesOf(bodyOf(view)).join(' ');
     };
     const present = await said(10 * minute);
     expect(present).toContain(
-      '2 of 3 labelers that Almanac follows are being read, each from the last stored position on. The others are not, so their labels are missing here: 1 does not answer. 1 known labeler is not read at all.',
+      '2 of 3 labelers that Almanac follows are being read, each from the last stored position on. The others are not, so their labels are missing here: 1 does not respond. 1 known labeler is not read at all.',
     );
     expect(present).toContain('State: being read, from the last stored position on.');
     const past = await said(10 * minute + 1);
     expect(past).toContain(
-      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not answer. 1 known labeler was not read at all.',
+      '2 of 3 labelers that Almanac follows were being read when Almanac last received anything, each from the last stored position on. The others were not, so their labels are missing here: 1 did not respond. 1 known labeler was not read at all.',
     );
     expect(past).toContain('State when Almanac last received anything: being read, from the last stored position on.');
     expect(past).not.toMatch(/\b(?:is|are) (?:being read|not read)|State: /);
@@ -177,9 +216,9 @@ describe('the page of an account', () => {
       ...['14 Nov 2026', '0', '0'],
       ...['15 Nov 2026', '0', '0'],
       ...['16 Nov 2026', '0', '0'],
-      ...['17 Nov 2026', '0', '0', '12 h'],
+      ...['17 Nov 2026', '0', '0', '12 hours'],
       ...['18 Nov 2026', 'not observed', 'all of it'],
-      ...['19 Nov 2026', '0', '0', '6 h'],
+      ...['19 Nov 2026', '0', '0', '6 hours'],
       ...['20 Nov 2026', ', until 12:00', '1', '1'],
     ]);
   });
@@ -191,12 +230,12 @@ describe('the page of an account', () => {
     const labelers = view.labelers.map((one) => ({ ...one, gaps: [{ ...gap, source: one.labeler }] }));
     const missed = { labelers: 1, longest: 3 * day + minute };
     const said = linesOf(bodyOf({ ...view, labelers, missed })).join(' ');
-    expect(said).toContain('3 d 2 h of it was not observed');
-    expect(said).toContain('Almanac was interrupted once in this interval, for 3 d 2 h in total');
-    expect(said).toContain('1 gap of its own, 3 d 2 h in total.');
-    expect(said).toContain('(3 d 2 h): interruption of Almanac');
+    expect(said).toContain('3 days, 2 hours of it was not observed');
+    expect(said).toContain('Almanac was interrupted once in this interval, for 3 days, 2 hours in total');
+    expect(said).toContain('1 gap of its own, 3 days, 2 hours in total.');
+    expect(said).toContain('(3 days, 2 hours): interruption of Almanac');
     expect(said).toContain(
-      '1 labeler not listed below was not observed for some or all of this interval, 3 d 1 h in total: labels that it applied or removed then are unknown. The export lists it.',
+      '1 labeler not listed below was not observed for some or all of this interval, 3 days, 1 hour in total: labels that it applied or removed then are unknown. The export lists it.',
     );
   });
 
@@ -209,8 +248,8 @@ describe('the page of an account', () => {
       '20 Nov 2026, until 12:00: 1 applied, 1 removed',
     ]);
     const within = { start: micros(now - 90 * minute), end: micros(now - 30 * minute) };
-    expect(describePart(within)).toBe(', from 10:30 until 11:30');
-    expect(describePart({ start: micros(now - 12 * hour), end: micros(now + 12 * hour) })).toBe('');
+    expect(describePart(within, en)).toBe(', from 10:30 until 11:30');
+    expect(describePart({ start: micros(now - 12 * hour), end: micros(now + 12 * hour) }, en)).toBe('');
   });
 
   it('marks a long list as incomplete, with links to the rest and to the downloads', async () => {
@@ -238,8 +277,8 @@ describe('the page of an account', () => {
   it('does not present uncounted rows as no rows', async () => {
     const { timeline } = await viewOf({});
     const at = '13 Nov 2026, 12:00 UTC and 20 Nov 2026, 12:00 UTC.';
-    expect(summaryOf(timeline)).toBe(`No observation between ${at}`);
-    expect(summaryOf({ ...timeline, uncounted: 1 })).toBe(
+    expect(summaryOf(timeline, en)).toBe(`No observation between ${at}`);
+    expect(summaryOf({ ...timeline, uncounted: 1 }, en)).toBe(
       `No observation was counted between ${at} 1 day had too many rows to be counted here and is not part of these sums.`,
     );
   });
@@ -253,7 +292,7 @@ describe('the page of an account', () => {
   });
 
   it('disables capitalization and correction for values and names', async () => {
-    const home = renderToString(HomeBody({ base: '', handles: true }));
+    const home = renderToString(HomeBody({ frame: frameIn('en') }));
     const fields = [home, bodyOf(await viewOf({}))].flatMap(
       (html) => html.match(/<input[^>]*type="text"[^>]*>/g) ?? [],
     );
@@ -293,6 +332,7 @@ function observation(observed: string, subject: readonly string[]): string[] {
     '2026-11-20T08:00:00Z',
     'Signature',
     'Verified with the labeler’s key',
+    profileLink,
   ];
 }
 

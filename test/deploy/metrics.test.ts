@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { root } from '../../harness/process/imports.ts';
-import { registeredMetrics, runtimeMetrics } from '../../harness/process/metrics.ts';
+import { publishedMetrics, registeredMetrics, runtimeMetrics } from '../../harness/process/metrics.ts';
 import { lacks, toolPath } from '../../harness/process/tools.ts';
 
 /**
@@ -25,7 +25,7 @@ function named(text: string, known: readonly string[]): string[] {
 
 describe('the alerts and the dashboard', () => {
   it('use only existing metrics', async () => {
-    const known = [...(await registeredMetrics()), ...(await runtimeMetrics())];
+    const known = [...(await registeredMetrics()), ...(await runtimeMetrics()), ...publishedMetrics()];
     for (const text of [rules, made, dashboard]) {
       expect(named(text, known).filter((name) => !known.includes(name))).toEqual([]);
     }

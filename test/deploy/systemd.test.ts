@@ -27,14 +27,18 @@ function command(unit: string): string[] {
   return line.replace('ExecStart=', '').replaceAll('\\\n', ' ').split(/\s+/);
 }
 
-it('every process has its own unit and user', () => {
+it('every process has its own unit and user, and the standby has the user of the instrument that it replaces', () => {
   expect(units).toEqual([
     'almanac-account.service',
+    'almanac-archive.service',
     'almanac-facts.service',
+    'almanac-labels-standby.service',
     'almanac-labels.service',
     'almanac-weather.service',
   ]);
-  expect(units.map((unit) => values(unit, 'User'))).toEqual(units.map((unit) => [unit.replace('.service', '')]));
+  expect(units.map((unit) => values(unit, 'User'))).toEqual(
+    units.map((unit) => [unit.replace(/(-standby)?\.service/, '')]),
+  );
 });
 
 describe('a unit', () => {
@@ -62,8 +66,13 @@ describe('a unit', () => {
         ['labels', 'artifacts'],
         ['weather', 'account'],
       ],
+      'almanac-labels-standby.service': [
+        ['labels', 'artifacts'],
+        ['weather', 'account'],
+      ],
       'almanac-facts.service': [[], ['labels', 'weather', 'account']],
       'almanac-account.service': [['account'], ['weather', 'artifacts']],
+      'almanac-archive.service': [['archive'], ['labels', 'weather', 'account']],
     }[unit];
     const below = (directive: string): string[] =>
       values(unit, directive).flatMap((value) =>
@@ -90,9 +99,9 @@ describe('the network of a unit', () => {
     },
   );
 
-  it('reaches only its own machine if it is almanac-facts.service', () => {
-    expect(addresses('almanac-facts.service', 'IPAddressDeny')).toEqual(['any']);
-    expect(addresses('almanac-facts.service', 'IPAddressAllow')).toEqual(['localhost']);
+  it.each(['almanac-facts.service', 'almanac-archive.service'])('reaches only its own machine if it is %s', (unit) => {
+    expect(addresses(unit, 'IPAddressDeny')).toEqual(['any']);
+    expect(addresses(unit, 'IPAddressAllow')).toEqual(['localhost']);
   });
 
   it.each(units)('listens on the ports that its command uses, and writes no core dump (%s)', (unit) => {
@@ -147,7 +156,7 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
         .split('\n')
         .map((line) => line.split(':'));
     const nameIn = (name: string, id: number) => table(name).find((words) => words[2] === String(id))?.[0] ?? 'root';
-    const made = ['', 'artifacts', 'weather', 'labels', 'account'].map((name) => {
+    const made = ['', 'artifacts', 'weather', 'labels', 'account', 'archive'].map((name) => {
       const { mode, uid, gid } = statSync(join(machine, 'var/lib/almanac', name));
       return [name, (mode & 0o7777).toString(8), nameIn('passwd', uid), nameIn('group', gid)];
     });
@@ -157,6 +166,7 @@ describe.skipIf(lacks('systemd-analyze'))('systemd', () => {
       ['weather', '700', 'almanac-weather', 'almanac-weather'],
       ['labels', '2750', 'almanac-labels', 'almanac-store'],
       ['account', '700', 'almanac-account', 'almanac-account'],
+      ['archive', '755', 'almanac-archive', 'almanac-archive'],
     ]);
     const members = (group: string) => table('group').find(([name]) => name === group)?.[3];
     expect(['almanac-publish', 'almanac-store', 'almanac-facts'].map(members)).toEqual([

@@ -6,8 +6,11 @@ import { root } from '../../harness/process/imports.ts';
 import { registeredMetrics } from '../../harness/process/metrics.ts';
 import { inputLimitsDocument } from '../../scripts/input-limits-doc.ts';
 import { pageStyles } from '../../src/account/page/pages.tsx';
+import { computedFiles, inputFiles } from '../../src/archive/compute/inputs.ts';
 import { factNames, lineFileOf } from '../../src/archive/days/facts.ts';
 import { failureReasons } from '../../src/archive/days/line.ts';
+import { hoursFailures } from '../../src/archive/hours/hour-lists.ts';
+import { tables } from '../../src/archive/tables/columns.ts';
 import { verifyExitCodes } from '../../src/archive/verify/finding.ts';
 import { createFactsClient } from '../../src/client/index.ts';
 import { accountPaths } from '../../src/contract/account.ts';
@@ -17,9 +20,13 @@ import { paths } from '../../src/contract/identifiers.ts';
 import { labelerErrorTable } from '../../src/contract/labeler-errors.ts';
 import { csvColumns } from '../../src/export/csv.ts';
 import { exportFormats } from '../../src/export/format.ts';
-import { pagePath } from '../../src/facts/app.ts';
+import { renderedPaths } from '../../src/facts/app.ts';
+import { archivePagePath } from '../../src/facts/archive/archive-page.tsx';
+import { archiveRoute } from '../../src/facts/archive/archive-replies.ts';
 import { factsDocuments } from '../../src/facts/documents.ts';
 import { labelerRoutes } from '../../src/facts/labelers/publication.ts';
+import { families } from '../../src/facts/metrics/families.ts';
+import { sampleName } from '../../src/facts/metrics/open-metrics.ts';
 import { pauseReasons } from '../../src/labels/ingest/acceptance.ts';
 import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
@@ -120,18 +127,29 @@ describe('docs/api.md', () => {
   it('lists every route, and no other', () => {
     const documents = factsDocuments(join(root, 'assets'), [], '', { userAgent: '', contact: null });
     const listed = firstCells(`\n# x\n${api}`, '# The facts API for a client');
-    for (const path of Object.values(paths)) expect(listed).toContain(path);
-    expect(listed).toContain(pagePath);
-    const documentPaths = listed.filter((path) => !([pagePath, ...Object.values(paths)] as string[]).includes(path));
+    const served: string[] = [...Object.values(paths), ...renderedPaths];
+    for (const path of served) expect(listed).toContain(path);
+    const documentPaths = listed.filter((path) => !served.includes(path));
     expect(documentPaths.filter((path) => documents.answer(path, 'identity') === null)).toEqual([]);
     expect(listed.filter((path) => path === '/openapi.json' || documentPaths.includes(path)).sort()).toEqual(
       [...documents.routes].sort(),
     );
   });
 
+  it('lists every route of the archive', () => {
+    expect(firstCells(api, '## The archive')).toEqual([archivePagePath, archiveRoute]);
+  });
+
   it('lists every route of the labelers, and the error code that only they have', () => {
     expect(firstCells(api, '## Labelers by name').toSorted()).toEqual(Object.values(labelerRoutes).toSorted());
     for (const [code, { status }] of Object.entries(labelerErrorTable)) expect(api).toContain(`${status} \`${code}\``);
+  });
+
+  it('lists every published metric with its type and meaning, in the order of the response', () => {
+    const section = api.split('\n## Facts as metrics\n')[1]?.split('\n## ')[0] ?? '';
+    expect(rowsOf(section)).toEqual(
+      Object.values(families).map((family) => [sampleName(family), family.type, family.help]),
+    );
   });
 
   it('lists every error code with its status, and no other', () => {
@@ -332,6 +350,21 @@ describe('docs/archive.md', () => {
     const files = [...text.matchAll(/`days\/DAY\/([a-z-]+\.jsonl)`/g)].map(([, name]) => name);
     expect(files).toEqual(factNames.map(lineFileOf));
     for (const reason of failureReasons) expect(text).toContain(`\`${reason}\``);
+  });
+
+  it('describes every column of every table in its order, with the unit', () => {
+    for (const { name, columns } of tables) {
+      const rows = rowsOf(text.split(`\n#### ${name}\n`)[1]?.split('\n#')[0] ?? '');
+      const described = rows.map(([column = '', unit]) => [column.replaceAll('`', ''), unit]);
+      expect(described, name).toEqual(columns.map((column) => [column.name, column.unit ?? '']));
+    }
+    const named = [...text.matchAll(/`days\/DAY\/([a-z-]+)\.csv`/g)].map(([, name]) => name);
+    expect(named).toEqual(tables.map(({ name }) => name));
+  });
+
+  it('names every file of a day, and every reason of an hour without counts', () => {
+    for (const name of [...inputFiles, ...computedFiles]) expect(text).toContain(name);
+    for (const reason of hoursFailures) expect(text).toContain(`\`${reason}\``);
   });
 
   it('names only existing settings', () => {

@@ -2,11 +2,12 @@ import { rmSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { artifactFolder } from '../../harness/artifacts/artifacts.ts';
+import { inspect, openPage } from '../../harness/pages/account-browser.ts';
 import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { paths } from '../../src/contract/identifiers.ts';
 
-describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
+describe.skipIf(!hasBrowser)('the API reference in a browser', () => {
   const { path: folder } = artifactFolder();
   let browser: Browser;
   let program: Server;
@@ -21,42 +22,62 @@ describe.skipIf(!hasBrowser)('the reference page in a browser', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('shows every path of the contract with resources of this origin alone, and within its policy', async () => {
-    const page = await browser.newPage();
-    const asked: string[] = [];
-    const complaints: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    await page.goto(`${program.url}/docs`);
-    await page.waitForSelector('.opblock-get');
-    const drawn = await page.locator('.opblock-get .opblock-summary-path').allInnerTexts();
-    expect(drawn.map((text) => text.replaceAll('\u200b', '')).sort()).toEqual(Object.values(paths).sort());
+  it('shows every path of the contract without scripts, with resources of this origin alone', async () => {
+    const { page, asked, complaints } = await openPage(browser, `${program.url}/docs`);
+    const headings = await page.locator('h3').allTextContents();
+    for (const path of Object.values(paths)) expect(headings).toContain(`GET ${path}`);
+    expect(await page.locator('button, input').count()).toBe(0);
     expect(asked.filter((url) => !url.startsWith(`${program.url}/`) && !url.startsWith('data:'))).toEqual([]);
     expect(complaints).toEqual([]);
+    await page.close();
   });
 
-  it("follows the reader's light or dark preference, also when it changes", async () => {
-    const page = await browser.newPage({ colorScheme: 'dark' });
-    await page.goto(`${program.url}/docs`);
-    await page.waitForSelector('.opblock-get');
-    // Red, green and blue of two backgrounds: that of the reference and that of the surrounding page.
-    const papers = () =>
-      page.evaluate(() =>
-        ['.swagger-ui', 'html'].map((name) => {
-          const place = document.querySelector(name);
-          return place ? getComputedStyle(place).backgroundColor : '';
-        }),
-      );
-    expect(await papers()).toEqual(['rgb(28, 32, 34)', 'rgb(28, 32, 34)']);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.waitForSelector('html:not(.dark-mode)');
-    for (const paper of await papers()) expect(['rgba(0, 0, 0, 0)', 'rgb(255, 255, 255)']).toContain(paper);
+  it('is accessible and without overflow from 320 to 1280 px, light and dark', { timeout: 60_000 }, async () => {
+    for (const [width, colorScheme] of [
+      [320, 'light'],
+      [1280, 'dark'],
+    ] as const) {
+      const options = { javaScriptEnabled: true, bypassCSP: true, colorScheme, viewport: { width, height: 800 } };
+      const { page } = await openPage(browser, `${program.url}/docs`, options);
+      // Sections outside the view are laid out too, so that their width counts.
+      await page.addStyleTag({ content: '.reference section { content-visibility: visible !important }' });
+      expect(await inspect(page), `${width} ${colorScheme}`).toEqual({ found: [], tooWide: 0 });
+      for (const between of [480, 768, 1024]) {
+        await page.setViewportSize({ width: between, height: 800 });
+        const tooWide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(tooWide), `${between}`).toBe(0);
+      }
+      await page.close();
+    }
   });
 
-  it('without scripts states where the contract is', async () => {
-    const page = await browser.newPage({ javaScriptEnabled: false });
-    await page.goto(`${program.url}/docs`);
-    expect(await page.locator('noscript a').getAttribute('href')).toBe('openapi.json');
+  it('sends a request with the keyboard and shows the response, within its content security policy', async () => {
+    const { page, complaints } = await openPage(browser, `${program.url}/docs`, { javaScriptEnabled: true });
+    const call = page.locator('section[data-path="/v1/labels/overview"]');
+    await call.getByRole('button').focus();
+    await page.keyboard.press('Enter');
+    await call.getByRole('region', { name: 'Response' }).waitFor();
+    expect(await call.getByRole('status').textContent()).toBe(`200: ${program.url}/v1/labels/overview`);
+    expect(await call.getByRole('region').textContent()).toContain('"contract": "atproto.facts.labels.overview/v1"');
+    // The programs have the address of the service in place of the example.
+    expect(await page.locator('[data-language=curl]').first().textContent()).toContain(
+      `'${program.url}/v1/instruments'`,
+    );
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('fills in the parameters of a path, and shows a refusal', async () => {
+    const { page } = await openPage(browser, `${program.url}/docs`, { javaScriptEnabled: true });
+    const call = page.locator('section[data-path="/labelers/{did}.json"]');
+    expect(await call.getByLabel('did').inputValue()).toBe('did:plc:ar7c4by46qjdydhdevvrndac');
+    await call.getByLabel('did').fill('did:web:labeler.example');
+    await page.keyboard.press('Enter');
+    await call.getByRole('region', { name: 'Response' }).waitFor();
+    expect(await call.getByRole('status').textContent()).toMatch(
+      /^\d{3}: \S+\/labelers\/did:web:labeler\.example\.json$/,
+    );
+    expect(await call.getByRole('region').textContent()).toContain('"code": ');
+    await page.close();
   });
 });

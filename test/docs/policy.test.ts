@@ -95,6 +95,8 @@ describe('/policy', () => {
     ['/policy', 'dark'],
     ['/for-labelers', 'light'],
     ['/for-labelers', 'dark'],
+    ['/method/weather', 'light'],
+    ['/method/labels', 'dark'],
   ] as const)('is accessible on a phone without a request to another origin (%s, %s)', async (path, colorScheme) => {
     const browser = await startBrowser();
     onTestFinished(() => browser.close());
@@ -107,6 +109,7 @@ describe('/policy', () => {
     expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
       `${program.url}${path}`,
       `${program.url}/assets/almanac.css`,
+      ...(path.startsWith('/method/') ? [`${program.url}/assets/docs.css`] : []),
     ]);
     expect(complaints).toEqual([]);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

@@ -14,6 +14,20 @@ const shots = process.env.ALMANAC_SHOTS;
 const base = '/atproto';
 const maxFirstLoadBytes = 50_000;
 
+/** Returns the size of the smallest text of a page, in pixels. */
+function smallestText(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let smallest = Number.POSITIVE_INFINITY;
+    while (texts.nextNode()) {
+      const { parentElement, textContent } = texts.currentNode;
+      if (parentElement === null || textContent?.trim() === '') continue;
+      smallest = Math.min(smallest, Number.parseFloat(getComputedStyle(parentElement).fontSize));
+    }
+    return smallest;
+  });
+}
+
 describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
   const folder = artifactFolder();
   const fixture = labelerFixture({ count: 5_000, seed: 11 });
@@ -65,6 +79,7 @@ describe.skipIf(!hasBrowser)('the pages about labelers in a browser', () => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
         expect(await page.evaluate(() => document.documentElement.scrollWidth), place).toBeLessThanOrEqual(width);
+        expect(await smallestText(page), place).toBeGreaterThanOrEqual(12);
         if (width === 320 || width === 1280) expect(await violations(page), place).toEqual([]);
         if (shots !== undefined) await page.screenshot({ path: join(shots, `${place}.png`) });
       }

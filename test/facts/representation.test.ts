@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type ArtifactFixture, fixture } from '../../harness/artifacts/fixtures.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
+import { headerOf as header } from '../../harness/process/headers.ts';
 import type { Reply } from '../../src/http/reply.ts';
 
 /**
@@ -16,11 +17,6 @@ function over(name: ArtifactFixture, changes: object = {}) {
   const facts = factsInMemory(fixtureNow[name]);
   facts.set(name, Buffer.from(JSON.stringify({ ...fixture(name), ...changes })));
   return facts;
-}
-
-function header({ headers }: Reply, name: string): string | undefined {
-  const at = headers.findIndex((text, index) => index % 2 === 0 && text === name);
-  return at < 0 ? undefined : headers[at + 1];
 }
 
 const body = (reply: Reply) => JSON.parse(reply.body?.toString('utf8') ?? '');

@@ -307,7 +307,7 @@ describe('almanac labels', () => {
     [['hold'], 'hold requires a reason: almanac labels hold --reason "…"'],
     [
       ['rest'],
-      'unknown action "rest": use hold, release, verify, new-epoch, restore, deny, allow, sources or purge, or no action to observe',
+      'unknown action "rest": use hold, release, verify, new-epoch, restore, deny, allow, sources, hand-over or purge, or no action to observe',
     ],
     [
       ['deny', 'co.uk', '--store', 'sqlite:/'],
@@ -316,7 +316,10 @@ describe('almanac labels', () => {
     [['deny', 'a.example', '--store', 'sqlite:/nowhere'], '/nowhere contains no store; set it with --store sqlite:DIR'],
     [['sources', 'x'], 'unexpected "x" after sources'],
     [['allow'], 'allow requires a DID or a domain: almanac labels allow DID-or-domain'],
-    [['--store', 'postgres://x'], 'postgres://x is not a store: use sqlite:DIR, with a directory'],
+    [
+      ['--store', 'file:x'],
+      'file:x is not a store: use sqlite:DIR, with a directory, or postgres://USER@HOST[:PORT][,HOST…]/DATABASE',
+    ],
     [['--plc', 'nowhere'], '--plc requires a URL (https or http); got "nowhere"'],
   ])('refuses the arguments %j with a message of one line', async (args, line) => {
     expect(await spawnLabels(args).ended).toEqual({ code: 1, stdout: [], stderr: [`almanac: ${line}`] });

@@ -91,13 +91,16 @@ describe('the oracle of the labelers artifact', () => {
 
   test('rejects each change of a number or word of a labeler', () => {
     const unnoticed: string[] = [];
-    const chosen = set.labelers.filter((_, index) => index % 16 === 0);
+    // The record bounds the first response of a labeler without queries only roughly, and therefore its gaps.
+    const exact = set.labelers.filter(({ did }) => !expected.get(did)?.name.endsWith('no_query'));
+    const chosen = exact.filter((_, index) => index % 16 === 0);
     for (const line of chosen) {
       for (const pointer of leaves(line)) {
         if (bounded.test(pointer)) continue;
         const other = changed(line, pointer) as typeof line;
         const labelers = set.labelers.map((one) => (one === line ? other : one));
-        if (problemsOf({ ...set, labelers }).length === 0) unnoticed.push(`${line.did}${pointer}`);
+        if (problemsOf({ ...set, labelers }).length === 0)
+          unnoticed.push(`${expected.get(line.did)?.name ?? line.did}${pointer}`);
       }
     }
     expect(unnoticed).toEqual([]);
@@ -167,16 +170,16 @@ describe('the rule for small counts', () => {
     published,
   });
 
-  test('requires a withheld large count if the sum would reveal the only small one', () => {
-    const hidden = [count('a', 9, null), count('b', 20, 20), count('c', 1, 'fewer_than_5')];
+  test('requires the small counts and the smallest other count to be withheld if the small ones are equal', () => {
+    const hidden = [count('a', 9, null), count('b', 20, 20), count('c', 1, null)];
     expect(countProblems(hidden)).toEqual([]);
-    expect(countProblems([count('a', 9, 9), count('b', 20, 20), count('c', 1, 'fewer_than_5')])).toHaveLength(1);
-    expect(countProblems([count('a', 9, 9), count('b', 20, null), count('c', 1, 'fewer_than_5')])).toContain(
-      'a large count is withheld, although one that is not larger is published',
-    );
+    expect(countProblems([count('a', 9, 9), count('b', 20, 20), count('c', 1, 'fewer_than_5')])).toHaveLength(2);
+    expect(countProblems([count('a', 9, null), count('b', 20, null), count('c', 1, null)])).toEqual([
+      'the count of b is null, not 20',
+    ]);
   });
 
-  test('permits no withheld large count otherwise', () => {
+  test('permits no withheld count if the small ones differ, or if none is small', () => {
     expect(countProblems([count('a', 9, 9), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')])).toEqual([]);
     expect(
       countProblems([count('a', 9, null), count('b', 4, 'fewer_than_5'), count('c', 0, 'fewer_than_5')]),
@@ -186,7 +189,7 @@ describe('the rule for small counts', () => {
 
   test('permits no small number and no wrong one', () => {
     const zero = count('c', 0, 'fewer_than_5');
-    expect(countProblems([count('a', 4, 4), count('b', 4, 'fewer_than_5')])).toHaveLength(1);
+    expect(countProblems([count('a', 4, 4), count('b', 0, 'fewer_than_5')])).toHaveLength(1);
     expect(countProblems([count('a', 9, 8), count('b', 4, 'fewer_than_5'), zero])).toHaveLength(1);
     expect(countProblems([count('a', 9, 'fewer_than_5'), count('b', 4, 'fewer_than_5'), zero])).toHaveLength(1);
     expect(countProblems([count('a', 9, 9), count('b', 4, null), zero])).toHaveLength(1);

@@ -84,7 +84,7 @@ describe('almanac demo', within, () => {
 
   it('lists sample accounts that show what their descriptions state', async () => {
     const named = demo.stdout.flatMap((line) => [...line.matchAll(/^account {2}\S+\?did=(did:\S+) {2}(.+)$/g)]);
-    const store = openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
+    const store = await openStoreReader(`sqlite:${join(folder, 'demo', 'labels')}`);
     try {
       const { floor: start, end } = await store.frontier();
       const seen = new Map<string, { targets: Set<string>; labelers: number; removed: boolean; posts: number }>();

@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { publint } from 'publint';
@@ -7,6 +8,7 @@ import { openApi } from '../../harness/artifacts/openapi.ts';
 import { installProgram, packProgram } from '../../harness/packages/installed-program.ts';
 import { root } from '../../harness/process/imports.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { licencesFile, namesInLicences } from '../../scripts/packages/licences.mjs';
 
 /** Tests of the package as an operator installs it, without the repository. */
 
@@ -26,6 +28,27 @@ function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+}
+
+function manifest(): { dependencies: Record<string, string> } {
+  return JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'));
+}
+
+function isDependency(name: string): boolean {
+  return Object.hasOwn(manifest().dependencies, name);
+}
+
+/** Returns the names of the packages that the sources import, apart from those that only give types. */
+function importedPackages(): Set<string> {
+  const files = ['src', 'sim'].flatMap((folder) => filesOf(join(root, folder)).map((file) => join(root, folder, file)));
+  const names = files
+    .filter((file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
+    .flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(/^(?!import type ).*\bfrom '((?:@[a-z]+\/)?[a-z][\w.-]*)/gm),
+    ])
+    // A text with an example program imports a package that this repository does not use.
+    .flatMap(([, name = '']) => (existsSync(join(root, 'node_modules', name)) ? [name] : []));
+  return new Set(names);
 }
 
 describe('the packed program', () => {
@@ -60,6 +83,32 @@ describe('the packed program', () => {
     expect(files.filter((file) => file.startsWith('assets/'))).toEqual(
       filesOf(join(root, 'assets')).map((file) => `assets/${file}`),
     );
+  });
+
+  it('has the licence text of every package whose code it contains', () => {
+    const text = readFileSync(join(installed, 'dist', licencesFile), 'utf8');
+    const names = namesInLicences(text);
+    expect(importedPackages().size).toBeGreaterThan(10);
+    expect([...importedPackages()].filter((name) => !names.includes(name) && !isDependency(name))).toEqual([]);
+    expect(names.filter((name) => isDependency(name))).toEqual([]);
+    const sections = text.split(/^={80}\n\S+ \S+ \(.*\)\n={80}$/m).slice(1);
+    expect(sections.filter((section) => !/copyright|permission to use/i.test(section))).toEqual([]);
+  });
+
+  it('depends only on the packages that it does not contain', () => {
+    const resolved = createRequire(join(installed, 'dist', 'almanac.js'));
+    for (const name of Object.keys(manifest().dependencies)) expect(() => resolved.resolve(name), name).not.toThrow();
+    const imported = filesOf(join(installed, 'dist'))
+      .filter((file) => file.endsWith('.js'))
+      .flatMap((file) => [
+        ...readFileSync(join(installed, 'dist', file), 'utf8').matchAll(
+          /^import [^'"\n]*["']((?!node:)[^./'"][^'"]*)["']/gm,
+        ),
+      ])
+      .map(([, name]) => name);
+    expect([...new Set(imported)].sort()).toEqual(Object.keys(manifest().dependencies).sort());
+    // The dependencies of the dependencies are the only other packages of an installation.
+    expect(readdirSync(join(directory, 'node_modules')).filter((name) => !name.startsWith('.')).length).toBeLessThan(5);
   });
 
   it('is at most 3 MB as a tarball', () => {

@@ -7,8 +7,7 @@ import { subscribe } from '../../harness/sim/consumer.ts';
 import { manualClock } from '../../sim/clock.ts';
 import { parseFrame, parseMethodFrame } from '../../sim/events/parsed.ts';
 import { getZstdDictionary, subscribeEvents } from '../../sim/events/wire.ts';
-import { createSim, type Sim, type SimOptions } from '../../sim/index.ts';
-import { patienceMs } from '../../sim/jetstream/connection.ts';
+import { createSim, patienceMs, type Sim, type SimOptions } from '../../sim/index.ts';
 
 const noon = Date.UTC(2026, 6, 4, 12);
 const noonUs = noon * 1000;

@@ -18,7 +18,6 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { repairStore } from '../../src/store/sqlite/repair/repair.ts';
 import { day, dayStart, micros } from '../../src/store/time.ts';
 
-const { all } = StoredLabelerCounters.prototype;
 const place = useSqliteFolder();
 const [mod = '', other = ''] = labelers;
 const start = dayStart(20_000);
@@ -255,31 +254,62 @@ it('counters of labelers are refused for an interval before the floor', async ()
   });
 });
 
-it('counters of days that no longer change are read once, at most one day per turn of the event loop', async () => {
-  const store = place.open();
-  for (let d = 0; d < 5; d++) await append(store, [observed(d, {})], micros(noon + d * day));
+/** Counts the turns of the event loop until `end` is called. */
+function countTurns() {
   let turn = 0;
   let timer = setImmediate(function next() {
     turn += 1;
     timer = setImmediate(next);
   });
-  const turns: number[] = [];
-  const read = vi.spyOn(StoredLabelerCounters.prototype, 'all').mockImplementation(function* (
-    this: StoredLabelerCounters,
-  ) {
-    turns.push(turn);
-    yield* all.call(this);
-  });
+  return { now: () => turn, end: () => clearImmediate(timer) };
+}
+
+it('counters of days that no longer change are read once', async () => {
+  const store = place.open();
+  for (let d = 0; d < 5; d++) await append(store, [observed(d, {})], micros(noon + d * day));
+  const read = vi.spyOn(StoredLabelerCounters.prototype, 'packed');
   try {
     const first = await store.labelerCounters(whole);
     expect(first.labelers).toMatchObject([{ labeler: mod, verdicts: { verified: 5 } }]);
-    expect(turns).toHaveLength(5);
-    // The last of the four closed days is read in one turn with today.
-    expect(new Set(turns).size).toBe(4);
+    expect(read).toHaveBeenCalledTimes(5);
     expect(await store.labelerCounters(whole)).toEqual(first);
-    expect(turns).toHaveLength(6);
+    expect(read).toHaveBeenCalledTimes(6);
   } finally {
     read.mockRestore();
-    clearImmediate(timer);
+  }
+});
+
+it('the counters of a day with many labelers are read in several turns if reading them takes long', async () => {
+  const store = place.open();
+  const labelers = Array.from({ length: 130 }, (_, i) => `did:web:labeler-${i}.example`);
+  const rows = labelers.map((src, i) => observed(i, { src }));
+  await append(store, rows, micros(noon));
+  await append(store, [observed(999, {})], micros(noon + day));
+  const turns = countTurns();
+  const unpacked = new Map<number, number>();
+  const unpack = StoredLabelerCounters.prototype.unpacked;
+  const reading = vi.spyOn(StoredLabelerCounters.prototype, 'unpacked').mockImplementation(function unpackedIn(
+    this: StoredLabelerCounters,
+    source,
+    packed,
+  ) {
+    unpacked.set(turns.now(), (unpacked.get(turns.now()) ?? 0) + 1);
+    return unpack.call(this, source, packed);
+  });
+  let elapsedMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => {
+    elapsedMs += 10;
+    return elapsedMs;
+  });
+  try {
+    const { labelers: counted } = await store.labelerCounters(whole);
+    expect(counted).toHaveLength(131);
+    expect(counted.filter(({ verdicts }) => verdicts.verified === 1)).toHaveLength(131);
+    expect(unpacked.size).toBeGreaterThanOrEqual(3);
+    expect(Math.max(...unpacked.values())).toBeLessThanOrEqual(51);
+  } finally {
+    clock.mockRestore();
+    reading.mockRestore();
+    turns.end();
   }
 });

@@ -33,7 +33,7 @@ async function readAsNobody(): Promise<string> {
   const script = `
     const { openStoreReader } = await import(${JSON.stringify(open)});
     try {
-      const store = openStoreReader(${JSON.stringify(`sqlite:${folder}`)});
+      const store = await openStoreReader(${JSON.stringify(`sqlite:${folder}`)});
       console.log((await store.frontier()).generationId);
     } catch (error) {
       console.log(error.code);

@@ -17,6 +17,8 @@ class _InstrumentEntry(TypedDict):
 
 
 class InstrumentEntry(_InstrumentEntry, total=False):
+    """One instrument and its state."""
+
     #: Only for the label instrument, and only when its artifact is readable.
     freshness_state: Literal["fresh", "warming_up", "stale", "held", "unavailable"]
 
@@ -28,6 +30,7 @@ class InstrumentIndex(TypedDict):
     contract: Literal["atproto.facts.instruments/v1"]
     #: When the service read the artifacts.
     retrieved_at: str
+    #: All instruments, in a fixed order.
     instruments: List[InstrumentEntry]
 
 
@@ -39,6 +42,8 @@ class RecentLabelFactsTopLabelers7d(TypedDict):
 
 
 class Acquisition(TypedDict):
+    """The start of the epoch; no earlier event was observed."""
+
     #: Identifier of the epoch's store.
     generation_id: str
     #: Nothing before this instant was observed by this epoch.
@@ -48,6 +53,8 @@ class Acquisition(TypedDict):
 
 
 class Gap(TypedDict):
+    """A part of the window that was not observed."""
+
     #: Start, inclusive.
     start: str
     #: End, exclusive.
@@ -84,6 +91,8 @@ class _CoverageSources(TypedDict):
 
 
 class CoverageSources(_CoverageSources, total=False):
+    """Numbers of label sources by state, and of rows that were not stored."""
+
     #: Sources from the epoch's initial roster seed. Absent when unknown.
     seeded: int
     #: Sources enrolled later by discovery. Absent when unknown.
@@ -93,6 +102,8 @@ class CoverageSources(_CoverageSources, total=False):
 
 
 class Coverage(TypedDict):
+    """What part of the window was observed, and of how many sources."""
+
     #: no_recorded_gaps does not prove complete source coverage; unknown: the collector cannot establish coverage.
     status: Literal["warming_up", "gapped", "no_recorded_gaps", "unknown"]
     #: Whole days of the window observed since acquisition.started_at.
@@ -109,6 +120,8 @@ class Coverage(TypedDict):
 
 
 class LabelCounts(TypedDict):
+    """Counts of observed events, which are never estimates of what occurred."""
+
     #: Observed application and removal events, last 24 hours.
     events_24h: int
     #: The same, last 7 days.
@@ -122,6 +135,8 @@ class LabelCounts(TypedDict):
 
 
 class RecentLabelFacts(TypedDict):
+    """Facts of the rolling epoch, which the label instrument of this project observes."""
+
     #: Labelers with at least one observation in the current window.
     labeler_count: int
     #: Always null: the rolling epoch runs no alert pipeline.
@@ -142,54 +157,54 @@ class RecentLabelFacts(TypedDict):
 class LegacyLabelFactsCensusVisibilityClass(TypedDict, total=False):
     """How each labeler came to be known."""
 
-    #: Labelers.
+    #: Labelers of the class declared.
     declared: int
-    #: Labelers.
+    #: Labelers of the class protocol_public.
     protocol_public: int
-    #: Labelers.
+    #: Labelers of the class observed_only.
     observed_only: int
-    #: Labelers.
+    #: Labelers of the class unresolved.
     unresolved: int
-    #: Labelers.
+    #: Labelers of the class unknown.
     unknown: int
 
 
 class LegacyLabelFactsCensusReachabilityState(TypedDict, total=False):
     """State of each labeler's endpoint."""
 
-    #: Labelers.
+    #: Labelers of the class accessible.
     accessible: int
-    #: Labelers.
+    #: Labelers of the class auth_required.
     auth_required: int
-    #: Labelers.
+    #: Labelers of the class down.
     down: int
-    #: Labelers.
+    #: Labelers of the class unknown.
     unknown: int
 
 
 class LegacyLabelFactsCensusClassificationConfidence(TypedDict, total=False):
     """Confidence of the classification."""
 
-    #: Labelers.
+    #: Labelers of the class high.
     high: int
-    #: Labelers.
+    #: Labelers of the class medium.
     medium: int
-    #: Labelers.
+    #: Labelers of the class low.
     low: int
-    #: Labelers.
+    #: Labelers of the class unknown.
     unknown: int
 
 
 class LegacyLabelFactsCensusAuditability(TypedDict, total=False):
     """How well each labeler can be audited."""
 
-    #: Labelers.
+    #: Labelers of the class high.
     high: int
-    #: Labelers.
+    #: Labelers of the class medium.
     medium: int
-    #: Labelers.
+    #: Labelers of the class low.
     low: int
-    #: Labelers.
+    #: Labelers of the class unknown.
     unknown: int
 
 
@@ -207,6 +222,9 @@ class LegacyLabelFactsCensus(TypedDict):
 
 
 class NetworkWeather(TypedDict):
+    """Signals of the legacy producer; `calm` requires adequate observation."""
+
+    #: The signals that fired.
     signals: List[Literal["noisy", "conflicted", "churny", "degraded", "calm", "unobserved", "under-observed"]]
     #: Why each signal fired, in words.
     attribution: str
@@ -215,6 +233,8 @@ class NetworkWeather(TypedDict):
 
 
 class LegacyObservation(TypedDict):
+    """Adequacy of the legacy observation, which qualifies every fact of the reading."""
+
     #: Whether the window supports a claim that something did not happen.
     adequacy: Literal["adequate", "partial", "unobserved"]
     #: The adequacy in words, with numerator and denominator.
@@ -277,10 +297,13 @@ class _LegacyLabelFacts(TypedDict):
     heartbeats: LegacyLabelFactsHeartbeats
     #: Highest-volume labelers over 7 days.
     top_labelers_7d: List[LegacyLabelFactsTopLabelers7d]
+    #: Always unknown: observed applications and removals do not establish whether a label is active.
     current_label_state: Literal["unknown"]
 
 
 class LegacyLabelFacts(_LegacyLabelFacts, total=False):
+    """Facts of the legacy producer (schema 23)."""
+
     #: Alert counts by rule, last 24 hours. A rule that is not listed was not triggered, or its name is not one that is published.
     alerts_by_rule_24h: Dict[str, int]
     #: Alert counts by rule, last 7 days. A rule that is not listed was not triggered, or its name is not one that is published.
@@ -300,6 +323,8 @@ class _LabelsOverviewProvenance(TypedDict):
 
 
 class LabelsOverviewProvenance(_LabelsOverviewProvenance, total=False):
+    """How the facts were obtained."""
+
     #: Where the observations come from; anything but 'live' is not an observation of the network.
     origin: Literal["live", "simulated", "sample"]
     #: What the instrument does not measure.
@@ -327,6 +352,8 @@ class LabelFreshness(_LabelFreshness, total=False):
 
 
 class LabelsOverview(TypedDict):
+    """A fact in its envelope: the observations with their age, limits and origin."""
+
     #: Identifier of this fact contract, with its major version: check it.
     contract: Literal["atproto.facts.labels.overview/v1"]
     #: Instrument that produced the facts.
@@ -341,11 +368,14 @@ class LabelsOverview(TypedDict):
     facts: Union[RecentLabelFacts, LegacyLabelFacts]
     #: Limits that are part of the fact.
     caveats: List[str]
+    #: How the facts were obtained.
     provenance: LabelsOverviewProvenance
     freshness: LabelFreshness
 
 
 class WeatherConditions(TypedDict):
+    """Network conditions as a state and as text."""
+
     #: Condition state. station_offline and unavailable are absence of a reading, not calm.
     state: Literal["station_offline", "unavailable", "lull", "calm", "active", "unsettled", "turbulent", "storm", "severe_storm"]
     #: The state, for people.
@@ -374,6 +404,8 @@ class _WeatherWindow(TypedDict):
 
 
 class WeatherWindow(_WeatherWindow, total=False):
+    """The interval of the weather facts, exactly as the instrument delimited it."""
+
     #: Width of one window, in seconds.
     bucket_seconds: int
     #: Windows that were observed at least in part.
@@ -390,11 +422,15 @@ class _TotalEvents(TypedDict):
 
 
 class TotalEvents(_TotalEvents, total=False):
+    """All events of the interval, each counted once, and their rate."""
+
     #: Seconds that the rate divides by.
     observed_seconds: float
 
 
 class WeatherConditionsFacts(TypedDict):
+    """The conditions, and the interval and events on which they are based."""
+
     #: Null when the instrument produced no conditions: absence of a reading, not calm.
     conditions: Optional[WeatherConditions]
     window: WeatherWindow
@@ -413,6 +449,8 @@ class _WeatherConditionsEnvelopeProvenance(TypedDict):
 
 
 class WeatherConditionsEnvelopeProvenance(_WeatherConditionsEnvelopeProvenance, total=False):
+    """How the facts were obtained."""
+
     #: Where the observations come from; anything but 'live' is not an observation of the network.
     origin: Literal["live", "simulated", "sample"]
     #: What the instrument does not measure.
@@ -441,6 +479,8 @@ class WeatherFreshness(TypedDict):
 
 
 class WeatherConditionsEnvelope(TypedDict):
+    """A fact in its envelope: the observations with their age, limits and origin."""
+
     #: Identifier of this fact contract, with its major version: check it.
     contract: Literal["atproto.facts.weather.conditions/v1"]
     #: Instrument that produced the facts.
@@ -454,11 +494,14 @@ class WeatherConditionsEnvelope(TypedDict):
     facts: WeatherConditionsFacts
     #: Limits that are part of the fact.
     caveats: List[str]
+    #: How the facts were obtained.
     provenance: WeatherConditionsEnvelopeProvenance
     freshness: WeatherFreshness
 
 
 class CollectionMetrics(TypedDict):
+    """Observed events of one collection."""
+
     #: Events observed: never an estimate of what occurred.
     total: int
     #: Events per observed second.
@@ -497,6 +540,8 @@ WeatherMetricsFactsCollections = TypedDict(
 
 
 class WeatherMetricsFacts(TypedDict):
+    """Totals and rates by collection."""
+
     window: WeatherWindow
     #: By collection name. A name that is missing was not observed. Collections overlap and do not add up: post.create includes post.create.reply and post.create.quote.
     collections: WeatherMetricsFactsCollections
@@ -515,6 +560,8 @@ class _WeatherMetricsEnvelopeProvenance(TypedDict):
 
 
 class WeatherMetricsEnvelopeProvenance(_WeatherMetricsEnvelopeProvenance, total=False):
+    """How the facts were obtained."""
+
     #: Where the observations come from; anything but 'live' is not an observation of the network.
     origin: Literal["live", "simulated", "sample"]
     #: What the instrument does not measure.
@@ -526,6 +573,8 @@ class WeatherMetricsEnvelopeProvenance(_WeatherMetricsEnvelopeProvenance, total=
 
 
 class WeatherMetricsEnvelope(TypedDict):
+    """A fact in its envelope: the observations with their age, limits and origin."""
+
     #: Identifier of this fact contract, with its major version: check it.
     contract: Literal["atproto.facts.weather.metrics/v1"]
     #: Instrument that produced the facts.
@@ -539,11 +588,15 @@ class WeatherMetricsEnvelope(TypedDict):
     facts: WeatherMetricsFacts
     #: Limits that are part of the fact.
     caveats: List[str]
+    #: How the facts were obtained.
     provenance: WeatherMetricsEnvelopeProvenance
     freshness: WeatherFreshness
 
 
 class Health(TypedDict):
+    """Liveness of the publication service, independent of the instruments."""
+
+    #: Always ok.
     status: Literal["ok"]
     #: Name of the answering service.
     service: str
@@ -559,10 +612,13 @@ class _ErrorError(TypedDict):
 
 
 class ErrorError(_ErrorError, total=False):
+    """The refusal."""
+
     freshness: LabelFreshness
 
 
 class Error(TypedDict):
     """Clients preserve the error and never substitute zero counts or a prior reading."""
 
+    #: The refusal.
     error: ErrorError

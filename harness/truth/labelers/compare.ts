@@ -4,6 +4,7 @@ import { day, dayName, dayOf, micros } from '../../../src/store/time.ts';
 import type { Course } from './course.ts';
 import { differ, outside } from './differ.ts';
 import type { ExpectedLabeler } from './expected.ts';
+import { hourSumProblems, labelerHourProblems } from './hours.ts';
 import { type Compared, numberProblems } from './numbers.ts';
 import type { LabelersSet } from './read-set.ts';
 import { sumProblems } from './sums.ts';
@@ -15,7 +16,7 @@ export function labelersProblems(
   course: Course,
 ): string[] {
   const now = parseTimestamp(set.header.generated_at) ?? micros(0);
-  const problems = [...headerProblems(set, course, now), ...sumProblems(set)];
+  const problems = [...headerProblems(set, course, now), ...sumProblems(set), ...hourSumProblems(set)];
   const compare = (line: LabelerLine, wanted: ExpectedLabeler): string[] =>
     lineProblems({ line, expected: wanted, set, course, now });
   return [...problems, ...allLines(set, expected, compare)];
@@ -23,7 +24,7 @@ export function labelersProblems(
 
 /** Returns the differences of the labelers, their states and the sums, while the counts still change. */
 export function statesProblems(set: LabelersSet, expected: ReadonlyMap<string, ExpectedLabeler>): string[] {
-  return [...sumProblems(set), ...allLines(set, expected, stateProblems)];
+  return [...sumProblems(set), ...hourSumProblems(set), ...allLines(set, expected, stateProblems)];
 }
 
 /** Compares the lines with the expected labelers, each of which must have one. */
@@ -61,7 +62,7 @@ function headerProblems({ header }: LabelersSet, course: Course, now: Micros): s
 }
 
 function lineProblems(compared: Compared): string[] {
-  const { line, expected, course, now } = compared;
+  const { line, expected, set, course, now } = compared;
   const { firstAnswered, lastAnswered, lastRow } = expected;
   return [
     ...stateProblems(line, expected),
@@ -73,6 +74,7 @@ function lineProblems(compared: Compared): string[] {
     ...outside('last_row', line.last_row, lastRow),
     ...(line.replaces_rows === !expected.replaces ? [`replaces_rows is ${line.replaces_rows}`] : []),
     ...numberProblems(compared),
+    ...(set.hours === null ? [] : labelerHourProblems(set.hours, expected, course, now)),
   ];
 }
 

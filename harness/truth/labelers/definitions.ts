@@ -15,10 +15,11 @@ export function definitionProblems(
 ): string[] {
   const lines = new Map(definitions.map((line) => [line.did, line]));
   const problems = [...lines.keys()].filter((did) => !expected.has(did)).map((did) => `${did} has texts and no line`);
-  for (const [did, { name, values, firstAnswered }] of expected) {
+  for (const [did, { name, values, firstAnswered, isDenied }] of expected) {
     const line = lines.get(did);
-    if (line === undefined) {
-      if (firstAnswered !== null) problems.push(`${did} (${name}): there are no texts`);
+    if (line !== undefined && isDenied) problems.push(`${did} (${name}): there are texts of a denied labeler`);
+    if (line === undefined || isDenied) {
+      if (firstAnswered !== null && !isDenied) problems.push(`${did} (${name}): there are no texts`);
       continue;
     }
     const { profile } = sim.labelers.of(did);

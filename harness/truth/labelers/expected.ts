@@ -10,7 +10,7 @@ import type { Micros } from '../../../src/contract/timestamp.ts';
 import type { GapReason } from '../../../src/contract/vocabulary.ts';
 import { type Interval, micros, minute } from '../../../src/store/time.ts';
 import { type Moment, roleAt, stateOf } from '../cast.ts';
-import type { Role } from '../roles.ts';
+import { departs, type Role } from '../roles.ts';
 import { type Course, settledAfter, type Unread } from './course.ts';
 import { type AcceptedRow, acceptedRows } from './rows.ts';
 import { readTimes } from './unread.ts';
@@ -21,6 +21,8 @@ export interface ExpectedLabeler {
   readonly did: string;
   /** Name of the labeler's role or ailment, for messages. */
   readonly name: string;
+  /** True if the operator denies the labeler. */
+  readonly isDenied: boolean;
   readonly handle: { readonly name: string; readonly confirmed: boolean } | null;
   readonly enrolled: boolean;
   readonly state: LabelerState;
@@ -82,12 +84,15 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
   const { rows, repeats, all } = acceptedRows(labeler, role, course, now);
   const times = readTimes(labeler, role, { course, moment, now });
   const last = rows.at(-1) ?? null;
+  const isDenied = role?.act === 'denied' && state === null;
   return {
     did: labeler.did,
     name: role?.name ?? labeler.profile.ailment,
-    handle: { name: labeler.handle, confirmed: confirms(labeler) },
+    // Neither the handle nor any text of a denied labeler is published.
+    isDenied,
+    handle: isDenied ? null : { name: labeler.handle, confirmed: confirms(labeler) },
     enrolled: state !== null,
-    state: state ?? 'departed',
+    state: state ?? (isDenied ? 'denied' : 'departed'),
     problems: state === 'established' ? [null] : problemsOf(labeler, role, state),
     foundBy: foundBy(labeler, role),
     readBy: state !== 'established' ? null : transportOf(labeler),
@@ -105,7 +110,7 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
       invalid: all.filter(({ signature }) => signature === 'invalid').length,
       unsigned: all.filter(({ signature }) => signature === 'unsigned').length,
     },
-    values: expectedValues(labeler.profile, all),
+    values: expectedValues(isDenied ? { values: [] } : labeler.profile, all),
     replaces: labeler.profile.software === 'ozone',
   };
 }
@@ -124,6 +129,7 @@ function wasEnrolled(labeler: Labeler, role: Role | null, moment: Moment): boole
 function problemsOf({ profile: { ailment } }: Labeler, role: Role | null, state: string | null) {
   if (role?.act === 'outage') return ['connection_failed'] as const;
   if (role?.act === 'leaves') return ['no_labeler_service'] as const;
+  if (role?.act === 'denied') return ['denied_by_operator'] as const;
   const problems = ailmentProblems[ailment] ?? ['unknown'];
   // A labeler that left the enrolment is tried daily, and may not have been tried since the restart.
   return state === null ? ([...problems, 'unknown'] as const) : problems;
@@ -166,7 +172,7 @@ function gapsOf(
 ): readonly GapReason[] {
   const own: readonly GapReason[] = role?.gaps ?? (profile.ailment === 'no_query' ? ['source_unavailable'] : []);
   if (role?.act === 'outage') return moment === 'after 20 minutes' ? ['source_unavailable'] : [];
-  if (role?.act === 'leaves') return state === null ? ['source_unavailable'] : [];
+  if (departs(role)) return state === null ? ['source_unavailable'] : [];
   if (role !== null && moment === 'begun') return [];
   return own;
 }

@@ -2,13 +2,12 @@ import type { Sim } from '../../../sim/index.ts';
 import { plainDefinitions } from '../../../sim/labelers/declarations.ts';
 import type { LabelerLine } from '../../../src/artifact/labelers.ts';
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
-import { fewerThanFive } from '../../../src/contract/labeler-vocabulary.ts';
 import { formatMicros, type Micros } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, dayStart, type Interval, micros } from '../../../src/store/time.ts';
 import { type Course, shareRange } from './course.ts';
 import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
-import { countProblems } from './values.ts';
+import { publishedForm } from './values.ts';
 
 /** Input of a labelers artifact that is made from the oracle and not by the instrument. */
 export interface MadeInput {
@@ -43,8 +42,13 @@ export function madeSet(input: MadeInput): LabelersSet {
       omitted: 0,
     },
     labelers,
-    definitionsHeader: { schema: 'labels.labeler-definitions.v1', ...common },
-    definitions: labelers.map(({ did }) => {
+    definitionsHeader: {
+      schema: 'labels.labeler-definitions.v1',
+      ...common,
+      labelers: [...expected.values()].filter(({ isDenied }) => !isDenied).length,
+    },
+    definitions: labelers.flatMap(({ did }) => {
+      if (expected.get(did)?.isDenied) return [];
       const { profile } = sim.labelers.of(did);
       const declared = expected.get(did)?.values.declared;
       const values = (profile.definitions ?? plainDefinitions(profile.values))
@@ -56,6 +60,7 @@ export function madeSet(input: MadeInput): LabelersSet {
       return { did, seen_at: formatMicros(now), values, values_omitted: 0 };
     }),
     overview: madeOverview(labelers),
+    hours: null,
   };
 }
 
@@ -102,23 +107,16 @@ function madeValues(
   { declared, omitted, undeclared }: ExpectedLabeler['values'],
   course: Course,
 ): Pick<LabelerLine, 'values' | 'values_omitted' | 'undeclared'> {
-  const counts = [...declared, ['', undeclared] as const].map(([name, events]) => ({ name, events }));
-  // Withhold no more of the smallest counts than the rule requires.
-  const levels = [...counts.map(({ events }) => events).sort((x, y) => x - y), Number.POSITIVE_INFINITY];
-  const form = (events: number, level: number) => (events < 5 ? fewerThanFive : events < level ? null : events);
-  const level = levels.find(
-    (one) => countProblems(counts.map((count) => ({ ...count, published: form(count.events, one) }))).length === 0,
-  );
-  const published = (events: number) => form(events, level ?? Number.POSITIVE_INFINITY);
+  const all = [...declared.values(), undeclared];
   return {
     values: [...declared].map(([value, events]) => ({
       value,
-      events: published(events),
+      events: publishedForm(events, all),
       first_defined: dayName(dayOf(course.startedUs)),
       last_defined: null,
     })),
     values_omitted: omitted,
-    undeclared: published(undeclared),
+    undeclared: publishedForm(undeclared, all),
   };
 }
 

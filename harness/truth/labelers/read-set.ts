@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type LabelsHours, recogniseLabelsHours } from '../../../src/artifact/hours/labels-hours.ts';
+import { decodeHours } from '../../../src/artifact/hours/read-hours.ts';
 import {
   checkDefinitionsHeader,
   checkLabeler,
@@ -24,23 +26,37 @@ export interface LabelersSet {
   readonly definitionsHeader: DefinitionsHeader;
   readonly definitions: readonly LabelerDefinitionsLine[];
   readonly overview: RecentOverview;
+  /** Hours of the same instant; null in a set that was made without them. */
+  readonly hours: LabelsHours | null;
 }
 
 /** Names of the files of a labelers artifact in the artifact directory. */
-const fileNames = ['labelers.ndjson', 'labeler-definitions.ndjson', 'labels-overview.json'] as const;
+const fileNames = [
+  'labelers.ndjson',
+  'labeler-definitions.ndjson',
+  'labels-overview.json',
+  'labels-hours.json',
+] as const;
 
 /** Reads the files of an artifact directory; null while they are not of one instant. Throws if a line is malformed. */
 export async function readLabelersSet(folder: string): Promise<LabelersSet | null> {
   const texts = await Promise.all(fileNames.map((name) => readFile(join(folder, name), 'utf8'))).catch(() => null);
-  const [labelers, definitions, overviewText] = texts ?? [];
+  const [labelers, definitions, overviewText, hoursText] = texts ?? [];
   if (labelers === undefined || definitions === undefined || overviewText === undefined) return null;
-  const set = parseLabelersSet(labelers, definitions, overviewText);
+  if (hoursText === undefined) return null;
+  const set = { ...parseLabelersSet(labelers, definitions, overviewText), hours: parseHours(hoursText) };
   const { header, definitionsHeader, overview } = set;
   const [at, generation] = [overview.generated_at, overview.acquisition.generation_id];
   const pairs = [header, definitionsHeader].every(
     ({ generated_at, generation_id }) => generated_at === at && generation_id === generation,
   );
-  return pairs ? set : null;
+  return pairs && set.hours.generated_at === at ? set : null;
+}
+
+function parseHours(text: string): LabelsHours {
+  const reading = decodeHours(Buffer.from(text), recogniseLabelsHours);
+  if (reading.kind !== 'readable') throw new Error(`the hours are ${reading.kind}: ${reading.why}`);
+  return reading.artifact;
 }
 
 /** Parses the files of an artifact. Throws if a line is malformed, too long or in the wrong place. */
@@ -53,6 +69,7 @@ export function parseLabelersSet(labelers: string, definitions: string, overview
     definitionsHeader: parsed(checkDefinitionsHeader, texts[0]),
     definitions: texts.slice(1).map((line) => parsed(checkLabelerDefinitions, line)),
     overview: JSON.parse(overview) as RecentOverview,
+    hours: null,
   };
   requireSorted(set.labelers.map(({ did }) => did));
   requireSorted(set.definitions.map(({ did }) => did));

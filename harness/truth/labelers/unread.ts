@@ -2,7 +2,7 @@ import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
 import { day, type Interval, micros, minute, second } from '../../../src/store/time.ts';
 import { type Moment, stateOf } from '../cast.ts';
-import type { Role } from '../roles.ts';
+import { departs, type Role } from '../roles.ts';
 import { type Course, settledAfter, widened } from './course.ts';
 import type { ExpectedLabeler } from './expected.ts';
 
@@ -15,7 +15,7 @@ export function readTimes(
   const always: Interval = { start: micros(now - 60 * day), end: now };
   const state = stateOf(labeler, role, moment);
   const first = firstResponse(labeler, role, course);
-  const responded = first !== null && (role?.act === 'leaves' || role?.act === 'outage' || state === 'established');
+  const responded = first !== null && (departs(role) || role?.act === 'outage' || state === 'established');
   if (!responded) return { firstAnswered: null, lastAnswered: null, unread: { certain: [always], possible: [] } };
   const certain: Interval[] = [{ start: always.start, end: first.start }];
   const possible: Interval[] = [first];
@@ -52,5 +52,5 @@ function firstResponse({ profile }: Labeler, role: Role | null, course: Course):
 /** Returns the interval that contains the end of the reading of a labeler; null while it is read. */
 function absenceOf(role: Role | null, course: Course): Interval | null {
   if (role?.act === 'outage') return course.outage;
-  return role?.act === 'leaves' ? course.left : null;
+  return departs(role) ? course.left : null;
 }

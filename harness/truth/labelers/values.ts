@@ -44,48 +44,25 @@ export interface PublishedCount {
 }
 
 /**
- * Returns the problems of published counts: a number differs from the truth, a small one is published, a large one is
- * withheld although a smaller one is published, or without need, or a small one follows from the sum of all.
+ * Returns the form in which a count must be published among `all` counts. A count under five is never a number. A larger
+ * one may be missing only if the sum of all would otherwise reveal a small one: if a single count is small, or if all
+ * small ones are equal. Then the small counts and the smallest of the others, and no more, have no form.
  */
-export function countProblems(counts: readonly PublishedCount[]): string[] {
-  const problems: string[] = [];
-  const large = counts.filter(({ events }) => events >= minPublished);
-  const withheld = large.filter(({ published }) => published === null).map(({ events }) => events);
-  const listed = large.filter(({ published }) => published !== null).map(({ events }) => events);
-  for (const { name, published, events } of counts) {
-    const wanted = events < minPublished ? fewerThanFive : events;
-    const isWithheld = events >= minPublished && published === null;
-    if (published !== wanted && !isWithheld) problems.push(`the count of ${name} is ${published}, not ${wanted}`);
-  }
-  const smallestListed = Math.min(...listed);
-  const largestWithheld = Math.max(...withheld);
-  if (largestWithheld >= smallestListed)
-    problems.push('a large count is withheld, although one that is not larger is published');
-  const small = counts.filter(({ events }) => events < minPublished).map(({ events }) => events);
-  if (listed.length > 0 && follows({ small, withheld, smallestListed }))
-    problems.push('a small count follows from the sum');
-  const less = withheld.filter((events) => events !== largestWithheld);
-  if (withheld.length > 0 && !follows({ small, withheld: less, smallestListed: largestWithheld }))
-    problems.push('a large count is withheld without need');
-  return problems;
+export function publishedForm(events: number, all: readonly number[]): Published {
+  const isSmall = events < minPublished;
+  const small = new Set(all.filter((one) => one < minPublished));
+  const sum = all.reduce((total, one) => total + one, 0);
+  const isRevealing = small.size === 1 && sum >= minPublished;
+  const least = Math.min(...all.filter((one) => one >= minPublished));
+  if (isRevealing && (isSmall || events === least)) return null;
+  return isSmall ? fewerThanFive : events;
 }
 
-/** Returns true if the sum of all counts leaves only one number for a small count. The sum is public. */
-function follows({
-  small,
-  withheld,
-  smallestListed,
-}: {
-  readonly small: readonly number[];
-  readonly withheld: readonly number[];
-  readonly smallestListed: number;
-}): boolean {
-  if (small.length === 0) return false;
-  const rest = [...small, ...withheld].reduce((sum, events) => sum + events, 0);
-  const possible = [0, 1, 2, 3, 4].filter((events) => {
-    const others = rest - events;
-    const most = (small.length - 1) * (minPublished - 1) + withheld.length * (smallestListed - 1);
-    return others >= withheld.length * minPublished && others <= most;
+/** Returns the problems of published counts, which are those of all values of a labeler. */
+export function countProblems(counts: readonly PublishedCount[]): string[] {
+  const all = counts.map(({ events }) => events);
+  return counts.flatMap(({ name, published, events }) => {
+    const wanted = publishedForm(events, all);
+    return published === wanted ? [] : [`the count of ${name} is ${published}, not ${wanted}`];
   });
-  return possible.length < 2;
 }

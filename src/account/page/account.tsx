@@ -1,4 +1,4 @@
-import { countText } from '../../web/format.ts';
+import type { Texts } from '../texts/texts.ts';
 import type { Part } from '../view/rows.ts';
 import { wholeRows } from '../view/rows.ts';
 import type { AccountView } from '../view/view.ts';
@@ -6,82 +6,79 @@ import { CoverageSection } from './coverage.tsx';
 import type { DownloadLink } from './download.tsx';
 import { DownloadSection } from './download.tsx';
 import { Choices } from './forms.tsx';
+import type { PageFrame } from './frame.ts';
+import { Appeals } from './labeler-links.tsx';
 import { type AccountLinks, accountLinks } from './links.ts';
 import { Instant, ObservationItem } from './observation.tsx';
 import { nothingSeen, TimelineSection } from './picture.tsx';
-import { counted, eventsText, targetText, unreadText } from './words.ts';
 
 /** Data that the page of an account renders. */
 export interface AccountPageProps {
   readonly view: AccountView;
-  readonly base: string;
+  readonly frame: PageFrame;
+  /** True for observations of the live network, whose labelers exist outside this service. */
+  readonly isLive: boolean;
   /** Downloads of the page's rows, in parts if they are many, or null if the rows could not be counted. */
   readonly downloads: readonly DownloadLink[] | null;
 }
 
 /** Shows the page of one account. */
-export function AccountBody({ view, base, downloads }: AccountPageProps) {
+export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps) {
   const { query, interval, before, parts } = view;
-  const links = accountLinks(base, query);
+  const { base, selected, t } = frame;
+  const links = accountLinks(base, query, selected);
   return (
     <>
       <h1>
-        Labels observed on <code class="did">{query.account}</code>
+        {t.heading} <code class="did">{query.account}</code>
       </h1>
       <p class="lead">
-        Observed applications and removals of labels from <Instant at={interval.start} precision="minute" /> to{' '}
-        <Instant at={interval.end} precision="minute" />, with the limits of the observation. This page does not know
-        which labels apply now.
+        {t.lead(
+          <Instant at={interval.start} t={t} precision="minute" />,
+          <Instant at={interval.end} t={t} precision="minute" />,
+        )}
       </p>
       {interval.clipped ? (
         <p class="panel warn">
-          You requested more than was observed or is kept. This page starts on <Instant at={interval.start} /> and ends
-          on <Instant at={interval.end} />.
+          {t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}
         </p>
       ) : null}
-      <Choices view={view} links={links} base={base} />
-      <Outcome view={view} />
-      {before === null ? <TimelineSection timeline={view.timeline} /> : null}
+      <Choices view={view} links={links} frame={frame} />
+      <Outcome view={view} t={t} />
+      {before === null ? <TimelineSection timeline={view.timeline} t={t} /> : null}
       {parts.map((part) => (
-        <PartSection key={part.target} part={part} view={view} links={links} />
+        <PartSection key={part.target} part={part} {...{ view, links, t, isLive }} />
       ))}
-      <CoverageSection view={view} />
-      <DownloadSection view={view} links={links} downloads={downloads} />
+      {isLive && parts.some(({ rows }) => rows.length > 0) ? <Appeals t={t} /> : null}
+      <CoverageSection view={view} t={t} />
+      <DownloadSection view={view} links={links} downloads={downloads} t={t} />
     </>
   );
 }
 
 /** Shows the number of observations in one panel; if there is none, states that this proves nothing. */
-function Outcome({ view: { parts, timeline, before, query, labelers } }: { readonly view: AccountView }) {
-  if (before !== null) {
-    return (
-      <p class="panel">
-        Observations accepted before <Instant at={before} />. This page is a part of the list.
-      </p>
-    );
-  }
+function Outcome({ view, t }: { readonly view: AccountView; readonly t: Texts }) {
+  const { parts, timeline, before, query, labelers } = view;
+  if (before !== null) return <p class="panel">{t.before(<Instant at={before} t={t} />)}</p>;
   const { total, uncounted } = timeline;
   const empty = parts.every(({ rows, next }) => rows.length === 0 && next === null);
   const filtered = Object.keys(query.filters).length > 0;
   if (empty) {
-    const [unread] = labelers.flatMap(({ reading }) => (reading === 'read' ? [] : [unreadText[reading]]));
+    const [unread] = labelers.flatMap(({ reading }) => (reading === 'read' ? [] : [t.unread[reading]]));
     return (
       <div class="panel none-observed">
         <p>
-          <strong>{unread ?? `No observations${filtered ? ' match the filters' : ''} in this interval.`}</strong>
+          <strong>{unread ?? (filtered ? t.noneMatching : t.none)}</strong>
         </p>
-        <p>
-          That does not mean that no labels exist: this page shows only labels that were applied or removed in this
-          interval by labelers that Almanac reads, while it read them. The time that was not observed is listed below.
-        </p>
+        <p>{t.noneExplained}</p>
       </div>
     );
   }
+  const events = <strong>{t.events(total, uncounted)}</strong>;
   return (
     <p class="panel">
-      <strong>{eventsText(total, uncounted)}</strong> {filtered ? 'match the filters.' : 'were observed.'} These are
-      events: an applied label may have been removed without being observed, or have expired. Observing none of a kind
-      does not mean that none exists.
+      {filtered ? t.matching(events) : t.observed(events)}
+      {t.eventsExplained}
     </p>
   );
 }
@@ -90,56 +87,50 @@ interface PartProps {
   readonly part: Part;
   readonly view: AccountView;
   readonly links: AccountLinks;
+  readonly t: Texts;
+  readonly isLive: boolean;
 }
 
-function PartSection({ part: { target, total, rows, next }, view, links }: PartProps) {
-  const alone = view.query.filters.target_kind !== undefined;
+function PartSection({ part, view, links, t, isLive }: PartProps) {
+  const { target, total, rows, next } = part;
   const unseen = rows.length === 0 && next === null && nothingSeen(view.timeline);
+  const noneText = view.before === null ? t.noneOfPart : t.noneOfPartBefore;
   return (
     <section aria-labelledby={`part-${target}`}>
       <h2 id={`part-${target}`}>
-        {targetText[target]}{' '}
-        <span class="soft">({unseen ? 'not observed' : total === null ? 'not all counted' : countText(total)})</span>
+        {t.target[target]}{' '}
+        <span class="soft">({unseen ? t.notObserved : total === null ? t.notAllCounted : t.formats.count(total)})</span>
       </h2>
       {rows.length === 0 ? (
-        <p>
-          {unseen
-            ? 'This interval was not observed.'
-            : next === null
-              ? `None observed in this interval${view.before === null ? '' : ' before this place'}.`
-              : 'None found so far; older observations have not been read yet.'}
-        </p>
+        <p>{unseen ? t.intervalNotObserved : next === null ? noneText : t.noneOfPartYet}</p>
       ) : (
         <ol class="rows">
           {rows.map((observation) => (
-            <ObservationItem
-              key={observation.observedAt}
-              observation={observation}
-              definitions={view.definitions}
-              names={view.network.names}
-            />
+            <ObservationItem key={observation.observedAt} {...{ observation, view, t, isLive }} />
           ))}
         </ol>
       )}
-      {next === null ? null : (
-        <p class="panel more">
-          {rows.length === 0
-            ? 'Nothing'
-            : view.before === null
-              ? `The newest ${countText(rows.length)}`
-              : `The next ${countText(rows.length)}`}
-          {total === null ? '' : ` of ${counted(total, 'observation')}`} shown; this list is incomplete.{' '}
-          <a href={links.older(target, next)}>
-            Older ones <span class="unseen-text">{targetText[target].toLowerCase()}</span>
-          </a>
-          {alone || rows.length > wholeRows ? null : (
-            <>
-              {' '}
-              or <a href={links.filtered({ target_kind: target })}>only these, starting with the newest</a>
-            </>
-          )}
-        </p>
-      )}
+      <More part={part} view={view} links={links} t={t} />
     </section>
+  );
+}
+
+/** Shows that the list of a part is incomplete, and the links to its other rows. */
+function More({ part: { target, total, rows, next }, view, links, t }: Omit<PartProps, 'isLive'>) {
+  if (next === null) return null;
+  const alone = view.query.filters.target_kind !== undefined;
+  return (
+    <p class="panel more">
+      {t.more({ shown: rows.length, newest: view.before === null, total })}{' '}
+      <a href={links.older(target, next)}>
+        {t.older} <span class="unseen-text">{t.olderOf[target]}</span>
+      </a>
+      {alone || rows.length > wholeRows ? null : (
+        <>
+          {' '}
+          {t.or} <a href={links.filtered({ target_kind: target })}>{t.onlyThese}</a>
+        </>
+      )}
+    </p>
   );
 }

@@ -1,33 +1,31 @@
 import { gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
-import { agreeing, countText } from '../../web/format.ts';
+import type { Texts } from '../texts/texts.ts';
 import { hasFallenSilent } from '../view/unread.ts';
 import type { AccountView, LabelerView } from '../view/view.ts';
 import { coverageSentences } from './coverage-sentences.ts';
+import { describeState, formatMissed } from './describe.ts';
 import { Instant, Labeler } from './observation.tsx';
-import { counted, describeState, formatMissedTime, reasonText, unreadText } from './words.ts';
 
 /** Maximum number of gaps in a list; the sums include all gaps. */
 const maxGapsListed = 20;
 
 /** Shows the unobserved time as text: of the whole interval, and of each labeler with observations. */
-export function CoverageSection({ view }: { readonly view: AccountView }) {
+export function CoverageSection({ view, t }: { readonly view: AccountView; readonly t: Texts }) {
   const { labelers, otherLabelers, query } = view;
   return (
     <section aria-labelledby="coverage">
-      <h2 id="coverage">What was not observed</h2>
+      <h2 id="coverage">{t.coverage}</h2>
       <ul class="plain">
-        {coverageSentences(view).map((sentence) => (
+        {coverageSentences(view, t).map((sentence) => (
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <GapList gaps={view.ownGaps} heading="Interruptions of Almanac" />
+      <GapList gaps={view.ownGaps} heading={t.interruptions} t={t} />
       {labelers.length === 0 ? null : (
         <>
-          <h3 id="labelers">
-            {query.filters.labeler === undefined ? 'Labelers of these observations' : 'The labeler you asked for'}
-          </h3>
+          <h3 id="labelers">{query.filters.labeler === undefined ? t.labelers : t.labelerAsked}</h3>
           <ul class="labelers" aria-labelledby="labelers">
             {labelers.map((labeler) => (
               <LabelerItem
@@ -36,15 +34,11 @@ export function CoverageSection({ view }: { readonly view: AccountView }) {
                 name={view.network.names.get(labeler.labeler)}
                 uncounted={view.timeline.uncounted}
                 silent={hasFallenSilent(view.frontier, view.now)}
+                t={t}
               />
             ))}
           </ul>
-          {otherLabelers > 0 && query.filters.labeler === undefined ? (
-            <p>
-              {counted(otherLabelers, 'more labeler')} with fewer observations {agreeing(otherLabelers, 'is', 'are')}{' '}
-              not listed here.
-            </p>
-          ) : null}
+          {otherLabelers > 0 && query.filters.labeler === undefined ? <p>{t.moreLabelers(otherLabelers)}</p> : null}
         </>
       )}
     </section>
@@ -56,22 +50,24 @@ function LabelerItem({
   name,
   uncounted,
   silent,
+  t,
 }: {
   readonly labeler: LabelerView;
   readonly name: LabelerHandle | undefined;
   /** Number of days that the sums exclude. */
   readonly uncounted: number;
   readonly silent: boolean;
+  readonly t: Texts;
 }) {
   if (reading !== 'read') {
     return (
       <li>
         <p>
-          <Labeler did={labeler} name={name} />
+          <Labeler did={labeler} name={name} t={t} />
         </p>
         <p>
-          {unreadText[reading]}
-          {state === null ? '' : ` ${stateSentence(state, silent)}`}
+          {t.unread[reading]}
+          {state === null ? '' : ` ${stateSentence(t, state, silent)}`}
         </p>
       </li>
     );
@@ -79,35 +75,30 @@ function LabelerItem({
   return (
     <li>
       <p>
-        <Labeler did={labeler} name={name} />
+        <Labeler did={labeler} name={name} t={t} />
       </p>
       <p class="soft">
-        {uncounted > 0 ? 'At least ' : ''}
-        {countText(applied)} applied, {countText(removed)} removed in this interval, regardless of the filters.{' '}
-        {state === null ? 'Not read at this time.' : stateSentence(state, silent)}{' '}
-        {lastAsked === null ? (
-          'The time of its last response is unknown.'
-        ) : (
-          <>
-            Last read successfully on <Instant at={lastAsked} />.
-          </>
-        )}{' '}
-        {gaps.length === 0
-          ? 'No gap of its own is recorded in this interval. This does not prove that there was none.'
-          : `${counted(gaps.length, 'gap')} of its own, ${formatMissedTime(gappedTime(gaps))} in total.`}
+        {t.sums({ applied, removed }, uncounted)} {state === null ? t.notReadNow : stateSentence(t, state, silent)}{' '}
+        {lastAsked === null ? t.lastReadUnknown : t.lastRead(<Instant at={lastAsked} t={t} />)}{' '}
+        {gaps.length === 0 ? t.noOwnGap : t.ownGaps(gaps.length, formatMissed(t, gappedTime(gaps)))}
       </p>
-      <GapList gaps={gaps} heading="Its gaps" />
+      <GapList gaps={gaps} heading={t.itsGaps} t={t} />
     </li>
   );
 }
 
-function stateSentence(state: string, silent: boolean): string {
-  return silent
-    ? `State when Almanac last received anything: ${describeState(state, 1, true)}.`
-    : `State: ${describeState(state, 1)}.`;
+function stateSentence(t: Texts, state: string, past: boolean): string {
+  const text = describeState(t, { state, n: 1, past });
+  return past ? t.statePast(text) : t.state(text);
 }
 
-function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; readonly heading: string }) {
+interface GapListProps {
+  readonly gaps: readonly StoredGap[];
+  readonly heading: string;
+  readonly t: Texts;
+}
+
+function GapList({ gaps, heading, t }: GapListProps) {
   if (gaps.length === 0) return null;
   const newest = gaps.toReversed().slice(0, maxGapsListed);
   return (
@@ -116,10 +107,15 @@ function GapList({ gaps, heading }: { readonly gaps: readonly StoredGap[]; reado
       <ul>
         {newest.map(({ start, end, reason }) => (
           <li key={`${start} ${reason}`}>
-            <Instant at={start} /> to <Instant at={end} /> ({formatMissedTime(end - start)}): {reasonText[reason]}
+            {t.gap(
+              <Instant at={start} t={t} />,
+              <Instant at={end} t={t} />,
+              formatMissed(t, end - start),
+              t.reason[reason],
+            )}
           </li>
         ))}
-        {gaps.length > newest.length ? <li>and {counted(gaps.length - newest.length, 'earlier gap')}</li> : null}
+        {gaps.length > newest.length ? <li>{t.earlierGaps(gaps.length - newest.length)}</li> : null}
       </ul>
     </details>
   );

@@ -1,3 +1,5 @@
+import type { Texts } from '../texts/texts.ts';
+
 /** Input fields that the forms share. */
 
 /** Attributes of a field for a name or a value: they disable automatic corrections that are meant for sentences. */
@@ -69,16 +71,16 @@ export function Select({ name, text, chosen, options, any }: SelectProps) {
 }
 
 /** Shows the two fields of an interval, with an example of their format. */
-export function IntervalFields({ start, end }: { readonly start: string; readonly end: string }) {
+export function IntervalFields({ start, end, t }: { readonly start: string; readonly end: string; readonly t: Texts }) {
   return (
     <>
       <div class="fields">
-        <TextField name="start" text="From (UTC, included)" value={start} hint="interval-hint" />
-        <TextField name="end" text="To (UTC, not included)" value={end} hint="interval-hint" />
-        <button type="submit">Show this interval</button>
+        <TextField name="start" text={t.from} value={start} hint="interval-hint" />
+        <TextField name="end" text={t.to} value={end} hint="interval-hint" />
+        <button type="submit">{t.showInterval}</button>
       </div>
       <p id="interval-hint" class="soft">
-        For example 2026-11-20T08:30:00Z: the day, T, the time with its seconds, and Z for UTC.
+        {t.intervalHint}
       </p>
     </>
   );

@@ -3,19 +3,22 @@ import { formatMicros } from '../../contract/timestamp.ts';
 import { labelActions, targetKinds } from '../../contract/vocabulary.ts';
 import type { AccountTally } from '../../store/account-counts.ts';
 import { Foreign, isPlain, visible } from '../../web/foreign.tsx';
+import { languageParameter } from '../../web/language/language.ts';
 import type { Parameters } from '../query/parameters.ts';
 import { dayShortcuts } from '../query/query.ts';
 import type { AccountFilters } from '../query/row.ts';
+import type { Texts } from '../texts/texts.ts';
 import type { AccountView } from '../view/view.ts';
 import { IntervalFields, Kept, Select, TextField, verbatim } from './fields.tsx';
+import type { PageFrame } from './frame.ts';
 import { type AccountLinks, keptFields } from './links.ts';
-import { actionText, targetText } from './words.ts';
 
 /** Shows the form for looking up an account. */
-export function LookUpForm({ base, handles, value }: { base: string; handles: boolean; value?: string }) {
+export function LookUpForm({ frame: { base, handles, selected, t }, value }: { frame: PageFrame; value?: string }) {
   return (
     <form class="look-up" action={`${base}/account`} method="get">
-      <label for="did">{handles ? 'Handle or DID of an account' : 'DID of an account'}</label>
+      {selected === null ? null : <Kept fields={[[languageParameter, selected]]} />}
+      <label for="did">{handles ? t.accountOrHandle : t.accountDid}</label>
       <div class="field">
         <input
           id="did"
@@ -26,12 +29,10 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
           aria-describedby="did-hint"
           {...(value === undefined ? {} : { value })}
         />
-        <button type="submit">Show observations</button>
+        <button type="submit">{t.show}</button>
       </div>
       <p id="did-hint" class="soft">
-        {handles
-          ? 'For example alice.bsky.social, or a DID that begins with did:plc: or did:web:'
-          : 'It begins with did:plc: or did:web:'}
+        {handles ? t.handleHint : t.didHint}
       </p>
     </form>
   );
@@ -41,10 +42,10 @@ export function LookUpForm({ base, handles, value }: { base: string; handles: bo
 const maxValueLength = 300;
 
 /** Parameters that are kept from a query whose interval was refused. */
-const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind'];
+const keptNames = ['did', 'labeler', 'value', 'action', 'target_kind', languageParameter];
 
 /** Shows the form for correcting a refused interval, with the submitted text and all other parameters. */
-export function MendInterval({ base, typed }: { base: string; typed: Parameters }) {
+export function MendInterval({ frame: { base, t }, typed }: { frame: PageFrame; typed: Parameters }) {
   const kept = keptNames.flatMap((name): [string, string][] => {
     const text = typedText(typed, name);
     return text === '' ? [] : [[name, text]];
@@ -52,7 +53,7 @@ export function MendInterval({ base, typed }: { base: string; typed: Parameters 
   return (
     <form class="mend" action={`${base}/account`} method="get">
       <Kept fields={kept} />
-      <IntervalFields start={typedText(typed, 'start')} end={typedText(typed, 'end')} />
+      <IntervalFields start={typedText(typed, 'start')} end={typedText(typed, 'end')} t={t} />
     </form>
   );
 }
@@ -67,52 +68,53 @@ export function typedText(typed: Parameters, name: string): string {
 }
 
 /** Shows the forms for the interval and for the filters; each form keeps the parameters that it does not change. */
-export function Choices({ view, links, base }: { view: AccountView; links: AccountLinks; base: string }) {
+export function Choices({ view, links, frame }: { view: AccountView; links: AccountLinks; frame: PageFrame }) {
+  const { base, selected, t } = frame;
   const { query, interval } = view;
   const { asked, filters } = query;
   return (
     <>
-      <nav aria-label="Interval" class="interval">
+      <nav aria-label={t.interval} class="interval">
         {dayShortcuts.map((days) => (
           <a
             key={days}
             href={links.days(days)}
             {...(asked.kind === 'days' && asked.days === days ? { 'aria-current': 'page' as const } : {})}
           >
-            {days} days
+            {t.days(days)}
           </a>
         ))}
       </nav>
       <details class="choices" open={asked.kind === 'explicit'}>
-        <summary>Another interval</summary>
+        <summary>{t.anotherInterval}</summary>
         <form action={`${base}/account`} method="get">
-          <Kept fields={keptFields(query, 'filters')} />
-          <IntervalFields start={formatMicros(interval.start)} end={formatMicros(interval.end)} />
+          <Kept fields={keptFields(query, 'filters', selected)} />
+          <IntervalFields start={formatMicros(interval.start)} end={formatMicros(interval.end)} t={t} />
         </form>
       </details>
-      <FilterForm view={view} base={base} />
-      <Chosen filters={filters} links={links} />
+      <FilterForm view={view} frame={frame} />
+      <Chosen filters={filters} links={links} t={t} />
     </>
   );
 }
 
-function FilterForm({ view, base }: { view: AccountView; base: string }) {
+function FilterForm({ view, frame: { base, selected, t } }: { view: AccountView; frame: PageFrame }) {
   const { query, tally } = view;
   const { filters } = query;
   return (
     <details class="choices" open={Object.keys(filters).length > 0}>
-      <summary>Filter</summary>
+      <summary>{t.filter}</summary>
       <form action={`${base}/account`} method="get">
-        <Kept fields={keptFields(query, 'interval')} />
+        <Kept fields={keptFields(query, 'interval', selected)} />
         <div class="fields">
           <Select
             name="labeler"
-            text="Labeler"
+            text={t.labeler}
             chosen={filters.labeler}
             options={labelerOptions(view)}
-            any="any labeler"
+            any={t.anyLabeler}
           />
-          <TextField name="value" text="Value" value={filters.value ?? ''} list="values" />
+          <TextField name="value" text={t.value} value={filters.value ?? ''} list="values" />
           <datalist id="values">
             {proposedValues(tally).map((value) => (
               <option key={value} value={value} />
@@ -120,19 +122,19 @@ function FilterForm({ view, base }: { view: AccountView; base: string }) {
           </datalist>
           <Select
             name="action"
-            text="What happened"
+            text={t.whatHappened}
             chosen={filters.action}
-            options={labelActions.map((action) => [action, actionText[action]])}
-            any="applied or removed"
+            options={labelActions.map((action) => [action, t.action[action]])}
+            any={t.anyAction}
           />
           <Select
             name="target_kind"
-            text="Subject"
+            text={t.subjectKind}
             chosen={filters.target_kind}
-            options={targetKinds.map((kind) => [kind, targetText[kind]])}
-            any="any subject"
+            options={targetKinds.map((kind) => [kind, t.target[kind]])}
+            any={t.anySubject}
           />
-          <button type="submit">Filter</button>
+          <button type="submit">{t.filter}</button>
         </div>
       </form>
     </details>
@@ -159,24 +161,25 @@ function labelerOptions({ labelers, query }: AccountView): [string, string][] {
   ]);
 }
 
-function Chosen({ filters, links }: { filters: AccountFilters; links: AccountLinks }) {
+function Chosen({ filters, links, t }: { filters: AccountFilters; links: AccountLinks; t: Texts }) {
   const names = (['labeler', 'value', 'action', 'target_kind'] as const).filter((name) => filters[name] !== undefined);
   if (names.length === 0) return null;
-  const words = { labeler: 'Labeler', value: 'Value', action: 'What happened', target_kind: 'Subject' };
+  const titles = { labeler: t.labeler, value: t.value, action: t.whatHappened, target_kind: t.subjectKind };
   const textOf = (name: keyof AccountFilters): string => {
-    if (name === 'action' && filters.action) return actionText[filters.action];
-    if (name === 'target_kind' && filters.target_kind) return targetText[filters.target_kind];
+    if (name === 'action' && filters.action) return t.action[filters.action];
+    if (name === 'target_kind' && filters.target_kind) return t.target[filters.target_kind];
     return filters[name] ?? '';
   };
   return (
     <div class="panel chosen">
-      <p>Only some observations are shown. Filters:</p>
+      <p>{t.filtered}</p>
       <ul>
         {names.map((name) => (
           <li key={name}>
-            {words[name]}: <Foreign text={textOf(name)} max={200} />{' '}
+            {titles[name]}: <Foreign text={textOf(name)} max={200} shortened={t.shortened} />{' '}
             <a href={links.without(name)}>
-              Remove this filter<span class="unseen-text"> ({words[name]})</span>
+              {t.removeFilter}
+              <span class="unseen-text"> ({titles[name]})</span>
             </a>
           </li>
         ))}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { didIn, handleIn, handleTrouble } from './handle.ts';
+import { didIn, handleIn } from './handle.ts';
 
 const did = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 
@@ -41,13 +41,5 @@ describe('handleIn', () => {
     ['', null],
   ])('reads from %j the handle %j', (text, handle) => {
     expect(handleIn(text)).toBe(handle);
-  });
-
-  it('advises the user if a handle does not resolve', () => {
-    expect(handleTrouble({ kind: 'unconfirmed', did: 'did:web:a.example' })).toMatch(
-      /does not claim it.*Enter the DID/,
-    );
-    for (const kind of ['invalid_handle', 'not_found', 'failed'] as const)
-      expect(handleTrouble({ kind })).toMatch(/enter the DID/);
   });
 });

@@ -1,14 +1,20 @@
 import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Interval } from '../../store/time.ts';
+import { type Language, languageParameter } from '../../web/language/language.ts';
 import { type AskedQuery, type DayShortcut, searchText } from '../query/query.ts';
 import type { AccountFilters } from '../query/row.ts';
 
 /** Name of the query parameter for the position at which the list of one part continues. */
 export const beforeParameter = 'before';
 
-/** Returns the links of an account's page. Each link keeps the interval and the filters that it does not change. */
-export function accountLinks(base: string, query: AskedQuery) {
-  const link = (changed: Partial<AskedQuery>): string => `${base}/account?${searchText({ ...query, ...changed })}`;
+/**
+ * Returns the links of an account's page. Each link keeps the interval and the filters that it does not change, and the
+ * language if the query selects one.
+ */
+export function accountLinks(base: string, query: AskedQuery, selected: Language | null) {
+  const rest = selected === null ? '' : `&${languageParameter}=${selected}`;
+  const link = (changed: Partial<AskedQuery>): string =>
+    `${base}/account?${searchText({ ...query, ...changed })}${rest}`;
   return {
     self: link({}),
     days: (days: DayShortcut): string => link({ asked: { kind: 'days', days } }),
@@ -29,7 +35,11 @@ export function accountLinks(base: string, query: AskedQuery) {
 export type AccountLinks = ReturnType<typeof accountLinks>;
 
 /** Returns the hidden fields of a form, for the parameters that the form does not change. */
-export function keptFields({ account, asked, filters }: AskedQuery, keep: 'interval' | 'filters'): [string, string][] {
+export function keptFields(
+  { account, asked, filters }: AskedQuery,
+  keep: 'interval' | 'filters',
+  selected: Language | null,
+): [string, string][] {
   const interval: [string, string][] =
     asked.kind === 'days'
       ? [['days', String(asked.days)]]
@@ -38,5 +48,7 @@ export function keptFields({ account, asked, filters }: AskedQuery, keep: 'inter
           ['end', formatMicros(asked.end)],
         ];
   const kept = keep === 'interval' ? interval : Object.entries(filters);
-  return [['did', account], ...kept.map(([name, value]): [string, string] => [name, String(value)])];
+  const all: (readonly [string, unknown])[] = [['did', account], ...kept];
+  if (selected !== null) all.push([languageParameter, selected]);
+  return all.map(([name, value]): [string, string] => [name, String(value)]);
 }

@@ -1,5 +1,6 @@
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
+import { textsOf } from '../texts/texts.ts';
 import { FactsUrl, Labeler } from './observation.tsx';
 
 const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
@@ -7,7 +8,7 @@ const did = 'did:plc:ar7c4by46qjdydhdevvrndac';
 function shown(factsUrl: string | null, labeler: string): string {
   return renderToString(
     <FactsUrl.Provider value={factsUrl}>
-      <Labeler did={labeler} name={undefined} />
+      <Labeler did={labeler} name={undefined} t={textsOf('en')} />
     </FactsUrl.Provider>,
   );
 }

@@ -6,61 +6,63 @@ import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Observation } from '../../store/port.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import { splitUri, targetOf } from '../../store/subject.ts';
-import { Instant as InstantFigure } from '../../web/figures.tsx';
 import { Foreign } from '../../web/foreign.tsx';
 import { rowOf } from '../query/row.ts';
-import type { Definition, LabelerDefinitions } from '../view/definitions.ts';
-import { actionText, signatureText } from './words.ts';
+import type { Texts } from '../texts/texts.ts';
+import type { Definition } from '../view/definitions.ts';
+import type { AccountView } from '../view/view.ts';
+import { LabelerLinks } from './labeler-links.tsx';
 
 /** Maximum length in characters of a label definition within one observation. */
 const maxDefinition = 300;
 
-/** Shows one observation: the event, the labeler's definition of the value, and both times. */
-export function ObservationItem({
-  observation,
-  definitions,
-  names,
-}: {
+/** Parts of a view that an observation needs besides its row, and the texts. */
+interface ObservationProps {
   readonly observation: Observation;
-  readonly names: ReadonlyMap<string, LabelerHandle>;
-  readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
-}) {
+  readonly view: Pick<AccountView, 'definitions' | 'network'>;
+  readonly t: Texts;
+  /** True for observations of the live network, whose labelers exist outside this service. */
+  readonly isLive: boolean;
+}
+
+/** Shows one observation: the event, the labeler's definition of the value, and both times. */
+export function ObservationItem({ observation, view: { definitions, network }, t, isLive }: ObservationProps) {
   const row = rowOf(observation);
+  const { labeler_did: labeler, value } = row;
   const removed = row.action === 'removal_observed';
   return (
     <li class={removed ? 'row removed' : 'row applied'}>
       <p class="row-head">
-        <span class="action">{actionText[row.action]}</span> <ValueText value={row.value} />
+        <span class="action">{t.action[row.action]}</span> <ValueText value={value} t={t} />
       </p>
-      <p class="by">
-        by labeler <Labeler did={row.labeler_did} name={names.get(row.labeler_did)} />
-      </p>
-      <DefinitionText definition={definitions.get(row.labeler_did)?.byValue.get(row.value)} />
+      <p class="by">{t.by(<Labeler did={labeler} name={network.names.get(labeler)} t={t} />)}</p>
+      <DefinitionText definition={definitions.get(labeler)?.byValue.get(value)} t={t} />
       <dl class="particulars">
-        <Subject row={row} />
-        <Particular name="Observed (Almanac’s clock)">
-          <Instant at={observation.observedAt} />
+        <Subject row={row} t={t} />
+        <Particular name={t.observedAt}>
+          <Instant at={observation.observedAt} t={t} />
         </Particular>
-        <Particular name="Authored (as the labeler wrote it)">
-          <Foreign text={row.source_timestamp} max={64} />
+        <Particular name={t.authored}>
+          <Foreign text={row.source_timestamp} max={64} shortened={t.shortened} />
         </Particular>
         {row.expires_at === undefined ? null : (
-          <Particular name="Expires (as the labeler wrote it)">
-            <Foreign text={row.expires_at} max={64} />
+          <Particular name={t.expires}>
+            <Foreign text={row.expires_at} max={64} shortened={t.shortened} />
           </Particular>
         )}
-        <Particular name="Signature">{signatureText[row.signature]}</Particular>
+        <Particular name={t.signature}>{t.verdict[row.signature]}</Particular>
       </dl>
+      {isLive ? <LabelerLinks labeler={labeler} uri={row.uri} origin={network.origins.get(labeler)} t={t} /> : null}
     </li>
   );
 }
 
-function Subject({ row: { uri, cid } }: { readonly row: AccountRow }) {
+function Subject({ row: { uri, cid }, t }: { readonly row: AccountRow; readonly t: Texts }) {
   const parts = splitUri(uri);
   if (parts?.kind === 'account') {
     return (
-      <Particular name="Subject" wide>
-        The account itself
+      <Particular name={t.subject} wide>
+        {t.accountItself}
       </Particular>
     );
   }
@@ -68,21 +70,21 @@ function Subject({ row: { uri, cid } }: { readonly row: AccountRow }) {
   return (
     <>
       {collection === null ? null : (
-        <Particular name="Collection">
+        <Particular name={t.collection}>
           <span class="mono">
-            <Foreign text={collection} max={200} />
+            <Foreign text={collection} max={200} shortened={t.shortened} />
           </span>
         </Particular>
       )}
-      <Particular name="Subject" wide>
+      <Particular name={t.subject} wide>
         <span class="mono">
-          <Foreign text={uri} />
+          <Foreign text={uri} shortened={t.shortened} />
         </span>
         {cid === undefined ? null : (
           <span class="cid">
-            version{' '}
+            {t.version}{' '}
             <span class="mono">
-              <Foreign text={cid} max={100} />
+              <Foreign text={cid} max={100} shortened={t.shortened} />
             </span>
           </span>
         )}
@@ -106,38 +108,58 @@ function Particular({ name, wide = false, children }: ParticularProps) {
   );
 }
 
-function DefinitionText({ definition }: { readonly definition: Definition | undefined }) {
-  if (!definition) return <p class="definition none">No definition of this value by the labeler was observed.</p>;
+/** Shows a labeler's definition verbatim, and names its language if that is not the language of the page. */
+function DefinitionText({ definition, t }: { readonly definition: Definition | undefined; readonly t: Texts }) {
+  if (!definition) return <p class="definition none">{t.noDefinition}</p>;
   const { name, description, lang } = definition;
+  const language = lang === null || primary(lang) === t.language ? null : t.formats.languageName(lang);
   return (
     <blockquote class="definition" {...(lang === null ? {} : { lang })}>
       <strong>
-        <Foreign text={name} max={100} />
+        <Foreign text={name} max={100} shortened={t.shortened} />
       </strong>{' '}
-      <Foreign text={description} max={maxDefinition} />
+      <Foreign text={description} max={maxDefinition} shortened={t.shortened} />
+      {language === null ? null : (
+        <span class="soft" lang={t.language}>
+          {' '}
+          ({language})
+        </span>
+      )}
     </blockquote>
   );
 }
 
+function primary(tag: string): string | undefined {
+  return tag.split('-', 1)[0]?.toLowerCase();
+}
+
 /** Shows a label's value, or a description of an empty value. */
-export function ValueText({ value }: { readonly value: string }) {
-  if (value === '') return <em>an empty value</em>;
+function ValueText({ value, t }: { readonly value: string; readonly t: Texts }) {
+  if (value === '') return <em>{t.emptyValue}</em>;
   return (
     <strong class="value">
-      <Foreign text={value} max={200} />
+      <Foreign text={value} max={200} shortened={t.shortened} />
     </strong>
   );
 }
 
 /** Shows a labeler: the handle that its DID document claims, if any, and its DID. */
-export function Labeler({ did, name }: { readonly did: string; readonly name: LabelerHandle | undefined }) {
+export function Labeler({
+  did,
+  name,
+  t,
+}: {
+  readonly did: string;
+  readonly name: LabelerHandle | undefined;
+  readonly t: Texts;
+}) {
   const shown =
     name === undefined ? (
       <Did did={did} />
     ) : (
       <>
         <Foreign text={name.name} max={260} />
-        {name.confirmed ? ' ' : ' (claimed, not confirmed) '}
+        {name.confirmed ? ' ' : ` ${t.claimed} `}
         <Did did={did} />
       </>
     );
@@ -149,17 +171,19 @@ export function Labeler({ did, name }: { readonly did: string; readonly name: La
 export const FactsUrl = createContext<string | null>(null);
 
 /** Shows a DID from the store, as foreign text if its syntax is invalid. */
-export function Did({ did }: { readonly did: string }) {
+function Did({ did }: { readonly did: string }) {
   return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }
 
 /** Shows an instant of the service's clock, with the exact value in the `datetime` attribute. */
 export function Instant({
   at,
+  t,
   precision = 'second',
 }: {
   readonly at: Micros;
+  readonly t: Texts;
   readonly precision?: 'minute' | 'second';
 }) {
-  return <InstantFigure value={formatMicros(at)} precision={precision} />;
+  return <time dateTime={formatMicros(at)}>{t.formats[precision](at)}</time>;
 }

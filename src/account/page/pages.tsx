@@ -1,27 +1,25 @@
-import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
 import { microsFromMillis } from '../../contract/timestamp.ts';
-import type { HeaderList } from '../../http/headers.ts';
 import { type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { chooseCoding } from '../../http/representation/accept-encoding.ts';
 import type { AssetFile } from '../../http/representation/asset-file.ts';
-import { renderPage } from '../../web/document.tsx';
 import { isFatal, refusalOf } from '../app.ts';
 import { markOf } from '../cursor/cursor.ts';
 import { type Parameters, parseParameters } from '../query/parameters.ts';
 import { wantedInterval } from '../query/query.ts';
 import type { Snapshot } from '../query/snapshot.ts';
-import { accountError, privateHeaders } from '../replies.ts';
+import { accountError } from '../replies.ts';
 import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts';
 import type { AccountView } from '../view/view.ts';
 import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
-import { didIn, didOnly, type FindHandle, handleIn, handleTrouble, neither } from './handle.ts';
-import { HomeBody, RefusalBody, refusalWords } from './home.tsx';
+import { didIn, type FindHandle, handleIn } from './handle.ts';
+import { HomeBody } from './home.tsx';
 import { FactsUrl } from './observation.tsx';
 import { type OriginMark, originMark } from './origin.ts';
 import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
+import { createRenderer, htmlType, pageHeaders, type Renderer } from './render.tsx';
 
 /** Options of the pages. */
 export interface PagesOptions {
@@ -40,33 +38,21 @@ export interface PagesOptions {
 /** Style sheets of the pages, below `/assets/`. */
 export const pageStyles = ['almanac.css', 'account.css'] as const;
 
-/** Content Security Policy of the pages: resources only from this origin, nothing inline, no scripts, no framing. */
-const contentPolicy =
-  "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-const pageHeaders: HeaderList = [
-  ...privateHeaders,
-  'Content-Security-Policy',
-  contentPolicy,
-  'X-Content-Type-Options',
-  'nosniff',
-  'Accept-Ranges',
-  'none',
-];
-
-const htmlType = 'text/html; charset=utf-8';
-
 /** Creates the routes of the HTML pages: the first page, the page of an account, and the style sheets. */
 export function accountPages(options: PagesOptions): (services: AccountServices) => ReadonlyMap<string, AccountRoute> {
   return (services) => {
     const { base, styles, findHandle } = options;
     const mark = originMark();
-    const pages = renderer(base, findHandle !== null, mark);
+    const pages = createRenderer(base, findHandle !== null, mark);
     const home = async (request: AccountRequest): Promise<Reply> => {
       // If the store cannot be read, the page has no data to mark.
-      if (mark.words === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
-      const body = <HomeBody base={base} handles={findHandle !== null} />;
-      return pages.page(200, 'Almanac: labels observed on an account', body);
+      if (mark.origin === null) await services.read(request, null, (store) => mark.learn(store)).catch(() => undefined);
+      const frame = pages.frameOf(request);
+      return pages.page(request, frame, {
+        status: 200,
+        title: frame.t.homeTitle,
+        children: <HomeBody frame={frame} />,
+      });
     };
     const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
       `/assets/${name}`,
@@ -80,48 +66,11 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
   };
 }
 
-type Pages = ReturnType<typeof renderer>;
-
-function renderer(base: string, handles: boolean, mark: OriginMark) {
-  const navigation = [{ href: `${base}/`, text: 'Look up an account' }];
-  function page(status: number, title: string, children: preact.ComponentChildren, more: HeaderList = []): Reply {
-    const styles = ['/assets/account.css'];
-    const { words } = mark;
-    const above = words === null ? {} : { banner: words.banner };
-    const parts = {
-      title: `${words?.title ?? ''}${title}`,
-      base,
-      indexed: false,
-      styles,
-      navigation,
-      ...above,
-      children,
-    };
-    const html = renderPage(parts);
-    return withBody(status, htmlType, Buffer.from(html), [...pageHeaders, ...more]);
-  }
-  return {
-    page,
-    refusal(
-      { search }: AccountRequest,
-      code: AccountErrorCode,
-      more: { readonly message?: string; readonly retryAfterSeconds?: number } = {},
-    ): Reply {
-      const { status } = accountErrorTable[code];
-      const { message = refusalWords(code), retryAfterSeconds } = more;
-      const typed = parseParameters(search) ?? new Map<string, never>();
-      const body = <RefusalBody {...{ code, message, base, handles, typed }} waitSeconds={retryAfterSeconds ?? null} />;
-      const retry = retryAfterSeconds === undefined ? [] : ['Retry-After', String(Math.ceil(retryAfterSeconds))];
-      return page(status, `Request failed: ${code} · Almanac`, body, retry);
-    },
-  };
-}
-
 /**
  * Returns a function that responds to a request whose `did` is not a canonical DID: a redirect from a handle or pasted
  * text to the page of the DID, or an error page.
  */
-function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices, pages: Pages) {
+function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices, pages: Renderer) {
   async function byName(request: AccountRequest): Promise<Reply> {
     const parameters = parseParameters(request.search);
     const text = parameters?.get('did') ?? '';
@@ -129,17 +78,15 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
     if (parameters !== null && did !== null) return refusedRest(request, parameters) ?? wayTo(did, parameters);
     const handle = handleIn(text);
     if (parameters === null || handle === null)
-      return pages.refusal(request, 'invalid_account', { message: findHandle ? neither : didOnly });
-    if (findHandle === null) return pages.refusal(request, 'invalid_account', { message: didOnly });
+      return pages.refusal(request, 'invalid_account', { name: findHandle ? 'neither' : 'did_only' });
+    if (findHandle === null) return pages.refusal(request, 'invalid_account', { name: 'did_only' });
     const refused = refusedRest(request, parameters);
     if (refused) return refused;
     // Resolving a handle sends a request to another server, so it counts as a requested account.
     const wait = services.waitFor(request, handle);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const found = await findHandle(handle, request.gone);
-    const trouble = handleTrouble(found);
-    if (found.kind !== 'resolved')
-      return pages.refusal(request, 'invalid_account', trouble === null ? {} : { message: trouble });
+    if (found.kind !== 'resolved') return pages.refusal(request, 'invalid_account', { name: found.kind });
     return wayTo(found.did, parameters);
   }
 
@@ -164,7 +111,7 @@ function nameRoute({ base, findHandle }: PagesOptions, services: AccountServices
 function accountRoute(
   options: PagesOptions,
   services: AccountServices,
-  { pages, mark }: { readonly pages: Pages; readonly mark: OriginMark },
+  { pages, mark }: { readonly pages: Renderer; readonly mark: OriginMark },
 ): AccountRoute {
   const { base, factsUrl = null, alarm } = options;
   const byName = nameRoute(options, services, pages);
@@ -174,20 +121,26 @@ function accountRoute(
       return asked.code === 'invalid_account' ? byName(request) : pages.refusal(request, asked.code);
     }
     const { query, before } = asked;
+    const frame = pages.frameOf(request);
+    const { language } = frame.t;
     const wait = services.waitFor(request, query.account);
     if (wait !== null) return pages.refusal(request, 'client_budget', { retryAfterSeconds: wait });
     const view = await services.read(request, query.account, async (store) => {
       await mark.learn(store);
-      return store.view({ query, before, now: microsFromMillis(request.now) });
+      return store.view({ query, before, now: microsFromMillis(request.now), language });
     });
     if (view === 'out_of_window') return pages.refusal(request, 'out_of_window');
     const downloads = downloadsOf(view, base, services, request.now);
     const body = (
       <FactsUrl.Provider value={factsUrl}>
-        <AccountBody view={view} base={base} downloads={downloads} />
+        <AccountBody view={view} frame={frame} isLive={mark.origin === null} downloads={downloads} />
       </FactsUrl.Provider>
     );
-    return pages.page(200, `Labels observed on ${query.account} · Almanac`, body);
+    return pages.page(request, frame, {
+      status: 200,
+      title: `${frame.t.title(query.account)} · Almanac`,
+      children: body,
+    });
   }
 
   return async (request) => {
@@ -199,16 +152,11 @@ function accountRoute(
       const refused = refusalOf(error);
       if (request.gone.aborted) return accountError('store_busy');
       if (!refused || isFatal(error)) alarm('/account', error);
-      if (refused?.code === 'snapshot_expired') return pages.refusal(request, refused.code, { message: agedOut });
       if (refused) return pages.refusal(request, refused.code, refused);
       return pages.refusal(request, 'internal_error');
     }
   };
 }
-
-/** Message of a page for the code `snapshot_expired`. */
-const agedOut =
-  'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.';
 
 /** Placeholder for the DID while a handle is not resolved yet. */
 const anyDid = 'did:web:any.example';

@@ -1,13 +1,14 @@
-import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import type { Micros } from '../../contract/timestamp.ts';
 import { dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
 import { DayChart } from '../../web/day-chart.tsx';
-import { countText } from '../../web/format.ts';
-import { Legend, signText } from '../../web/legend.tsx';
+import { isoDay } from '../../web/language/formats.ts';
+import { Legend } from '../../web/legend.tsx';
+import type { Texts } from '../texts/texts.ts';
 import type { Timeline, TimelineDay } from '../view/timeline.ts';
-import { counted, eventsText, formatDay, formatMinute, formatMissedTime, isoDay } from './words.ts';
+import { formatMissed } from './describe.ts';
 
 /** Shows the interval as a chart with its legend, and as a table. */
-export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
+export function TimelineSection({ timeline, t }: { readonly timeline: Timeline; readonly t: Texts }) {
   const { days, start, end, unseen, partly, uncounted } = timeline;
   const length = end - start;
   const place = (interval: Interval) => ({
@@ -15,20 +16,22 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
     to: (interval.end - start) / length,
   });
   const highest = days.reduce((top, { counts }) => Math.max(top, counts?.applied ?? 0, counts?.removed ?? 0), 0);
+  const summary = summaryOf(timeline, t);
+  const { day: formatDay } = t.formats;
   return (
     <section aria-labelledby="timeline">
-      <h2 id="timeline">By day</h2>
-      <p>{summaryOf(timeline)}</p>
+      <h2 id="timeline">{t.byDay}</h2>
+      <p>{summary}</p>
       <figure class="timeline">
-        {highest === 0 ? null : <p class="chart-top">Observations per day; the highest bar is {countText(highest)}</p>}
+        {highest === 0 ? null : <p class="chart-top">{t.chartTop(t.formats.count(highest))}</p>}
         <DayChart
-          summary={`Bars for each day. ${summaryOf(timeline)} The table below has the same data in numbers.`}
+          summary={t.chartSummary(summary)}
           bars={days
             .filter((day) => day.counts !== null || !isUnseen(day))
             .map((day) => ({
               ...place(day),
               counts: day.counts && { up: day.counts.applied, down: day.counts.removed },
-              title: `${formatDay(day.start)}${describePart(day)}: ${dayText(day)}`,
+              title: `${formatDay(day.start)}${describePart(day, t)}: ${dayText(day, t)}`,
             }))}
           spans={[
             ...unseen.map((span) => ({ ...place(span), unseen: 'whole' as const })),
@@ -43,44 +46,43 @@ export function TimelineSection({ timeline }: { readonly timeline: Timeline }) {
         <figcaption>
           <Legend
             signs={[
-              ['up', 'applied, above the line'],
-              ['down', 'removed, below it'],
-              ['unseen', signText.unseen],
-              ['part', signText.part],
-              ...(uncounted > 0 ? [['uncounted', 'not counted'] as const] : []),
+              ['up', t.legend.up],
+              ['down', t.legend.down],
+              ['unseen', t.legend.unseen],
+              ['part', t.legend.part],
+              ...(uncounted > 0 ? [['uncounted', t.legend.uncounted] as const] : []),
             ]}
           />
         </figcaption>
       </figure>
-      <TimelineTable timeline={timeline} />
+      <TimelineTable timeline={timeline} t={t} />
     </section>
   );
 }
 
-function TimelineTable({ timeline }: { readonly timeline: Timeline }) {
+function TimelineTable({ timeline, t }: { readonly timeline: Timeline; readonly t: Texts }) {
   const { days, total, uncounted } = timeline;
+  const { columns } = t;
   return (
     <details>
-      <summary>The same data as a table</summary>
+      <summary>{t.asTable}</summary>
       <table>
-        <caption>
-          {nothingSeen(timeline) ? 'Not observed' : eventsText(total, uncounted)}, by UTC day of Almanac’s clock
-        </caption>
+        <caption>{nothingSeen(timeline) ? t.captionUnseen : t.caption(t.events(total, uncounted))}</caption>
         <thead>
           <tr>
-            <th scope="col">Day</th>
+            <th scope="col">{columns.day}</th>
             <th scope="col" class="number">
-              Applied
+              {columns.applied}
             </th>
             <th scope="col" class="number">
-              Removed
+              {columns.removed}
             </th>
-            <th scope="col">Not observed</th>
+            <th scope="col">{columns.unseen}</th>
           </tr>
         </thead>
         <tbody>
           {days.map((day) => (
-            <DayRow key={day.start} day={day} />
+            <DayRow key={day.start} day={day} t={t} />
           ))}
         </tbody>
       </table>
@@ -88,25 +90,26 @@ function TimelineTable({ timeline }: { readonly timeline: Timeline }) {
   );
 }
 
-function DayRow({ day }: { readonly day: TimelineDay }) {
+function DayRow({ day, t }: { readonly day: TimelineDay; readonly t: Texts }) {
   const { counts } = day;
+  const { count, day: formatDay } = t.formats;
   return (
     <tr>
       <th scope="row">
         <time dateTime={isoDay(day.start)}>{formatDay(day.start)}</time>
-        {describePart(day)}
+        {describePart(day, t)}
       </th>
       {counts ? (
         <>
-          <td class="number">{countText(counts.applied)}</td>
-          <td class="number">{countText(counts.removed)}</td>
+          <td class="number">{count(counts.applied)}</td>
+          <td class="number">{count(counts.removed)}</td>
         </>
       ) : (
         <td colSpan={2} class="number">
-          {isUnseen(day) ? 'not observed' : 'not counted'}
+          {isUnseen(day) ? t.notObserved : t.notCounted}
         </td>
       )}
-      <td>{unseenText(day)}</td>
+      <td>{unseenText(day, t)}</td>
     </tr>
   );
 }
@@ -120,56 +123,43 @@ export function nothingSeen({ days, uncounted }: Timeline): boolean {
  * Describes which part of a UTC day the interval includes, unless it is the whole day: `, from 23:12`, `, until 12:00`.
  * The current day ends at the time of the query, so its counts are not those of a whole day.
  */
-export function describePart({ start, end }: Interval): string {
-  const from = start === dayStart(dayOf(start)) ? '' : ` from ${formatClock(start)}`;
-  const until = end === dayStart(dayOf(end)) ? '' : ` until ${formatClock(end)}`;
-  return from === '' && until === '' ? '' : `,${from}${until}`;
-}
-
-function formatClock(at: Micros): string {
-  return formatMicros(at).slice('2026-11-20T'.length, '2026-11-20T12:00'.length);
+export function describePart({ start, end }: Interval, t: Texts): string {
+  const clockUnlessMidnight = (at: Micros): string | null => (at === dayStart(dayOf(at)) ? null : t.formats.clock(at));
+  const from = clockUnlessMidnight(start);
+  const until = clockUnlessMidnight(end);
+  return from === null && until === null ? '' : t.partOfDay(from, until);
 }
 
 function isUnseen(day: TimelineDay): boolean {
   return day.unseen === day.end - day.start;
 }
 
-function dayText(day: TimelineDay): string {
+function dayText(day: TimelineDay, t: Texts): string {
   const { counts } = day;
-  const words = counts
-    ? `${countText(counts.applied)} applied, ${countText(counts.removed)} removed`
-    : isUnseen(day)
-      ? 'not observed'
-      : 'not counted';
-  const unseen = unseenText(day);
-  return unseen === '' || isUnseen(day) ? words : `${words}; not observed: ${unseen}`;
+  const text = counts ? t.dayCounts(counts.applied, counts.removed) : isUnseen(day) ? t.notObserved : t.notCounted;
+  const unseen = unseenText(day, t);
+  return unseen === '' || isUnseen(day) ? text : t.dayMissed(text, unseen);
 }
 
-function unseenText(day: TimelineDay): string {
-  if (isUnseen(day)) return 'all of it';
+function unseenText(day: TimelineDay, t: Texts): string {
+  if (isUnseen(day)) return t.allOfIt;
   const parts: string[] = [];
-  if (day.unseen > 0) parts.push(formatMissedTime(day.unseen));
-  if (day.partly > 0) parts.push(`some labelers for ${formatMissedTime(day.partly)}`);
+  if (day.unseen > 0) parts.push(formatMissed(t, day.unseen));
+  if (day.partly > 0) parts.push(t.someLabelers(formatMissed(t, day.partly)));
   return parts.join('; ');
 }
 
 /** Describes the chart of a timeline in one or two sentences. */
-export function summaryOf(timeline: Timeline): string {
+export function summaryOf(timeline: Timeline, t: Texts): string {
   const { days, start, end, total, uncounted } = timeline;
-  const when = `between ${formatMinute(start)} and ${formatMinute(end)}`;
-  if (nothingSeen(timeline)) return `Nothing was observed ${when}; events of that time are unknown.`;
+  const from = t.formats.minute(start);
+  const to = t.formats.minute(end);
+  if (nothingSeen(timeline)) return t.nothingObserved(from, to);
   const unseen = days.reduce((sum, day) => sum + day.unseen, 0);
-  const what =
-    total.applied + total.removed === 0
-      ? uncounted > 0
-        ? 'No observation was counted'
-        : 'No observation'
-      : `${countText(total.applied)} applied and ${countText(total.removed)} removed`;
-  const missed =
-    unseen > 0 ? ` ${formatMissedTime(unseen)} of it was not observed; events of that time are unknown.` : '';
-  const left =
-    uncounted > 0
-      ? ` ${counted(uncounted, 'day')} had too many rows to be counted here and ${uncounted === 1 ? 'is' : 'are'} not part of these sums.`
-      : '';
-  return `${what} ${when}.${missed}${left}`;
+  const none = uncounted > 0 ? t.noneCounted : t.noObservation;
+  return [
+    total.applied + total.removed === 0 ? none(from, to) : t.observedBetween(total, from, to),
+    ...(unseen > 0 ? [t.partMissed(formatMissed(t, unseen))] : []),
+    ...(uncounted > 0 ? [t.daysUncounted(uncounted)] : []),
+  ].join(' ');
 }

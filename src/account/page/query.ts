@@ -1,27 +1,34 @@
 import { type Micros, parseInstant } from '../../contract/timestamp.ts';
+import { type Language, languageOf, languageParameter } from '../../web/language/language.ts';
 import { type Parameters, parseParameters } from '../query/parameters.ts';
 import { type AskedQuery, type QueryRefusal, readAccountQuery } from '../query/query.ts';
 import { beforeParameter } from './links.ts';
 
-/** Query of a page, and the position at which its list continues, or null for the newest rows. */
+/**
+ * Query of a page, the position at which its list continues, or null for the newest rows, and the selected language, or
+ * null if the query selects none.
+ */
 export interface PageQuery {
   readonly kind: 'page';
   readonly query: AskedQuery;
   readonly before: Micros | null;
+  readonly selected: Language | null;
 }
 
 /** Parses the query string of an account's page. */
 export function parsePageQuery(
   search: string,
 ): PageQuery | { readonly kind: 'refused'; readonly code: QueryRefusal | 'invalid_cursor' } {
-  const parsed = readAccountQuery(trimmed(parseParameters(search)), [beforeParameter]);
+  const parsed = readAccountQuery(trimmed(parseParameters(search)), [beforeParameter, languageParameter]);
   if (parsed.kind === 'refused') return parsed;
   const { query, more } = parsed;
-  if (!more.has(beforeParameter)) return { kind: 'page', query, before: null };
+  // The language does not change the data, so that an unknown one is no reason to refuse the page.
+  const selected = languageOf(more.get(languageParameter));
+  if (!more.has(beforeParameter)) return { kind: 'page', query, before: null, selected };
   const before = parseInstant(more.get(beforeParameter) ?? '');
   // Only a list with one target kind can continue at a position; a page with all three lists shows their newest rows.
   if (before === null || query.filters.target_kind === undefined) return { kind: 'refused', code: 'invalid_cursor' };
-  return { kind: 'page', query, before };
+  return { kind: 'page', query, before, selected };
 }
 
 /** Parameters that are not trimmed: values are compared exactly, and the route itself trims the text of the account. */

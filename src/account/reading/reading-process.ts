@@ -30,7 +30,7 @@ try {
   // Without the permission to change the priority, both processes share the processor equally.
 }
 
-let store: StoreReader | null = null;
+let opening: Promise<StoreReader> | null = null;
 
 const monotonic = (): number => performance.now();
 const shared = {
@@ -73,22 +73,26 @@ function shortenedDefinition({ name, description, lang }: Definition): Definitio
 async function answer(question: ReadQuestion): Promise<ReadAnswer> {
   const { id } = question;
   try {
-    store ??= openStoreReader(url);
-    return { id, ok: true, value: await read(store, question) };
+    return { id, ok: true, value: await read(await opened(), question) };
   } catch (error) {
     const code = error instanceof StoreError ? error.code : 'failed';
-    const isUnusable = code === 'failed' || code === 'not_a_store' || storeErrors[code].fatal;
+    const isUnusable = code === 'failed' || code === 'not_a_store' || code === 'unreachable' || storeErrors[code].fatal;
     if (isUnusable) await release();
     return { id, ok: false, code, why: error instanceof Error ? error.message : String(error) };
   }
 }
 
+/** Returns the open store, and opens it first if necessary. Concurrent reads share one store. */
+function opened(): Promise<StoreReader> {
+  opening ??= openStoreReader(url);
+  return opening;
+}
+
 async function release(): Promise<void> {
-  const closing = store;
-  store = null;
-  await closing?.close().catch(() => {
-    // The store is discarded even if closing it fails.
-  });
+  const closing = opening;
+  opening = null;
+  // The store is discarded even if opening or closing it failed.
+  await closing?.then((store) => store.close()).catch(() => undefined);
 }
 
 process.on('message', (question: ReadQuestion) => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { micros } from '../../store/time.ts';
-import { DefinitionCache, parseDefinitions } from './definitions.ts';
+import type { Language } from '../../web/language/language.ts';
+import { choose, DefinitionCache, parseDefinitions } from './definitions.ts';
 
 function content(definitions: unknown): string {
   return JSON.stringify({ labelValues: [], labelValueDefinitions: definitions });
@@ -9,23 +10,30 @@ function content(definitions: unknown): string {
 
 const locale = (lang: unknown, name: unknown = `name ${lang}`) => ({ lang, name, description: `description ${lang}` });
 
-function chosen(...locales: unknown[]) {
-  return parseDefinitions(content([{ identifier: 'spam', locales }])).get('spam');
+function chosen(language: Language, ...locales: unknown[]) {
+  const found = parseDefinitions(content([{ identifier: 'spam', locales }])).get('spam');
+  return found && choose(found, language);
 }
 
 describe('parseDefinitions', () => {
-  it("selects the text in the page's language, then a text in a variety of that language, then the first text", () => {
-    expect(chosen(locale('de'), locale('en-GB'), locale('en'))).toEqual({
-      name: 'name en',
-      description: 'description en',
-      lang: 'en',
-    });
-    expect(chosen(locale('de'), locale('en-GB'))?.lang).toBe('en-GB');
-    expect(chosen(locale('pt-BR'), locale('de'))?.lang).toBe('pt-BR');
+  it("selects the text in the page's language, then a variety of that language, then English, then the first text", () => {
+    const locales = [locale('fr'), locale('de'), locale('pt-BR'), locale('en-GB'), locale('en')];
+    expect(chosen('en', ...locales)).toEqual({ name: 'name en', description: 'description en', lang: 'en' });
+    expect(chosen('de', ...locales)?.lang).toBe('de');
+    expect(chosen('pt', ...locales)?.lang).toBe('pt-BR');
+    expect(chosen('ja', ...locales)?.lang).toBe('en');
+    expect(chosen('ja', locale('de'), locale('en-GB'))?.lang).toBe('en-GB');
+    expect(chosen('ja', locale('pt-BR'), locale('de'))?.lang).toBe('pt-BR');
+  });
+
+  it('keeps only the texts that a page can show', () => {
+    const locales = Array.from({ length: 50 }, (_, i) => locale(`x${String.fromCharCode(97 + (i % 26))}-${i}`));
+    const found = parseDefinitions(content([{ identifier: 'spam', locales: [...locales, locale('ja')] }])).get('spam');
+    expect(found?.map(({ lang }) => lang)).toEqual(['xa-0', 'ja']);
   });
 
   it('returns no language for an invalid tag', () => {
-    expect(chosen(locale('"><script>'))).toMatchObject({ name: 'name "><script>', lang: null });
+    expect(chosen('en', locale('"><script>'))).toMatchObject({ name: 'name "><script>', lang: null });
   });
 
   it('omits definitions of the wrong shape and uses the first of duplicates', () => {
@@ -40,7 +48,7 @@ describe('parseDefinitions', () => {
           { identifier: 'twice', locales: [locale('en', 'second')] },
         ]),
       ).entries(),
-    ]).toEqual([['twice', { name: 'first', description: 'description en', lang: 'en' }]]);
+    ]).toEqual([['twice', [{ name: 'first', description: 'description en', lang: 'en' }]]]);
   });
 
   it('never throws, for any JSON and any text', () => {
@@ -74,15 +82,15 @@ describe('parseDefinitions', () => {
     };
     const cache = new DefinitionCache(() => now);
     const labels = ['x', 'x', 'y'].flatMap((val) => ['did:a', 'did:b'].map((src) => ({ src, val })));
-    const first = await cache.of(store, labels);
+    const first = await cache.of(store, labels, 'en');
     // The cache returns definitions only for the requested values.
     expect([...first].map(([did, { byValue }]) => [did, [...byValue.keys()]])).toEqual([['did:a', ['x']]]);
     now = 59_999;
-    expect((await cache.of(store, [{ src: 'did:a', val: 'y' }])).get('did:a')?.byValue.size).toBe(0);
-    await cache.of(store, labels);
+    expect((await cache.of(store, [{ src: 'did:a', val: 'y' }], 'en')).get('did:a')?.byValue.size).toBe(0);
+    await cache.of(store, labels, 'en');
     expect(asked).toEqual(['did:a', 'did:b']);
     now = 60_000;
-    await cache.of(store, [{ src: 'did:a', val: 'x' }]);
+    await cache.of(store, [{ src: 'did:a', val: 'x' }], 'en');
     expect(asked).toEqual(['did:a', 'did:b', 'did:a']);
   });
 });

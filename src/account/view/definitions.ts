@@ -1,5 +1,6 @@
 import type { Micros } from '../../contract/timestamp.ts';
 import { isObject, type JsonObject } from '../../input/json-object.ts';
+import { type Language, languages } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 
 /** A labeler's definition of one of its values, verbatim: foreign text. */
@@ -10,10 +11,19 @@ export interface Definition {
   readonly lang: string | null;
 }
 
+/** Definitions of one value, at least one: the definition that is selected for each language of the pages. */
+type Translations = readonly [Definition, ...Definition[]];
+
 /** Definitions of a labeler, from its last observed record. */
 export interface LabelerDefinitions {
   readonly seenAt: Micros;
   readonly byValue: ReadonlyMap<string, Definition>;
+}
+
+/** Definitions of a labeler in all languages. */
+interface ReadDefinitions {
+  readonly seenAt: Micros;
+  readonly byValue: ReadonlyMap<string, Translations>;
 }
 
 /** Lifetime of cached definitions in milliseconds, which is the maximum age of a definition on a page. */
@@ -26,16 +36,20 @@ const maxValues = 2_000;
 /** Cache of labelers' definitions. `monotonic` is a monotonic clock, in milliseconds. */
 export class DefinitionCache {
   readonly #monotonic: () => number;
-  readonly #kept = new Map<string, { readonly until: number; readonly found: LabelerDefinitions | null }>();
+  readonly #kept = new Map<string, { readonly until: number; readonly found: ReadDefinitions | null }>();
 
   constructor(monotonic: () => number) {
     this.#monotonic = monotonic;
   }
 
-  /** Reads the definitions of the values on a page; omits labelers without any known definition. */
+  /**
+   * Reads the definitions of the values on a page in its language, or in another language if the labeler does not offer
+   * it; omits labelers without any known definition.
+   */
   async of(
     store: Pick<AccountStore, 'definitions'>,
     labels: readonly { readonly src: string; readonly val: string }[],
+    language: Language,
   ): Promise<ReadonlyMap<string, LabelerDefinitions>> {
     const found = new Map<string, LabelerDefinitions>();
     for (const [labeler, wanted] of Map.groupBy(labels, ({ src }) => src)) {
@@ -43,14 +57,14 @@ export class DefinitionCache {
       if (!definitions) continue;
       const shown = [...new Set(wanted.map(({ val }) => val))].flatMap((val): [string, Definition][] => {
         const definition = definitions.byValue.get(val);
-        return definition ? [[val, definition]] : [];
+        return definition ? [[val, choose(definition, language)]] : [];
       });
       found.set(labeler, { ...definitions, byValue: new Map(shown) });
     }
     return found;
   }
 
-  async #one(store: Pick<AccountStore, 'definitions'>, labeler: string): Promise<LabelerDefinitions | null> {
+  async #one(store: Pick<AccountStore, 'definitions'>, labeler: string): Promise<ReadDefinitions | null> {
     const kept = this.#kept.get(labeler);
     if (kept && kept.until > this.#monotonic()) return kept.found;
     const [newest] = await store.definitions(labeler);
@@ -66,29 +80,45 @@ export class DefinitionCache {
  * Parses a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). The content
  * is foreign; entries that do not conform to the lexicon are omitted.
  */
-export function parseDefinitions(content: string): ReadonlyMap<string, Definition> {
-  const found = new Map<string, Definition>();
+export function parseDefinitions(content: string): ReadonlyMap<string, Translations> {
+  const found = new Map<string, Translations>();
   for (const entry of listIn(parse(content), 'labelValueDefinitions').slice(0, maxValues)) {
     if (typeof entry.identifier !== 'string' || found.has(entry.identifier)) continue;
-    const definition = choose(listIn(entry, 'locales'));
-    if (definition) found.set(entry.identifier, definition);
+    const [first, ...others] = usable(listIn(entry, 'locales'));
+    if (first) found.set(entry.identifier, selected([first, ...others]));
   }
   return found;
 }
 
-/**
- * Selects the definition in the page's language. Without one, selects a definition in a variety of that language, and
- * then the first one.
- */
-function choose(locales: readonly JsonObject[]): Definition | null {
-  const usable = locales.flatMap(({ lang, name, description }) =>
+function usable(locales: readonly JsonObject[]): Definition[] {
+  return locales.flatMap(({ lang, name, description }) =>
     typeof name === 'string' && typeof description === 'string'
       ? [{ name, description, lang: typeof lang === 'string' && languageTag.test(lang) ? lang : null }]
       : [],
   );
-  const english = (exact: boolean) =>
-    usable.find(({ lang }) => (exact ? lang?.toLowerCase() === 'en' : lang?.toLowerCase().startsWith('en-')));
-  return english(true) ?? english(false) ?? usable[0] ?? null;
+}
+
+/** Returns only the definitions that some page shows, so that the cache does not keep the others. */
+function selected(definitions: Translations): Translations {
+  const shown = new Set(languages.map((language) => choose(definitions, language)));
+  const [first] = definitions;
+  // Keep the first definition, because it is shown if the labeler offers neither the page's language nor English.
+  return [first, ...definitions.filter((definition) => definition !== first && shown.has(definition))];
+}
+
+/**
+ * Selects the definition in a language. Without one, selects a definition in a variety of that language, then in
+ * English, and then the first one.
+ */
+export function choose(definitions: Translations, language: Language): Definition {
+  return inLanguage(definitions, language) ?? inLanguage(definitions, 'en') ?? definitions[0];
+}
+
+function inLanguage(definitions: Translations, language: Language): Definition | undefined {
+  return (
+    definitions.find(({ lang }) => lang?.toLowerCase() === language) ??
+    definitions.find(({ lang }) => lang?.toLowerCase().startsWith(`${language}-`))
+  );
 }
 
 /** Matches a BCP 47 language tag, as the `lang` attribute requires. */

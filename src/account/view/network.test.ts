@@ -3,7 +3,7 @@ import { rosterRow } from '../../../harness/store/roster-row.ts';
 import type { Position } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { micros } from '../../store/time.ts';
-import { labelersOf } from './network.ts';
+import { labelersOf, networkView } from './network.ts';
 
 const [one, two, three, four] = [
   'did:web:one.example',
@@ -35,4 +35,21 @@ it('the last read of a labeler is the later one of the times in its position and
       [one, 50],
     ]),
   );
+});
+
+it('a page links to the endpoint of a labeler that it shows if the endpoint is a public https address', async () => {
+  const store = {
+    roster: () =>
+      Promise.resolve([
+        rosterRow(one, { endpoint: 'https://one.example.com/path' }),
+        rosterRow(two, { endpoint: 'http://127.0.0.1:3000' }),
+        rosterRow(three, { endpoint: 'https://three.example.com' }),
+        rosterRow(four),
+      ]),
+    purges: () => Promise.resolve([]),
+    spaceRemoval: () => Promise.resolve(null),
+    positions: () => Promise.resolve([]),
+  };
+  const labelers = await labelersOf(() => 0)(store as never);
+  expect(networkView(labelers, [one, two, four]).origins).toEqual(new Map([[one, 'https://one.example.com']]));
 });

@@ -1,8 +1,9 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { removedRowsSentence } from '../../store/removals.ts';
+import { type Removals, readRemovals } from '../../store/removals.ts';
 import type { LabelerHandle } from '../../store/roster.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { kept } from './kept.ts';
+import { publicOrigin } from './public-origin.ts';
 
 /** Information about all labelers, which is the same for every account. */
 export interface Labelers {
@@ -12,14 +13,18 @@ export interface Labelers {
   readonly notEnrolled: ReadonlySet<string>;
   /** Handles in the labelers' documents; an unconfirmed handle is a claim. */
   readonly names: ReadonlyMap<string, LabelerHandle>;
+  /** Endpoints in the labelers' documents: foreign text. */
+  readonly endpoints: ReadonlyMap<string, string>;
   /** Time of each labeler's last successful read. */
   readonly lastAsked: ReadonlyMap<string, Micros>;
-  /** Sentence which states that rows were removed at the operator's request, or null if no rows were. */
-  readonly removed: string | null;
+  /** Rows that were removed. */
+  readonly removed: Removals;
 }
 
 /** The part of the labeler information that one page shows. */
 export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
+  /** Origins of the shown labelers to which a page may link. */
+  readonly origins: ReadonlyMap<string, string>;
   /** Number of known labelers that are not enrolled. */
   readonly notEnrolled: number;
   /** Number of enrolled labelers in each state. */
@@ -27,14 +32,21 @@ export interface NetworkView extends Pick<Labelers, 'names' | 'removed'> {
 }
 
 /** Selects the labeler information for a page that shows the labelers in `shown`. */
-export function networkView({ states, notEnrolled, names, removed }: Labelers, shown: Iterable<string>): NetworkView {
+export function networkView(
+  { states, notEnrolled, names, endpoints, removed }: Labelers,
+  shown: Iterable<string>,
+): NetworkView {
   const byState = new Map<string, number>();
   for (const state of states.values()) byState.set(state, (byState.get(state) ?? 0) + 1);
-  const named = [...new Set(shown)].flatMap((did): [string, LabelerHandle][] => {
+  const shownNames = new Map<string, LabelerHandle>();
+  const origins = new Map<string, string>();
+  for (const did of new Set(shown)) {
     const name = names.get(did);
-    return name ? [[did, name]] : [];
-  });
-  return { byState, notEnrolled: notEnrolled.size, names: new Map(named), removed };
+    if (name) shownNames.set(did, name);
+    const origin = publicOrigin(endpoints.get(did));
+    if (origin !== null) origins.set(did, origin);
+  }
+  return { byState, notEnrolled: notEnrolled.size, names: shownNames, origins, removed };
 }
 
 /** Lifetime of cached labeler information, in milliseconds: the maximum error of a "last read" time on a page. */
@@ -46,11 +58,7 @@ export function labelersOf(monotonic: () => number): (store: AccountStore) => Pr
 }
 
 async function read(store: AccountStore): Promise<Labelers> {
-  const [roster, positions, removed] = await Promise.all([
-    store.roster(),
-    store.positions(),
-    removedRowsSentence(store),
-  ]);
+  const [roster, positions, removed] = await Promise.all([store.roster(), store.positions(), readRemovals(store)]);
   const lastAsked = new Map<string, Micros>();
   const answered = (did: string, at: Micros): void => {
     if (at > (lastAsked.get(did) ?? -1)) lastAsked.set(did, at);
@@ -63,6 +71,7 @@ async function read(store: AccountStore): Promise<Labelers> {
   return {
     states: new Map(enrolled.map(({ did, state }) => [did, state])),
     names: new Map(roster.flatMap(({ did, handle }) => (handle === null ? [] : [[did, handle]]))),
+    endpoints: new Map(roster.flatMap(({ did, endpoint }) => (endpoint === null ? [] : [[did, endpoint]]))),
     notEnrolled: new Set(roster.filter((row) => !row.enrolled).map(({ did }) => did)),
     lastAsked,
     removed,

@@ -253,7 +253,7 @@ describe('labelers without a row of the account', () => {
     expect(timeline.days.map(({ partly }) => partly / hour)).toEqual([12, 18, 0, 3, 0, 0, 0, 0]);
     const text = linesOf(bodyOf(view)).join('\n');
     expect(text).toContain(
-      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 h in total: labels that they applied or removed then are unknown. The export lists them.',
+      '2 labelers not listed below were not observed for some or all of this interval, one of them for 30 hours in total: labels that they applied or removed then are unknown. The export lists them.',
     );
     expect(text).toContain('some labelers for 12 h');
     expect(text).not.toContain(known);

@@ -3,6 +3,7 @@ import type { AccountDay, AccountTally, LabelerCount } from '../../store/account
 import { silenceOf } from '../../store/coverage-rule.ts';
 import type { Frontier, LabelerCoverage, StoredGap } from '../../store/port.ts';
 import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts';
+import type { Language } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query/query.ts';
 import { storeFilter } from '../query/row.ts';
@@ -65,12 +66,14 @@ export interface ViewQuery {
   /** Position at which the list of one part continues, or null for the newest. */
   readonly before: Micros | null;
   readonly now: Micros;
+  /** Preferred language of the labelers' definitions; English by default. */
+  readonly language?: Language;
 }
 
 /** Reads the data of a page; `out_of_window` if no part of the interval is retained. */
 export async function readView(
   { store, definitions, labelers, missed }: ViewSources,
-  { query, before, now }: ViewQuery,
+  { query, before, now, language = 'en' }: ViewQuery,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
   const window = availableWindow(frontier, now);
@@ -118,7 +121,7 @@ export async function readView(
     }),
     parts,
     before,
-    definitions: await definitions.of(store, labelsShown),
+    definitions: await definitions.of(store, labelsShown, language),
     labelers: views,
     otherLabelers: tally.labelers.length - named.filter(({ applied, removed }) => applied + removed > 0).length,
     missed: sumOf(others, new Set(named.map(({ labeler }) => labeler)), interval),

@@ -27,10 +27,12 @@ export interface DayRecord {
   readonly revision: number;
   readonly previous: string | null;
   readonly files: readonly ListedFile[];
+  /** Names of computed files that are not written, because the privacy scan found an identity in them. */
+  readonly withheld: readonly string[];
 }
 
 /** Returns the bytes of a day's record. */
-export function formatDay({ day, state, reason, revision, previous, files }: DayRecord): Buffer {
+export function formatDay({ day, state, reason, revision, previous, files, withheld }: DayRecord): Buffer {
   const record = {
     schema: daySchema,
     day,
@@ -39,6 +41,7 @@ export function formatDay({ day, state, reason, revision, previous, files }: Day
     revision,
     previous_sha256: previous,
     files,
+    ...(withheld.length === 0 ? {} : { withheld }),
   };
   return Buffer.from(`${canonicalJson(record)}\n`);
 }
@@ -47,7 +50,7 @@ export function formatDay({ day, state, reason, revision, previous, files }: Day
 export function parseDay(bytes: Uint8Array): DayRecord | null {
   const value = parsedObject(bytes);
   if (value === null) return null;
-  const { day, state, reason = null, revision, previous_sha256: previous, files } = value;
+  const { day, state, reason = null, revision, previous_sha256: previous, files, withheld = [] } = value;
   if (typeof day !== 'string' || !isDay(day) || (state !== 'open' && state !== 'closed')) return null;
   const known = openReasons.find((one) => one === reason) ?? null;
   if (known !== reason || (state === 'open') !== (known !== null)) return null;
@@ -56,11 +59,14 @@ export function parseDay(bytes: Uint8Array): DayRecord | null {
   const listed: unknown[] = Array.isArray(files) ? files : [null];
   const parsed = listed.map(parseFile).filter((file) => file !== null);
   if (parsed.length !== listed.length) return null;
-  const record: DayRecord = { day, state, reason: known, revision, previous, files: parsed };
+  const names: unknown[] = Array.isArray(withheld) ? withheld : [null];
+  const texts = names.filter((name) => typeof name === 'string' && isFileName(name)) as string[];
+  const record: DayRecord = { day, state, reason: known, revision, previous, files: parsed, withheld: texts };
   return formatDay(record).equals(bytes) ? record : null;
 }
 
-function parseFile(value: unknown): ListedFile | null {
+/** Parses the entry of a file in the record of a day. */
+export function parseFile(value: unknown): ListedFile | null {
   if (typeof value !== 'object' || value === null) return null;
   const { name, bytes, sha256 } = value as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string' || !isFileName(name) || !isDigest(sha256)) return null;
@@ -69,7 +75,7 @@ function parseFile(value: unknown): ListedFile | null {
 
 /** Returns true for the name of a day's file: it cannot lead out of its directory. */
 export function isFileName(name: string): boolean {
-  return /^[a-z][a-z0-9-]{0,63}\.(?:json|jsonl|csv)$/.test(name);
+  return /^[a-z][a-z0-9-]{0,63}\.(?:json|jsonl|csv|parquet)$/.test(name);
 }
 
 /** Returns true for a SHA-256 in hexadecimal digits. */

@@ -1,9 +1,12 @@
-import { scanJson } from '../../input/json-budget.ts';
+import { type JsonLimits, scanJson } from '../../input/json-budget.ts';
 import { inputLimits } from '../../input/limits.ts';
 
 /** Parses bytes as a JSON object; null if they are not one, or exceed the limits. */
-export function parsedObject(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
-  if (scanJson(bytes, inputLimits.archiveFile).fault !== null) return null;
+export function parsedObject(
+  bytes: Uint8Array,
+  limits: JsonLimits = inputLimits.archiveFile,
+): Readonly<Record<string, unknown>> | null {
+  if (scanJson(bytes, limits).fault !== null) return null;
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;

@@ -29,6 +29,8 @@ export interface ArchiveFiles {
   repair(path: string): void;
   /** Replaces a file atomically and durably. */
   replace(path: string, bytes: Uint8Array): void;
+  /** Removes a file durably, if it exists. */
+  remove(path: string): void;
   /** Returns the days that have a directory, in their order. */
   days(): string[];
 }
@@ -45,6 +47,10 @@ export function openArchiveFiles(root: string): ArchiveFiles {
     append: (path, line) => append(join(root, path), line),
     repair: (path) => append(join(root, path), new Uint8Array()),
     replace: (path, bytes) => replaceFile(join(root, path), bytes),
+    remove(path) {
+      rmSync(join(root, path), { force: true });
+      syncFolder(dirname(join(root, path)));
+    },
     days: () => namesIn(join(root, 'days')).filter(isDay).sort(),
   };
 }

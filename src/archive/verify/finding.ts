@@ -29,7 +29,7 @@ export const findingMeanings: Readonly<Record<FindingKind, string>> = {
   altered:
     'a file does not match its digest in the record of the day, or the record does not match its leaf of the log',
   malformed: 'a file is not of the format that its name states',
-  gaps: 'a gap manifest does not match the archived files',
+  gaps: 'a gap manifest or a table does not match the archived files',
   order: 'the log contains a day twice, out of order, or before it was over, or omits a day',
   log: 'the entries and tiles of the log do not have the root hash of its checkpoint',
   signature: 'the checkpoint is damaged, or its signature is invalid',

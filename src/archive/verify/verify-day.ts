@@ -1,62 +1,80 @@
-import { createHash } from 'node:crypto';
+import { gapsFile } from '../compute/gaps.ts';
+import { computedFiles, computeFiles, inputFiles } from '../compute/inputs.ts';
 import { addDays, dayMs, startOf } from '../days/calendar.ts';
-import { type DayRecord, dayFile, parseDay } from '../days/day.ts';
-import { type FactName, factNames, lineFileOf } from '../days/facts.ts';
-import { type DayLines, gapManifest, gapsFile } from '../days/gaps.ts';
-import type { ArchivedLine } from '../days/line.ts';
-import { parseLines } from '../days/lines.ts';
+import { type DayRecord, dayFile, type ListedFile, parseDay } from '../days/day.ts';
+import { sha256Of } from '../days/digest.ts';
 import { pathOf } from '../days/paths.ts';
 import type { ArchiveReader } from './archive-reader.ts';
+import { InputReader } from './day-inputs.ts';
 import type { Finding } from './finding.ts';
 
 /** Verifies the files of days, each read once. */
 export class DayVerifier {
   readonly #reader: ArchiveReader;
   readonly #report: (finding: Finding) => void;
-  readonly #lines = new Map<string, Promise<DayLines | null>>();
+  readonly #inputs: InputReader;
+  readonly #withdrawn: string[] = [];
 
   constructor(reader: ArchiveReader, report: (finding: Finding) => void) {
     this.#reader = reader;
     this.#report = report;
+    this.#inputs = new InputReader(reader, report);
+  }
+
+  /** Returns the paths of the withdrawn files of the verified days. */
+  withdrawn(): readonly string[] {
+    return this.#withdrawn;
   }
 
   /**
-   * Verifies a day whose record has a known digest. The files of an open day may have grown since its record was read, and
-   * its manifest may have been replaced.
+   * Verifies a day whose record has a known digest. The record of an open day may have a newer revision than the index
+   * states, its files may have grown since, and its other files may have been replaced.
    */
   async verify(day: string, sha256: string, state: DayRecord['state']): Promise<void> {
-    this.#forgetBefore(day);
+    this.#inputs.forgetBefore(day);
     const path = pathOf(day, dayFile);
     const bytes = await this.#reader.read(path);
     if (!bytes) return this.#report({ kind: 'missing', path, message: 'the record of the day does not exist' });
-    if (digestOf(bytes) !== sha256) {
+    const record = parseDay(bytes);
+    const isNext = state === 'open' && record?.day === day && record.previous === sha256;
+    if (sha256Of(bytes) !== sha256 && !isNext) {
       const source = state === 'closed' ? 'its leaf of the log' : 'the index';
       return this.#report({ kind: 'altered', path, message: `the digest is not that of ${source}` });
     }
-    const record = parseDay(bytes);
-    if (record?.day !== day || record.state !== state) {
+    if (record?.day !== day || (record.state !== state && !isNext)) {
       return this.#report({ kind: 'malformed', path, message: `it is not the record of a day that is ${state}` });
     }
     if (!this.#hasKnownNames(record)) return;
     for (const file of record.files) await this.#verifyFile(record, file);
     if (state === 'closed') await this.#verifyUnlisted(record);
-    if (state === 'closed') await this.#verifyGaps(day);
+    if (state === 'closed') await this.#verifyComputed(record);
   }
 
   async #verifyFile({ day, state }: DayRecord, { name, bytes, sha256 }: DayRecord['files'][number]): Promise<void> {
     const path = pathOf(day, name);
-    if (state === 'open' && name === gapsFile) return;
+    if (state === 'open' && !name.endsWith('.jsonl')) return;
     const content = await this.#reader.read(path);
-    if (!content) return this.#report({ kind: 'missing', path, message: 'the file does not exist' });
+    if (!content) return this.#verifyMissing(day, { name, bytes, sha256 });
     const listed = state === 'open' ? content.subarray(0, bytes) : content;
-    if (listed.length !== bytes || digestOf(listed) !== sha256) {
+    if (listed.length !== bytes || sha256Of(listed) !== sha256) {
       this.#report({ kind: 'altered', path, message: 'the digest is not that of the record of the day' });
     }
   }
 
+  /** Accepts a missing file only with a tombstone that states the digest of the record. */
+  async #verifyMissing(day: string, { name, bytes, sha256 }: ListedFile): Promise<void> {
+    const path = pathOf(day, name);
+    const tombstone = (await this.#inputs.tombstonesOf(day)).find((one) => one.name === name);
+    if (!tombstone) return this.#report({ kind: 'missing', path, message: 'the file does not exist' });
+    if (tombstone.sha256 !== sha256 || tombstone.bytes !== bytes) {
+      return this.#report({ kind: 'altered', path, message: 'its tombstone states another digest than the record' });
+    }
+    this.#withdrawn.push(path);
+  }
+
   /** Reports unknown and repeated names of a record, before a file is read. */
   #hasKnownNames({ day, files }: DayRecord): boolean {
-    const missing = new Set([...factNames.map(lineFileOf), gapsFile]);
+    const missing = new Set([...inputFiles, ...computedFiles]);
     const wrong = files.find(({ name }) => !missing.delete(name));
     if (!wrong) return true;
     const message = 'the record lists a file that is unknown or listed twice';
@@ -64,57 +82,30 @@ export class DayVerifier {
     return false;
   }
 
-  /** Reports files of lines that exist and that the record does not list. */
+  /** Reports files that exist and that the record does not list. */
   async #verifyUnlisted({ day, files }: DayRecord): Promise<void> {
     const listed = new Set(files.map(({ name }) => name));
-    for (const name of factNames.map(lineFileOf).filter((one) => !listed.has(one))) {
+    for (const name of [...inputFiles, ...computedFiles].filter((one) => !listed.has(one) && one !== gapsFile)) {
       const path = pathOf(day, name);
       const content = await this.#reader.read(path);
       if (content) this.#report({ kind: 'altered', path, message: 'the record of the day does not list the file' });
     }
   }
 
-  async #verifyGaps(day: string): Promise<void> {
-    const days = await Promise.all([0, 1, 2].map((count) => this.#linesOf(addDays(day, count))));
-    const intact = days.filter((lines) => lines !== null);
-    const path = pathOf(day, gapsFile);
-    const content = await this.#reader.read(path);
-    if (!content) return this.#report({ kind: 'missing', path, message: 'the gap manifest does not exist' });
-    // Damaged files are reported where they are verified.
-    if (intact.length < days.length) return;
-    if (gapManifest({ day, days: intact, until: startOf(day) + dayMs }).equals(content)) return;
-    this.#report({ kind: 'gaps', path, message: 'the manifest does not match the archived files' });
-  }
-
-  #linesOf(day: string): Promise<DayLines | null> {
-    const known = this.#lines.get(day) ?? this.#readLines(day);
-    this.#lines.set(day, known);
-    return known;
-  }
-
-  async #readLines(day: string): Promise<DayLines | null> {
-    const read: Partial<Record<FactName, readonly ArchivedLine[]>> = {};
-    for (const name of factNames) {
-      const path = pathOf(day, lineFileOf(name));
-      const lines = parseLines((await this.#reader.read(path))?.toString('utf8') ?? '', name, day);
-      if (!lines) {
-        this.#report({ kind: 'malformed', path, message: 'a line is damaged, of another day, or out of order' });
-        return null;
-      }
-      read[name] = lines;
+  /** Computes the files again that depend on the others. The gap manifest exists for every closed day. */
+  async #verifyComputed({ day, files, withheld }: DayRecord): Promise<void> {
+    const days = await Promise.all([0, 1, 2].map((count) => this.#inputs.inputsOf(addDays(day, count))));
+    const intact = days.filter((inputs) => inputs !== null);
+    // Damaged files are reported where they are read.
+    const isComplete = intact.length === days.length;
+    const computed = isComplete ? computeFiles(day, intact, startOf(day) + dayMs) : [];
+    for (const { name, bytes } of computed.filter((one) => !withheld.includes(one.name))) {
+      const path = pathOf(day, name);
+      const content = await this.#reader.read(path);
+      const isListed = files.some((file) => file.name === name);
+      if (!content && !isListed) this.#report({ kind: 'missing', path, message: 'the file does not exist' });
+      if (!content || bytes.equals(content)) continue;
+      this.#report({ kind: 'gaps', path, message: 'it does not match the archived files' });
     }
-    return isWhole(read) ? read : null;
   }
-
-  #forgetBefore(day: string): void {
-    for (const known of this.#lines.keys()) if (known < day) this.#lines.delete(known);
-  }
-}
-
-function isWhole(lines: Partial<Record<FactName, readonly ArchivedLine[]>>): lines is DayLines {
-  return factNames.every((name) => lines[name] !== undefined);
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
 }

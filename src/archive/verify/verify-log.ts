@@ -4,7 +4,7 @@ import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { consistencyProof, leafHash, treeHash } from '../log/merkle.ts';
 import { verifyConsistency } from '../log/proofs.ts';
-import { bundlePath, parseBundle, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
+import { bundlePath, parseBundle, parseTile, tileBytes, tilePath, tilesOf } from '../log/tiles.ts';
 import { checkpointPath, logFolder } from '../signing/log-files.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { type Finding, orReport } from './finding.ts';
@@ -25,8 +25,8 @@ export interface VerifiedLog {
 export interface LogVerification {
   readonly reader: ArchiveReader;
   readonly key: VerifierKey;
-  /** Text form of the key that the archive itself names. */
-  readonly ownKey: string;
+  /** Text form of the key that the archive itself names; null without an index. */
+  readonly ownKey: string | null;
   /** Checkpoint of an earlier verification, which was verified with `key`. */
   readonly kept: Checkpoint | null;
   /** Milliseconds since 1970. */
@@ -34,7 +34,10 @@ export interface LogVerification {
   readonly report: (finding: Finding) => void;
 }
 
-/** Verifies the checkpoint, the tiles and the entries of a log. Resolves with null if no day can be trusted. */
+/**
+ * Verifies the checkpoint, the tiles and the entries of a log. Resolves with null if no day can be trusted. Rejects with
+ * OperatorError only if the checkpoint itself cannot be read.
+ */
 export async function verifyLog(options: LogVerification): Promise<VerifiedLog | null> {
   const { reader, report } = options;
   const note = await reader.read(checkpointPath);
@@ -46,25 +49,31 @@ export async function verifyLog(options: LogVerification): Promise<VerifiedLog |
     return null;
   }
   const checkpoint = openHead(note, options);
-  if (!checkpoint) return null;
-  const entries = await readEntries(checkpoint, options);
-  if (!entries) return null;
-  const leaves = entries.map(leafHash);
-  if (!treeHash(leaves).equals(checkpoint.root)) {
-    report({ kind: 'log', path: checkpointPath, message: 'the entries do not have the root hash of the checkpoint' });
+  if (!checkpoint || checkpoint.size > maxDays) {
+    const message = `the log has more than ${maxDays} entries`;
+    if (checkpoint) report({ kind: 'malformed', path: checkpointPath, message });
     return null;
   }
-  verifyKept(leaves, checkpoint, options);
+  const isContinued = comparedHeads(checkpoint, options);
+  const entries = await orReport(logFolder, report, () => readEntries(checkpoint, options));
+  const leaves = entries?.map(leafHash) ?? null;
+  if (entries === null || leaves === null || !treeHash(leaves).equals(checkpoint.root)) {
+    const message = 'the entries do not have the root hash of the checkpoint';
+    if (leaves) report({ kind: 'log', path: checkpointPath, message });
+    if (isContinued === null) await orReport(logFolder, report, () => compareByTiles(checkpoint, options));
+    return null;
+  }
+  if (isContinued === null) compareTrees(leaves, checkpoint, options);
   const days = entries.map(parseLeaf);
   verifyOrder(days, options);
-  await orReport('log/tile', report, () => verifyTiles(leaves, options));
+  await orReport(logFolder, report, () => verifyTiles(leaves, options));
   return { checkpoint, note, days };
 }
 
 function openHead(note: Buffer, { key, ownKey, report }: LogVerification): Checkpoint | null {
   const opened = openCheckpoint(note, key);
   if (opened.kind === 'verified') return opened.checkpoint;
-  const own = parseVerifierKey(ownKey);
+  const own = parseVerifierKey(ownKey ?? '');
   if (opened.kind === 'unknown_key' && own && openCheckpoint(note, own).kind === 'verified') {
     report({ kind: 'key', path: checkpointPath, message: `the key is ${own.text}, not ${key.text}` });
     return null;
@@ -75,10 +84,6 @@ function openHead(note: Buffer, { key, ownKey, report }: LogVerification): Check
 }
 
 async function readEntries({ size }: Checkpoint, { reader, report }: LogVerification): Promise<Buffer[] | null> {
-  if (size > maxDays) {
-    report({ kind: 'malformed', path: checkpointPath, message: `the log has more than ${maxDays} entries` });
-    return null;
-  }
   const entries: Buffer[] = [];
   for (const shape of tilesOf(size).filter(({ level }) => level === 0)) {
     const path = logFolder + bundlePath(shape);
@@ -103,24 +108,47 @@ async function verifyTiles(leaves: readonly Buffer[], { reader, report }: LogVer
   }
 }
 
-function verifyKept(leaves: readonly Buffer[], checkpoint: Checkpoint, { kept, report }: LogVerification): void {
-  if (!kept) return;
-  const { size, root } = checkpoint;
+/**
+ * Compares two heads without the trees: reports a log that is smaller than the kept one, or differs at the same size.
+ * Returns true if the log continues the kept one, or if none is kept, and null if only the trees show it.
+ */
+function comparedHeads({ size, root }: Checkpoint, { kept, report }: LogVerification): boolean | null {
+  if (!kept) return true;
   if (kept.size > size) {
-    report({
-      kind: 'rollback',
-      path: checkpointPath,
-      message: `${size} days, but the kept checkpoint has ${kept.size}`,
-    });
-    return;
+    const message = `${size} days, but the kept checkpoint has ${kept.size}`;
+    report({ kind: 'rollback', path: checkpointPath, message });
+    return false;
   }
+  if (kept.size < size) return null;
+  if (kept.root.equals(root)) return true;
+  reportFork(kept, report);
+  return false;
+}
+
+function compareTrees(leaves: readonly Buffer[], { size, root }: Checkpoint, { kept, report }: LogVerification): void {
+  if (!kept) return;
   const proof = consistencyProof(leaves, kept.size);
   if (verifyConsistency({ oldSize: kept.size, oldRoot: kept.root, size, root, proof })) return;
-  report({
-    kind: 'fork',
-    path: checkpointPath,
-    message: `the first ${kept.size} days are not those of the kept checkpoint`,
-  });
+  reportFork(kept, report);
+}
+
+function reportFork({ size }: Checkpoint, report: LogVerification['report']): void {
+  const message = `the first ${size} days are not those of the kept checkpoint`;
+  report({ kind: 'fork', path: checkpointPath, message });
+}
+
+/** Compares the trees with the hashes in the tiles, so that entries that cannot be read hide no fork. */
+async function compareByTiles(checkpoint: Checkpoint, options: LogVerification): Promise<void> {
+  const leaves: Buffer[] = [];
+  for (const shape of tilesOf(checkpoint.size).filter(({ level }) => level === 0)) {
+    const bytes = await options.reader.read(logFolder + tilePath(shape));
+    leaves.push(...((bytes && parseTile(bytes, shape.width)) ?? []));
+  }
+  if (leaves.length === checkpoint.size && treeHash(leaves).equals(checkpoint.root)) {
+    return compareTrees(leaves, checkpoint, options);
+  }
+  const message = 'neither the entries nor the tiles show that the log continues the kept checkpoint';
+  options.report({ kind: 'log', path: checkpointPath, message });
 }
 
 function verifyOrder(days: readonly (DayLeaf | null)[], { now, report }: LogVerification): void {

@@ -10,12 +10,19 @@ import {
 import { memoryReader } from '../../../harness/archive/memory-files.ts';
 import { simulateArchive, simulatedKey, simulatedStart } from '../../../harness/archive/simulated-archive.ts';
 import { OperatorError } from '../../ops/errors.ts';
+import { computeFiles, parseInputs } from '../compute/inputs.ts';
 import { hourMs } from '../days/calendar.ts';
 import { parseDay } from '../days/day.ts';
 import { formatIndex, parseIndex } from '../days/index-file.ts';
+import { formatIssues } from '../days/known-issues.ts';
+import { formatWeatherDay, parseWeatherDay } from '../hours/weather-day.ts';
 import { signerKey } from '../log/keys.ts';
 import { exitCodeOf, type FindingKind, verifyExitCodes } from './finding.ts';
-import { type KeptCheckpoint, verifyArchive } from './verify.ts';
+import type { KeptCheckpoint } from './report.ts';
+import { verifyArchive } from './verify.ts';
+
+/** The archive in memory does not change between the passes of a verification. */
+const wait = (): Promise<void> => Promise.resolve();
 
 /** An archive with four closed and three open days, and what a verifier kept when it had two. */
 let intact: Content = new Map();
@@ -25,6 +32,8 @@ const now = simulatedStart + (24 * 6 + 1) * hourMs;
 const otherKey = signerKey('test.example/archive', Buffer.alloc(32, 9));
 const [first, second, third, open] = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-26'];
 const labels = `days/${first}/labels-overview.jsonl`;
+const byLabeler = `days/${first}/labels-by-labeler.csv`;
+const weatherHours = `days/${first}/weather-hours.json`;
 
 beforeAll(async () => {
   const archive = simulateArchive();
@@ -52,6 +61,12 @@ function setLines(content: Content, path: string, lines: readonly string[]): voi
 function flip(content: Content, path: string, at: number): void {
   const bytes = bytesOf(content, path);
   bytes[at] = (bytes[at] ?? 0) ^ 1;
+}
+
+function replaceText(content: Content, path: string, from: string, to: string): void {
+  const text = bytesOf(content, path).toString('utf8');
+  expect(text).toContain(from);
+  content.set(path, Buffer.from(text.replace(from, to)));
 }
 
 function truncate(content: Content, path: string): void {
@@ -112,6 +127,21 @@ const damages: readonly [string, FindingKind, (content: Content) => void][] = [
   ['a closed day that the log lacks', 'log', (c) => changeIndex(c, (i) => ({ ...i, days: [...i.days, unlogged] }))],
   ['another digest in the index', 'altered', (c) => changeIndex(c, (i) => ({ ...i, days: i.days.map(otherDigest) }))],
   ['a changed row of an open day', 'altered', (c) => flip(c, `days/${open}/instruments.jsonl`, 30)],
+  ['a cell of a table', 'gaps', (c) => replaceText(c, `days/${first}/weather-by-hour.csv`, '3600', '3599')],
+  ['a removed row of a table', 'gaps', (c) => setLines(c, byLabeler, linesOf(c, byLabeler).slice(0, -1))],
+  ['swapped rows of a table', 'gaps', (c) => setLines(c, byLabeler, linesOf(c, byLabeler).reverse())],
+  ['a byte of a Parquet file', 'gaps', (c) => flip(c, `days/${first}/labels-by-hour.parquet`, 40)],
+  ['a truncated Parquet file', 'gaps', (c) => truncate(c, `days/${second}/labels-by-hour.parquet`)],
+  ['a removed table', 'missing', (c) => void c.delete(`days/${second}/labels-by-labeler.parquet`)],
+  ['the table of another day', 'gaps', (c) => swap(c, byLabeler, `days/${second}/labels-by-labeler.csv`)],
+  [
+    'another count of an hour',
+    'gaps',
+    (c) => replaceText(c, `days/${first}/labels-hours.json`, '"repeats":0', '"repeats":1'),
+  ],
+  ['an hours file of another day', 'malformed', (c) => swap(c, weatherHours, `days/${second}/weather-hours.json`)],
+  ['a removed hours file', 'gaps', (c) => void c.delete(weatherHours)],
+  ['an added file of known issues', 'altered', (c) => void c.set(`days/${first}/known-issues.json`, formatIssues([]))],
   ['a removed record of an open day', 'missing', (c) => void c.delete(`days/${open}/day.json`)],
 ];
 
@@ -195,6 +225,32 @@ const forgeries: readonly [string, FindingKind | 'intact', FindingKind, (content
     },
   ],
   [
+    'a table whose values are not those of the hours',
+    'gaps',
+    'gaps',
+    (c) => {
+      const path = `days/${third}/weather-by-hour.csv`;
+      const bytes = Buffer.from(bytesOf(c, path).toString('utf8').replace('3600', '0'));
+      rewriteFile(c, { day: third, name: 'weather-by-hour.csv', bytes, key: simulatedKey });
+    },
+  ],
+  [
+    'hours that were changed with their tables',
+    'intact',
+    'fork',
+    (c) => {
+      const path = `days/${first}/weather-hours.json`;
+      const hours = parseWeatherDay(bytesOf(c, path), first);
+      if (!hours) throw new Error('the archive has no hours');
+      hours.series[0]?.events.fill(7);
+      rewriteFile(c, { day: first, name: 'weather-hours.json', bytes: formatWeatherDay(hours), key: simulatedKey });
+      const [own] = [first].map((day) => parseInputs(day, (name) => c.get(`days/${day}/${name}`) ?? null).inputs);
+      for (const { name, bytes } of own ? computeFiles(first, [own], simulatedStart + 24 * hourMs) : []) {
+        if (name.startsWith('weather-by-hour')) rewriteFile(c, { day: first, name, bytes, key: simulatedKey });
+      }
+    },
+  ],
+  [
     'a file of an unknown kind',
     'malformed',
     'malformed',
@@ -209,6 +265,7 @@ async function verdict(content: Content, isFirstContact: boolean, at = now) {
     key: null,
     kept: isFirstContact ? null : kept,
     now: at,
+    wait,
   });
   const code = exitCodeOf(report.findings);
   const [kind] = Object.entries(verifyExitCodes).find(([, value]) => value === code) ?? [];
@@ -224,7 +281,7 @@ describe('a verification', () => {
     expect(later).toMatchObject({ kind: 'intact', report: { isFirstContact: false } });
     expect(later.report.keep?.note).toContain('\n4\n');
     const key = simulatedKey.verifier;
-    const withKey = await verifyArchive({ reader: memoryReader(intact), key, kept: null, now });
+    const withKey = await verifyArchive({ reader: memoryReader(intact), key, kept: null, now, wait });
     expect(withKey).toMatchObject({ findings: [], isFirstContact: false });
   });
 
@@ -252,6 +309,7 @@ describe('a verification', () => {
       key: otherKey.verifier,
       kept: null,
       now,
+      wait,
     });
     expect(findings.map(({ kind }) => kind)).toContain('key');
   });
@@ -266,7 +324,7 @@ describe('a verification', () => {
     const broken = new Set([`days/${second}/day.json`, 'log/tile/0/000.p/4']);
     const read = (path: string) =>
       broken.has(path) ? Promise.reject(new OperatorError('status 500')) : memoryReader(content).read(path);
-    const { findings, keep } = await verifyArchive({ reader: { read }, key: null, kept, now });
+    const { findings, keep } = await verifyArchive({ reader: { read }, key: null, kept, now, wait });
     expect(findings.map(({ kind }) => kind)).toEqual(['unreadable', 'altered', 'unreadable']);
     expect([exitCodeOf(findings), keep]).toEqual([verifyExitCodes.altered, null]);
   });
@@ -280,7 +338,7 @@ describe('a verification', () => {
       paths.push(path);
       return memoryReader(content).read(path);
     };
-    const { findings } = await verifyArchive({ reader: { read }, key: null, kept: null, now });
+    const { findings } = await verifyArchive({ reader: { read }, key: null, kept: null, now, wait });
     expect(findings).toMatchObject([{ kind: 'malformed' }]);
     expect(paths.filter((path) => path === `days/${third}/gaps.json`)).toEqual([]);
   });
@@ -290,12 +348,118 @@ describe('a verification', () => {
     const record = recordOf(content, third);
     const files = record.files.filter(({ name }) => name !== 'instruments.jsonl');
     rewriteRecord(content, { ...record, files }, simulatedKey);
-    const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now });
+    const { findings } = await verifyArchive({ reader: memoryReader(content), key: null, kept: null, now, wait });
     expect(findings).toMatchObject([{ kind: 'altered', path: `days/${third}/instruments.jsonl` }]);
   });
 
   it('rejects if a file cannot be read, instead of reporting it as missing', async () => {
     const reader = { read: () => Promise.reject(new Error('the connection was reset')) };
-    await expect(verifyArchive({ reader, key: null, kept: null, now })).rejects.toThrow('the connection was reset');
+    await expect(verifyArchive({ reader, key: null, kept: null, now, wait })).rejects.toThrow(
+      'the connection was reset',
+    );
+  });
+});
+
+/** Archives the hour in which the first day is closed; returns the archive before and after it, and after each write. */
+async function closingHour() {
+  const archive = simulateArchive();
+  // The hours that confirm the first day suffice: the others are gaps.
+  await archive.run(1);
+  await archive.run(24, 48);
+  const before = archive.copy();
+  await archive.run(1, 72);
+  const writes = archive.writes() - before.writes();
+  const states: Content[] = [];
+  for (let count = 1; count <= writes; count++) {
+    const stopped = simulateArchive({ memory: before.copy() });
+    stopped.failAt(count, { effect: 'nothing', error: new Error('killed') });
+    await stopped.run(1, 72).catch(() => undefined);
+    states.push(copyOf(stopped.content));
+  }
+  return { before: before.content, after: archive.content, states };
+}
+
+const closingAt = simulatedStart + 73 * hourMs;
+
+describe('a verification of an archive that is being written', () => {
+  it('has no finding, whichever read sees the first file of the next hour', async () => {
+    const { before, after } = await closingHour();
+    let reads = 0;
+    const count = (path: string) => {
+      reads += 1;
+      return memoryReader(after).read(path);
+    };
+    await verifyArchive({ reader: { read: count }, key: null, kept: null, now: closingAt, wait });
+    expect(reads).toBeGreaterThan(30);
+    for (let change = 0; change <= reads; change++) {
+      let at = 0;
+      const read = (path: string) => memoryReader(at++ < change ? before : after).read(path);
+      const { findings } = await verifyArchive({ reader: { read }, key: null, kept: null, now: closingAt, wait });
+      expect(findings, `change at read ${change}`).toEqual([]);
+    }
+  });
+
+  it('has no finding in a directory whose archiver was killed at any of its writes', async () => {
+    const { states } = await closingHour();
+    expect(states.length).toBeGreaterThan(15);
+    for (const [at, content] of states.entries()) {
+      const reader = memoryReader(content);
+      const { findings } = await verifyArchive({ reader, key: null, kept: null, now: closingAt, wait });
+      expect(findings, `kill at write ${at + 1}`).toEqual([]);
+    }
+  });
+
+  it('repeats a pass only as long as the archive changes, and at most five times', async () => {
+    let [waits, changes] = [0, 0];
+    const content = copyOf(intact);
+    flip(content, `days/${first}/day.json`, 20);
+    const options = { reader: memoryReader(content), key: null, kept: null, now };
+    const waitAndCount = () => {
+      waits += 1;
+      return Promise.resolve();
+    };
+    await verifyArchive({ ...options, wait: waitAndCount });
+    expect(waits).toBe(2);
+    const change = () => {
+      changes += 1;
+      content.set('index.json', Buffer.concat([bytesOf(content, 'index.json'), Buffer.from(' ')]));
+      return Promise.resolve();
+    };
+    await verifyArchive({ ...options, wait: change });
+    expect(changes).toBe(4);
+  });
+});
+
+describe('a fork', () => {
+  const bundle = 'log/tile/entries/000.p/4';
+  const forked = (): Content => {
+    const content = copyOf(intact);
+    const other = closedDays(content).map((day, index) => (index === 0 ? { ...day, sha256: '0'.repeat(64) } : day));
+    signDays(content, other, simulatedKey);
+    return content;
+  };
+  const kindsWithout = async (content: Content, ...paths: string[]) => {
+    const read = (path: string) =>
+      paths.includes(path) ? Promise.reject(new OperatorError('status 500')) : memoryReader(content).read(path);
+    const { findings, keep } = await verifyArchive({ reader: { read }, key: null, kept, now, wait });
+    expect(keep).toBeNull();
+    return findings.map(({ kind }) => kind);
+  };
+
+  it('is reported although the entries, the index or both cannot be read', async () => {
+    expect(await kindsWithout(forked(), bundle)).toEqual(['unreadable', 'fork']);
+    expect(await kindsWithout(forked(), 'index.json')).toContain('fork');
+    expect(await kindsWithout(forked(), bundle, 'index.json')).toEqual(['unreadable', 'unreadable', 'fork']);
+    const removed = forked();
+    removed.delete(bundle);
+    expect(await kindsWithout(removed)).toEqual(['missing', 'fork']);
+  });
+
+  it('cannot be excluded without the entries and the tiles, which is reported', async () => {
+    expect(await kindsWithout(intact, bundle)).toEqual(['unreadable']);
+    expect(await kindsWithout(intact, bundle, 'log/tile/0/000.p/4')).toEqual(['unreadable', 'unreadable']);
+    const truncated = copyOf(intact);
+    truncate(truncated, 'log/tile/0/000.p/4');
+    expect(await kindsWithout(truncated, bundle)).toEqual(['unreadable', 'log']);
   });
 });

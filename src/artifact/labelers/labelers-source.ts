@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { LabelerLine, LabelersHeader } from '../labelers.ts';
+import { createPoller, type Poller } from '../poller.ts';
 import type { Missing, Unreadable } from '../reading.ts';
 import type { ReadLabelerBytes } from './labeler-files.ts';
 import { type LabelerSet, labelerDecoder, type MalformedLine } from './labeler-set.ts';
@@ -67,35 +67,29 @@ class LabelersPoller<P> {
   readonly #stopping = new AbortController();
   readonly #decode = labelerDecoder();
   #reading: LabelersReading<P> = { kind: 'unreadable', why: 'the artifact has not been read yet' };
-  #polling: Promise<void> = Promise.resolve();
+  readonly #poller: Poller;
 
   constructor(options: LabelersSourceOptions<P>) {
     this.#options = options;
+    this.#poller = createPoller({
+      poll: () => this.#poll(),
+      pollMs: options.pollMs,
+      firstMs: options.firstReadingMs,
+      signal: this.#stopping.signal,
+    });
   }
 
   read(): LabelersReading<P> {
     return this.#reading;
   }
 
-  async start(): Promise<void> {
-    const first = this.#poll();
-    this.#polling = this.#pollForEver(first);
-    await Promise.race([first, delay(this.#options.firstReadingMs, undefined, { ref: false })]);
+  start(): Promise<void> {
+    return this.#poller.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#polling;
-  }
-
-  async #pollForEver(first: Promise<void>): Promise<void> {
-    const { signal } = this.#stopping;
-    await first;
-    while (!signal.aborted) {
-      this.#options.polled?.();
-      await delay(this.#options.pollMs, undefined, { signal, ref: false }).catch(() => undefined);
-      if (!signal.aborted) await this.#poll();
-    }
+    await this.#poller.finished();
   }
 
   async #poll(): Promise<void> {
@@ -104,6 +98,11 @@ class LabelersPoller<P> {
     } catch (error) {
       this.#options.failed(error);
       this.#become({ kind: 'unreadable', why: 'the artifact could not be processed' });
+    }
+    try {
+      this.#options.polled?.();
+    } catch (error) {
+      this.#options.failed(error);
     }
   }
 

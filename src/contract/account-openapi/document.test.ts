@@ -31,9 +31,10 @@ describe('the documented page of an account', () => {
   const named = ({ $ref }: { $ref: string }) => components[$ref.split('/')[2] ?? '']?.[$ref.split('/')[3] ?? ''];
   const of = (path: string) => (paths[path]?.get.parameters ?? []).map((one) => named(one));
 
-  it('has the parameters of an export, and the instant at which a list continues', () => {
+  it('has the parameters of an export, the instant at which a list continues, and the language', () => {
     const exported = of('/exports').map((one) => one?.name);
-    expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), 'before']);
+    const own = ['before', 'lang'];
+    expect(of('/account').map((one) => one?.name)).toEqual([...exported.filter((name) => name !== 'cursor'), ...own]);
   });
 
   it('accepts a handle, unlike an export, and describes the redirect to its DID', () => {

@@ -12,6 +12,7 @@ import { headerComponents, responseComponents } from './responses.ts';
 const schemas: Record<string, Type.TSchema> = {
   ExportAnswer: Type.Union([account.ExportCreated, account.ExportNextPage, account.ExportLastPage], {
     title: 'ExportAnswer',
+    description: 'A created export, a page, or the last page.',
   }),
   ExportCreated: account.ExportCreated,
   ExportNextPage: account.ExportNextPage,

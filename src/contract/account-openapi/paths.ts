@@ -50,6 +50,11 @@ export const parameterComponents = {
     'Continues the list of one target kind: only observations accepted before this instant. Requires `target_kind`.',
     instant,
   ),
+  Language: query(
+    'lang',
+    'Language of the page. Default, and for any other value: selected by `Accept-Language`, else English. Codes, exports and labelers’ texts are not translated.',
+    { type: 'string', enum: ['en', 'de', 'es', 'pt', 'ja'] },
+  ),
   Cursor: query('cursor', 'A cursor, unchanged, as the only parameter.', {
     type: 'string',
     maxLength: 1024,
@@ -91,8 +96,8 @@ const resources: Record<string, OwnResource> = {
     summary: 'The observations on one account, as a page',
     description:
       'Observed applications and removals of labels, those on the account itself first, with the coverage. The page never states which labels are active. A handle redirects to its DID. Refusals are pages too.',
-    parameters: parameters('Account', 'Days', 'Start', 'End', ...filters, 'Before'),
-    ok: { description: 'The page.', headers: pageHeaders(), content: htmlContent },
+    parameters: parameters('Account', 'Days', 'Start', 'End', ...filters, 'Before', 'Language'),
+    ok: { description: 'The page.', headers: pageHeaders('ContentLanguage', 'Vary'), content: htmlContent },
     more: pageRefusals,
   },
   [accountPaths.exports]: {

@@ -12,6 +12,8 @@ export const headerComponents = {
     'ETag, Last-Modified, Cache-Control, Age, Date, Retry-After, Content-Disposition',
   ),
   CacheControl: textHeader('On every response: caches must not store it.', 'no-store'),
+  ContentLanguage: textHeader('Language of the page: en, de, es, pt or ja.', 'de'),
+  Vary: textHeader('The page depends on this request header unless the query selects a language.', 'Accept-Language'),
   ContentDisposition: textHeader('Save the response as a file.', 'attachment; filename="account-export.json"'),
   Location: textHeader(
     'The same query for the DID, relative to the host.',
@@ -28,6 +30,8 @@ export const headerComponents = {
 const names: Record<keyof typeof headerComponents, string> = {
   ...commonHeaderNames,
   CacheControl: 'Cache-Control',
+  ContentLanguage: 'Content-Language',
+  Vary: 'Vary',
   ContentDisposition: 'Content-Disposition',
   Location: 'Location',
   RetryAfter: 'Retry-After',
@@ -70,7 +74,11 @@ function error(description: string, values: Readonly<Record<string, unknown>>, .
 export const htmlContent = { 'text/html': { schema: { type: 'string', description: 'A page for people.' } } };
 
 function errorPage(description: string, ...more: 'RetryAfter'[]) {
-  return { description: `${description} As a page.`, headers: pageHeaders(...more), content: htmlContent };
+  return {
+    description: `${description} As a page.`,
+    headers: pageHeaders('ContentLanguage', 'Vary', ...more),
+    content: htmlContent,
+  };
 }
 
 /** Response components of the OpenAPI document. */

@@ -4,7 +4,7 @@ import type { Reply } from '../../http/reply.ts';
 import { renderPage } from '../../web/document.tsx';
 import { ageBucket, entityTag } from '../entity-tag.ts';
 import { findLeakExcept, type IdentityPlaces } from '../privacy.ts';
-import { PrivacyAlarm } from '../representation.ts';
+import { PrivacyAlarm, wellFormed } from '../representation.ts';
 import { labelerEnvelope } from './envelope.ts';
 import { Kept } from './kept.ts';
 import { labelerPage } from './page/labeler.tsx';
@@ -66,9 +66,4 @@ function checkedEnvelope({ pair, judgement }: Paired, did: string, now: number):
   const leak = findLeakExcept(labelerPlaces, envelope);
   if (leak) throw new PrivacyAlarm(leak);
   return envelope;
-}
-
-/** Replaces unpaired surrogates by U+FFFD: an artifact may contain them, and many clients reject such a document. */
-function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? value.toWellFormed() : value;
 }

@@ -4,7 +4,9 @@ import type { WeatherConditionsEnvelope, WeatherMetricsEnvelope } from '../../co
  * Currency of a weather fact. The API serves the freshness that the instrument computed when it wrote the artifact, and
  * clients must add the artifact's age. This type is the result of that addition.
  */
-export type Currency = 'current' | 'partial' | 'old' | 'unavailable' | 'not_said';
+export const currencies = ['current', 'partial', 'old', 'unavailable', 'not_said'] as const;
+/** A currency of a weather fact. */
+export type Currency = (typeof currencies)[number];
 
 /** Returns the currency of a weather fact at the time of its response. */
 export function currencyOf({

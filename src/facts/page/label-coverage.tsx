@@ -30,7 +30,9 @@ export function LabelCoverage({ envelope }: { envelope: RecentEnvelope }) {
         </p>
       }
     >
-      <p class="verdict">{coverageText[coverage.status]}</p>
+      <p class="verdict">
+        {coverageText[coverage.status]} <a href={`./method/labels#coverage-${coverage.status}`}>About coverage</a>
+      </p>
       <p>
         <Count value={coverage.observed_days} at={`${at}/observed_days`} /> of these{' '}
         <Count value={days} at="labels/facts/window_days" /> days {agreeing(coverage.observed_days, 'lies', 'lie')}{' '}

@@ -33,7 +33,8 @@ function Recent({ envelope }: { envelope: RecentEnvelope }) {
     <>
       <p class="soft">
         Observed applications and removals of labels by moderation services. Nothing before{' '}
-        <Instant value={acquisition.started_at} at={`${at}/acquisition/started_at`} /> was observed.
+        <Instant value={acquisition.started_at} at={`${at}/acquisition/started_at`} /> was observed.{' '}
+        <a href="./method/labels">How labels are counted</a>
       </p>
       <Picture
         id="label-events"

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { contractIds, paths } from '../../contract/identifiers.ts';
 import { PageBody } from '../../web/page-body.tsx';
+import { recentArchiveOf } from '../archive/chart.tsx';
 import { accountLinksOf } from './accounts.tsx';
 import { describeChanges } from './changes.ts';
 import type { ObservatoryFacts } from './model.ts';
@@ -19,6 +20,7 @@ function keepLive(context: WatchContext): void {
   };
   const due = (): number => Math.min(...Object.values(watches).map((watch) => watch.dueAt()));
   const accounts = accountLinksOf(document);
+  const recent = recentArchiveOf(document);
   let shown: ObservatoryFacts | null = null;
   let asking = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -34,7 +36,7 @@ function keepLive(context: WatchContext): void {
     ]);
     const facts = { conditions, metrics, labels };
     try {
-      const parts = observatory(facts, { kind: 'live', said: describeChanges(shown, facts) }, accounts);
+      const parts = observatory(facts, { kind: 'live', said: describeChanges(shown, facts) }, accounts, null, recent);
       shown = facts;
       document.title = parts.title;
       render(<PageBody {...parts} />, document.body);

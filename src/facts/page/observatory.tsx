@@ -1,11 +1,12 @@
 import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
+import { type RecentArchive, RecentSection } from '../archive/chart.tsx';
 import { originCaveats } from '../caveats.ts';
 import { type AccountLinks, Accounts } from './accounts.tsx';
 import { Caveats } from './caveats.tsx';
 import { Freshness, labelStatus, weatherStatus } from './freshness.tsx';
 import { Labels } from './labels.tsx';
-import { type ObservatoryFacts, originsShown } from './model.ts';
+import { type ObservatoryFacts, originsShown, type Shown } from './model.ts';
 import { WeatherNow } from './weather-now.tsx';
 import { WeatherRates } from './weather-rates.tsx';
 
@@ -16,7 +17,13 @@ export type Keeping = { readonly kind: 'loaded' } | { readonly kind: 'live'; rea
  * Renders the observatory's page from the three facts, on the server and in the browser. Links are relative, so that
  * the page works under any path prefix.
  */
-export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts: AccountLinks | null): PageParts {
+export function observatory(
+  facts: ObservatoryFacts,
+  keeping: Keeping,
+  accounts: AccountLinks | null,
+  publicUrl: string | null = null,
+  recent: RecentArchive | null = null,
+): PageParts {
   const origins = originsShown(facts);
   return {
     title: [
@@ -27,18 +34,35 @@ export function observatory(facts: ObservatoryFacts, keeping: Keeping, accounts:
     base: '.',
     // Exclude simulated data from search engines, which could present it as live.
     indexed: origins.length === 0,
+    ...(publicUrl === null || origins.length > 0 ? {} : { card: cardOf(publicUrl) }),
     scripts: ['/assets/observatory.js'],
     styles: ['/assets/observatory.css'],
     navigation: [
       { href: './labelers', text: 'Labelers' },
       { href: './docs', text: 'API' },
+      { href: './method/weather', text: 'Method' },
       { href: './openapi.json', text: 'OpenAPI' },
       { href: './policy', text: 'Policy' },
       { href: './for-labelers', text: 'For labelers' },
+      { href: './embeds', text: 'Images' },
       { href: './llms.txt', text: 'llms.txt' },
     ],
     ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
-    children: <Body facts={facts} keeping={keeping} accounts={accounts} />,
+    children: <Body facts={facts} keeping={keeping} accounts={accounts} recent={recent} />,
+  };
+}
+
+/**
+ * Returns the preview of the page in messages and social networks. Its image has no numbers: services store it for weeks,
+ * and would show an old number as a current one.
+ */
+function cardOf(publicUrl: string): NonNullable<PageParts['card']> {
+  return {
+    url: `${publicUrl}/`,
+    image: `${publicUrl}/assets/card.png`,
+    imageText: 'Almanac: observations of the AT Protocol network, with their limits',
+    width: 1200,
+    height: 630,
   };
 }
 
@@ -46,10 +70,12 @@ function Body({
   facts,
   keeping,
   accounts,
+  recent,
 }: {
   facts: ObservatoryFacts;
   keeping: Keeping;
   accounts: AccountLinks | null;
+  recent: RecentArchive | null;
 }) {
   return (
     <>
@@ -64,12 +90,19 @@ function Body({
       <WeatherNow fact={facts.conditions} />
       <WeatherRates fact={facts.metrics} />
       <Labels fact={facts.labels} />
+      <RecentSection recent={recent} refusal={refusalOf(facts.labels)} />
       <Accounts links={accounts} />
       <Freshness facts={facts} />
       <Caveats facts={facts} />
       <Json />
     </>
   );
+}
+
+/** Returns the reason for which a fact is not shown; null for a fact that is shown. */
+function refusalOf(fact: Shown<unknown>): string | null {
+  if (fact.kind === 'served') return null;
+  return fact.kind === 'refused' ? fact.error.message : 'The service did not respond.';
 }
 
 /** Shows the status of each instrument, and the update mode of the page. */

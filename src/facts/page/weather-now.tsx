@@ -18,6 +18,11 @@ export function WeatherNow({ fact }: { fact: Shown<WeatherConditionsEnvelope> })
         <div class="beside">
           <h3>Not measured</h3>
           <NotMeasured items={fact.envelope.provenance.does_not_measure} at="conditions" />
+          {isDescribed(fact.envelope) ? (
+            <p>
+              <a href="./method/weather#what-is-not-measured">Why this is not measured</a>
+            </p>
+          ) : null}
         </div>
       ) : null}
     </section>
@@ -58,7 +63,9 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
       </>
     );
   }
-  if (!isNow(currency)) return <OldReading conditions={conditions} currency={currency} eyebrow={eyebrow} />;
+  if (!isNow(currency)) {
+    return <OldReading envelope={envelope} conditions={conditions} currency={currency} eyebrow={eyebrow} />;
+  }
   return (
     <>
       <p class="eyebrow">
@@ -72,7 +79,7 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
         <Quote text={conditions.sentence} at="conditions/facts/conditions/sentence" />
       </p>
       <Scale state={conditions.state} />
-      <State conditions={conditions} />
+      <State envelope={envelope} conditions={conditions} />
       {currency === 'partial' ? (
         <p class="soft">The instrument reports this data as partial: its newest part was not observed in full.</p>
       ) : null}
@@ -82,10 +89,12 @@ function Reading({ envelope }: { envelope: WeatherConditionsEnvelope }) {
 
 /** Shows data that the API still serves but that is no longer current, marked as past. */
 function OldReading({
+  envelope,
   conditions,
   currency,
   eyebrow,
 }: {
+  envelope: WeatherConditionsEnvelope;
   conditions: WeatherConditions;
   eyebrow: string;
   currency: Exclude<Currency, 'current' | 'partial'>;
@@ -109,7 +118,7 @@ function OldReading({
           {'. '}
           <Quote text={conditions.sentence} at="conditions/facts/conditions/sentence" />
         </p>
-        <State conditions={conditions} />
+        <State envelope={envelope} conditions={conditions} />
       </div>
     </>
   );
@@ -125,15 +134,23 @@ function AsOf({ conditions: { as_of: asOf } }: { conditions: WeatherConditions }
   );
 }
 
-function State({ conditions: { label, confidence } }: { conditions: WeatherConditions }) {
+/** Shows the state, with links to the rules behind its words if the fact is of the instrument that they describe. */
+function State({ envelope, conditions }: { envelope: WeatherConditionsEnvelope; conditions: WeatherConditions }) {
+  const { state, label, confidence } = conditions;
+  const shown = <Quote text={label} at="conditions/facts/conditions/label" />;
+  const described = isDescribed(envelope);
   return (
     <p class="state">
-      <strong>
-        <Quote text={label} at="conditions/facts/conditions/label" />
-      </strong>
-      . Confidence {confidenceText[confidence]}.
+      <strong>{described ? <a href={`./method/weather#conditions-${state}`}>{shown}</a> : shown}</strong>.{' '}
+      {described ? <a href={`./method/weather#confidence-${confidence}`}>Confidence</a> : 'Confidence'}{' '}
+      {confidenceText[confidence]}.
     </p>
   );
+}
+
+/** Returns true for a fact of the instrument whose method the page at `/method/weather` describes. */
+function isDescribed({ provenance }: WeatherConditionsEnvelope): boolean {
+  return provenance.artifact_schema_version === 'weather.summary.v1';
 }
 
 /** Shows the position of the state on a scale from quiet to busy. A state without a measurement has no position. */

@@ -13,26 +13,43 @@ export interface AssetFile {
 export interface AssetBytes {
   readonly bytes: Buffer;
   readonly coding: Coding;
-  /** Weak validator of the decoded content, which is the same in every coding and every process. */
+  /** Validator of the content, which is the same in every process. */
   readonly etag: string;
 }
 
-const suffixes = { br: '.br', gzip: '.gz' } as const;
-
 /**
- * Creates the asset for a file. The compressed files that the build writes next to it (`.br`, `.gz`) are used if they
- * exist; `change` converts the file's bytes to the served bytes.
+ * Creates the asset for a file; `change` converts the file's bytes to the served bytes. Its validator is weak: that of
+ * the decoded content in every coding.
  */
 export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (bytes) => bytes): AssetFile {
+  return madeOf([path], ([bytes = Buffer.alloc(0)]) => change(bytes), weakTag);
+}
+
+/**
+ * Creates an asset that is made of several files, once until one of them changes. Its validator is strong: each coding
+ * has its own.
+ */
+export function assetMadeOf(paths: readonly string[], make: (files: readonly Buffer[]) => Buffer): AssetFile {
+  return madeOf(paths, make, strongTag);
+}
+
+type Make = (files: readonly Buffer[]) => Buffer;
+
+function madeOf(paths: readonly string[], make: Make, tagOf: (plain: Buffer, coding: Coding) => string): AssetFile {
   let stamp = '';
+  let plain: Buffer | undefined;
   const made = new Map<Coding, AssetBytes>();
 
   function current(): boolean {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (!stats?.isFile()) return false;
-    const now = `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
+    let now = '';
+    for (const path of paths) {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (!stats?.isFile()) return false;
+      now += `${stats.ino} ${stats.size} ${stats.mtimeMs} `;
+    }
     if (now !== stamp) {
       made.clear();
+      plain = undefined;
       stamp = now;
     }
     return true;
@@ -44,9 +61,8 @@ export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (byt
         if (!current()) return null;
         const known = made.get(coding);
         if (known) return known;
-        const plain = change(readFileSync(path));
-        const digest = createHash('sha256').update(plain).digest('base64url').slice(0, 27);
-        const found = { bytes: twin(path, coding) ?? encode(plain, coding), coding, etag: `W/"${digest}"` };
+        plain ??= make(paths.map((path) => readFileSync(path)));
+        const found = { bytes: encode(plain, coding), coding, etag: tagOf(plain, coding) };
         made.set(coding, found);
         return found;
       } catch {
@@ -57,8 +73,14 @@ export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (byt
   };
 }
 
-function twin(path: string, coding: Coding): Buffer | null {
-  if (coding === 'identity') return null;
-  const compressed = path + suffixes[coding];
-  return statSync(compressed, { throwIfNoEntry: false })?.isFile() ? readFileSync(compressed) : null;
+function weakTag(plain: Buffer): string {
+  return `W/"${digest(plain)}"`;
+}
+
+function strongTag(plain: Buffer, coding: Coding): string {
+  return `"${digest(plain)}${coding === 'identity' ? '' : `-${coding}`}"`;
+}
+
+function digest(plain: Buffer): string {
+  return createHash('sha256').update(plain).digest('base64url').slice(0, 27);
 }

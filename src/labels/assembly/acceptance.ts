@@ -5,7 +5,7 @@ import { createInputMemory } from '../ingest/input-memory.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { RefusedMemory } from '../ingest/refused-memory.ts';
 import { createRepeatFinder } from '../repeats/repeat-finder.ts';
-import { RepeatMemory } from '../repeats/repeat-memory.ts';
+import { type PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
 import { costOf } from '../shares/daily-cap.ts';
 import { isPrivileged } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
@@ -28,8 +28,13 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
     charge: (source, cpuMs) => shares.pace.charge(source, { cpuMs }),
     clock: clocks.wall,
     checkPreconditions: () => preconditions.look(),
-    clockGeneration: () => preconditions.clockGeneration,
+    clockGeneration: () => generationOf(base),
   });
+}
+
+/** Returns a number that changes when pages must be judged again: the clock was set, or the role changed. */
+function generationOf({ preconditions, role }: Foundation): number {
+  return preconditions.clockGeneration + (role?.generation ?? 0);
 }
 
 /**
@@ -40,7 +45,7 @@ export function createReaderPorts(
   acceptance: PageAcceptance,
   { epoch, suspectDocument }: { readonly epoch: Micros; readonly suspectDocument: (did: string) => void },
 ): ReaderPorts {
-  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions } = base;
+  const { settings, store, clocks, random, log, telemetry, outbound, shares, signatures, preconditions, role } = base;
   const { shareOf, usage, pace, cap, gaps } = shares;
   const { http, openStream, streams } = outbound;
   const charge = (source: string, cpuMs: number): void => pace.charge(source, { cpuMs });
@@ -63,12 +68,24 @@ export function createReaderPorts(
       ...{ accept, cap, usage },
       verify: (did, rows, given) => signatures.verify(did, rows, given),
       refused: new RefusedMemory(undefined, (source) => isPrivileged(shareOf(source).priority)),
-      repeats: new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall),
-      clockGeneration: () => preconditions.clockGeneration,
+      repeats: repeatsOf(
+        role,
+        new RepeatMemory(createRepeatFinder({ store, clock: clocks.wall, charge }), clocks.wall),
+      ),
+      clockGeneration: () => generationOf(base),
     },
     gaps: { change: (change) => Promise.resolve(gaps.change(change)) },
     time: { epoch, random, wait, clock: clocks.wall, timings: settings.timings },
     pace,
     report: { log, telemetry, suspectDocument },
+  };
+}
+
+/** A standby does not count repeats, because the store contains its rows already; it counts them when it stores them. */
+function repeatsOf(role: Foundation['role'], memory: RepeatMemory): ReaderPorts['acceptance']['repeats'] {
+  const none: PageRepeats = { changes: [], committed: () => undefined };
+  return {
+    load: (...stored) => memory.load(...stored),
+    find: async (source, rows) => (role?.role === 'standby' ? none : memory.find(source, rows)),
   };
 }

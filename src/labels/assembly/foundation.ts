@@ -41,6 +41,7 @@ export function createFoundation(
   });
   const preconditions = watchPreconditions(clocks, {
     folder: settings.folder,
+    isRemote: settings.isStoreRemote ?? false,
     minFreeBytes: settings.minFreeBytes,
     maxDailyBytes: settings.dailyBytes ?? defaultMaxDailyBytes,
     isDerived: (settings.dailyBytes ?? null) === null,

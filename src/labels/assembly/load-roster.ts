@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { StoreWriter } from '../../store/port.ts';
+import type { Position, StoreWriter } from '../../store/port.ts';
 import type { RefusedMemory } from '../ingest/refused-memory.ts';
 import { readPosition } from '../label/position.ts';
 import type { SourceRunner } from '../reading/source-runner.ts';
@@ -20,16 +20,26 @@ export async function loadRoster(
   { roster, runner, reachability }: Readers,
   { refused, repeats }: { readonly refused: RefusedMemory; readonly repeats: Pick<RepeatMemory, 'load'> },
 ): Promise<void> {
+  // A standby reads while another process writes: the counts must not include rows after the positions.
+  for (const rows of await store.refusedRows()) refused.load(rows);
+  const answered = loadPositions(await store.positions(), runner, repeats);
+  const rows = await store.roster();
+  roster.load(rows, answered);
+  reachability.load(rows, (did) => roster.labeler(did));
+}
+
+/** Loads stored positions and repeats. Returns the time of the last accepted page of each source. */
+export function loadPositions(
+  stored: readonly Position[],
+  runner: Pick<SourceRunner, 'keep'>,
+  repeats: Pick<RepeatMemory, 'load'>,
+): Map<string, Micros> {
   const answered = new Map<string, Micros>();
-  const positions = (await store.positions()).toSorted((a, b) => a.acceptedAt - b.acceptedAt);
-  for (const { source, endpoint, value, acceptedAt } of positions) {
+  for (const { source, endpoint, value, acceptedAt } of stored.toSorted((a, b) => a.acceptedAt - b.acceptedAt)) {
     if (repeats.load(source, endpoint, value)) continue;
     answered.set(source, Math.max(answered.get(source) ?? 0, acceptedAt) as Micros);
     const position = readPosition(value);
     if (position) runner.keep(source, endpoint, position);
   }
-  for (const rows of await store.refusedRows()) refused.load(rows);
-  const rows = await store.roster();
-  roster.load(rows, answered);
-  reachability.load(rows, (did) => roster.labeler(did));
+  return answered;
 }

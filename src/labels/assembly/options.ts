@@ -3,12 +3,15 @@ import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { Clocks } from '../clock/clock-watch.ts';
 import type { Telemetry } from '../shares/telemetry.ts';
+import type { InstrumentRole } from '../standby/instrument-role.ts';
 import type { Timings } from '../stream/timings.ts';
 
 /** Settings of the label instrument. */
 export interface LabelsSettings {
-  /** Directory of the store, on whose disk the free space is monitored. */
+  /** Directory of the store, on whose disk the free space is monitored, or of the files that accompany a remote store. */
   readonly folder: string;
+  /** True if the store is in a database, whose free space is unknown. Default: false. */
+  readonly isStoreRemote?: boolean;
   readonly artifacts: string;
   readonly windowDays: number;
   /** DIDs of the seeds file. */
@@ -52,4 +55,6 @@ export interface LabelsOptions {
   readonly resolveTxt?: ((name: string, signal: AbortSignal) => Promise<string[][]>) | null;
   readonly log: Log;
   readonly telemetry: Telemetry;
+  /** Role of an instrument that may be a standby; absent for one that is always active. */
+  readonly role?: InstrumentRole;
 }

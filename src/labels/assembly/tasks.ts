@@ -6,6 +6,7 @@ import { createPublisher } from '../publish/publisher.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
 import { priorityInput } from '../roster/known-labeler.ts';
+import { isActive } from '../standby/instrument-role.ts';
 import { priorityOf } from '../state/priority.ts';
 import type { Foundation } from './foundation.ts';
 import { writeHeartbeat } from './heartbeat.ts';
@@ -43,6 +44,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   const publisher = createPublisher({
     ...{ settings, store, roster, clock, log, telemetry, cap, pace, gaps, shareOf },
     budgetBytes: () => preconditions.disk.dailyBytes,
+    assertWriter: () => store.assertWriter(),
     waits: (labeler) => runner.waits(labeler),
     paused: () => acceptance.paused,
     denied: () => denials.count(),
@@ -91,6 +93,9 @@ export function startTasks(
   const { timings } = settings;
   const clock = clocks.wall;
   const every = (ms: number, work: () => Promise<unknown>): Promise<void> => repeat(ms, work, signal, log, fail);
+  /** Repeats work that only the writer of the store does. */
+  const everyActive = (ms: number, work: () => Promise<unknown>): Promise<void> =>
+    every(ms, async () => (isActive(base.role) ? work() : undefined));
   const lookAtClock = async (): Promise<void> => {
     const { gap } = preconditions.look();
     if (gap) await store.recordGap({ source: null, ...gap, reason: 'ingest_paused' });
@@ -105,29 +110,29 @@ export function startTasks(
     ),
     // This task is separate from the heartbeat, because a labeler can be denied while the disk is full.
     every(timings.heartbeatMs / 2, () => denials.refresh()),
-    every(deniedGapMs, () => denials.recordGaps()),
-    every(settings.publishSeconds * 1000, reporterOf(assembled)),
+    everyActive(deniedGapMs, () => denials.recordGaps()),
+    everyActive(settings.publishSeconds * 1000, reporterOf(assembled)),
     every(timings.heartbeatMs, async () => {
       await lookAtClock();
       await preconditions.checkDisk();
       reachability.look(roster.labelers, clock());
       await keep();
     }),
-    every(settings.publishSeconds * 1000, publish),
+    everyActive(settings.publishSeconds * 1000, publish),
     every(timings.tailMs, async () => {
       await recordDepartures(roster.labelers, (labeler) => runner.presence(labeler), ports);
       runner.fillPlaces();
     }),
     every(gapTickMs, () => shares.gaps.tick()),
   ];
-  const upkeep = every(timings.upkeepMs, async () => {
+  const upkeep = everyActive(timings.upkeepMs, async () => {
     // Check the clock first, because a clock step or an unconfirmed clock must not expire a day.
     await lookAtClock();
     if (preconditions.ageKnown) await maintainStore(store, clock(), log);
   });
   // On a full disk, purge without waiting for readers, because only the removal frees space.
   const idle = (did: string): boolean => !runner.reads(did) || acceptance.paused !== null;
-  const purging = every(timings.heartbeatMs, () =>
+  const purging = everyActive(timings.heartbeatMs, () =>
     removeRequested({ ...{ store, clock, log, idle }, list: () => denials.list }, signal),
   );
   return { ended: Promise.all(ended), endedByClosing: Promise.all([upkeep, purging]) };

@@ -42,7 +42,15 @@ export class ClockChanged extends Error {
 }
 
 /** All reasons for a pause of acceptance. */
-export const pauseReasons = ['wal_full', 'disk_full', 'clock_behind', 'busy', 'clock_doubtful', 'disk_low'] as const;
+export const pauseReasons = [
+  'wal_full',
+  'disk_full',
+  'clock_behind',
+  'busy',
+  'unreachable',
+  'clock_doubtful',
+  'disk_low',
+] as const;
 /** Reason for a pause of acceptance. */
 export type PauseReason = (typeof pauseReasons)[number];
 
@@ -173,6 +181,7 @@ export class PageAcceptance {
     try {
       await this.#writePendingGaps();
       await flushGaps(new Set(group.map(({ page }) => page.source)));
+      if (this.#holdsStale(group)) return;
       const result = await store.append(batchOf(clock(), group));
       await this.#resume();
       telemetry.committed(result.accepted, result.duplicates.length, performance.now() - begun);
@@ -201,10 +210,20 @@ export class PageAcceptance {
    * in the future.
    */
   #returnStalePages(): void {
-    const era = this.#options.clockGeneration();
-    const isOld = ({ page }: Queued): boolean => page.clockGeneration !== era;
+    const isOld = (one: Queued): boolean => this.#isStale(one);
     for (const { failed } of [...this.#held.filter(isOld), ...this.#queue.remove(isOld)]) failed(new ClockChanged());
     this.#held = this.#held.filter((one) => !isOld(one));
+  }
+
+  #isStale({ page }: Queued): boolean {
+    return page.clockGeneration !== this.#options.clockGeneration();
+  }
+
+  /** Holds a group with a page that was judged too early: gaps may wait while this instrument becomes the writer. */
+  #holdsStale(group: readonly Queued[]): boolean {
+    const isStale = group.some((one) => this.#isStale(one));
+    if (isStale) this.#held = group;
+    return isStale;
   }
 
   #takeHeld(): readonly Queued[] {

@@ -138,7 +138,7 @@ async function takeOne(
   const observed = await observe(source, ports, rows, signal, (reason, row) => {
     const evidence = datesOfReason[reason];
     if (evidence !== null) dates[evidence] += 1;
-    if (refused.counts(fingerprint(row))) counts.set(reason, (counts.get(reason) ?? 0) + 1);
+    if (refused.counts(fingerprint(row), reason)) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   });
   const observations = observed.map((observation) => ({ ...observation, live }));
   const refusals = [...counts].map(([reason, count]): Refusal => ({ source: did, reason, count }));

@@ -28,7 +28,7 @@ function kept(memory = new RefusedMemory(), stored = new Map<string, string>()) 
     ) {
       const { at = now, source = did, startsOver = false, again = false } = more;
       const taken = memory.take(source, at, { transport, startsOver, again });
-      const counted = rows.map((row) => taken.counts(printOf(row)));
+      const counted = rows.map((row) => taken.counts(printOf(row), 'late'));
       for (const { source: of, bucket, rows: packed } of taken.changes) {
         if (packed === null) stored.delete(`${of} ${bucket}`);
         else stored.set(`${of} ${bucket}`, packed);
@@ -68,8 +68,8 @@ describe('the memory of refused rows', () => {
   test('remembers no row of a batch that was not committed', () => {
     const memory = new RefusedMemory();
     const delivery = { transport: 'poll', startsOver: false, again: false } as const;
-    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
-    expect(memory.take(did, now, delivery).counts(printOf('a'))).toBe(true);
+    expect(memory.take(did, now, delivery).counts(printOf('a'), 'late')).toBe(true);
+    expect(memory.take(did, now, delivery).counts(printOf('a'), 'late')).toBe(true);
   });
 
   test('keeps the newest of very many rows within the length of a bucket, and the rows of other sources', () => {

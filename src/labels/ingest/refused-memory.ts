@@ -5,6 +5,7 @@ import {
   refusedRowBuckets,
 } from '../../store/refused-rows.ts';
 import type { Transport } from '../shares/telemetry.ts';
+import type { AdmissionReason } from './admission.ts';
 
 /**
  * Record about one refused row: how often each transport delivered it, how often it was counted, and the hour of its
@@ -19,12 +20,26 @@ interface Known {
 
 /** The refused rows of one page of a source. The memory keeps these rows only once they are durable. */
 export interface RefusedTake {
-  /** Takes the next refused row, given by its fingerprint. Returns true if the row must be counted. */
-  counts(print: string): boolean;
+  /** Takes the next refused row, given by its fingerprint. Returns true if the row must be counted for the reason. */
+  counts(print: string, reason: AdmissionReason): boolean;
   /** Changes to commit with the counts, after all rows were taken. */
   readonly changes: readonly RefusedRowsChange[];
   /** Applies the changes to the memory. Must be called once the changes are durable. */
   committed(): void;
+}
+
+/** A refused row that was counted for the `number`th time. */
+export interface CountedRow {
+  readonly source: string;
+  readonly print: string;
+  readonly reason: AdmissionReason;
+  readonly number: number;
+}
+
+/** Result of adopting the counts of another process. */
+export interface RefusedMerge {
+  readonly refusals: readonly CountedRow[];
+  readonly changes: readonly RefusedRowsChange[];
 }
 
 /** One delivery of rows by a transport. */
@@ -46,6 +61,8 @@ export interface Delivery {
 const maxHours = 50;
 /** Maximum characters of all sources together; above the maximum, the memory forgets the largest source. */
 const maxCharacters = 16_000_000;
+/** Maximum number of counted rows in the journal; beyond it, the oldest are forgotten and may count twice or never. */
+const maxJournal = 50_000;
 /** Fraction of `maxCharacters` that remains after trimming. */
 const trimmedTo = 0.95;
 /** Maximum number of forgotten buckets that one commit removes from the store. */
@@ -66,6 +83,8 @@ export class RefusedMemory {
   readonly #sources = new Map<string, Map<number, string>>();
   #forgotten: readonly RefusedRowsChange[] = [];
   #characters = 0;
+  /** Rows that this memory counted, while another process counts the refused rows of the store; else null. */
+  #journal: CountedRow[] | null = null;
 
   /** Creates a memory of `max` characters. Rows of protected sources are forgotten last. */
   constructor(max = maxCharacters, isProtected: (source: string) => boolean = () => false) {
@@ -76,6 +95,43 @@ export class RefusedMemory {
   /** Loads a stored bucket. */
   load({ source, bucket, rows }: RefusedRows): void {
     this.#put(source, bucket, rows);
+  }
+
+  /** Begins the journal. Must be called after the stored buckets are loaded, by a process that does not store counts. */
+  keepJournal(): void {
+    this.#journal = [];
+  }
+
+  /**
+   * Ends the journal and adopts the counts of the process that counted until `now`, in microseconds. `stored` are its
+   * buckets. A row counts as often as the process that counted it most often, and as delivered as often as this one
+   * received it, because this process reads on from its own positions. The buckets of sources that `reads` excludes are
+   * adopted unchanged. Returns the rows that the other process has not counted, and the changes of its buckets.
+   */
+  merge(stored: readonly RefusedRows[], now: number, reads: (source: string) => boolean): RefusedMerge {
+    const since = Math.floor(now / 3_600_000_000) - maxHours;
+    const theirs = new Map(stored.map((one) => [keyOf(one), one]));
+    const counted = (source: string, print: string): number => {
+      const rows = theirs.get(keyOf({ source, bucket: bucketOf(print) }))?.rows ?? '';
+      return readText(rows, since).get(shortOf(print))?.counted ?? 0;
+    };
+    const refusals = (this.#journal ?? []).filter(({ source, print, number }) => number > counted(source, print));
+    this.#journal = null;
+    const changes: RefusedRowsChange[] = [];
+    const own = [...this.#sources].flatMap(([source, buckets]) =>
+      [...buckets.keys()].map((bucket) => ({ source, bucket })),
+    );
+    const places = new Map(
+      [...stored, ...own].map(({ source, bucket }) => [keyOf({ source, bucket }), { source, bucket }]),
+    );
+    for (const { source, bucket } of places.values()) {
+      const before = theirs.get(keyOf({ source, bucket }))?.rows ?? '';
+      const ours = this.#sources.get(source)?.get(bucket) ?? '';
+      const rows = reads(source) ? mergedText(before, ours, since) : before;
+      if (rows !== ours) this.#put(source, bucket, rows);
+      if (rows !== before) changes.push({ source, bucket, rows: rows === '' ? null : rows });
+    }
+    return { refusals, changes };
   }
 
   /** Begins a batch of a source at `now`, in microseconds. A source may have one batch at a time. */
@@ -93,9 +149,10 @@ export class RefusedMemory {
       else if (hourOf(text) < hour - maxHours) opened(at);
     }
     const times = new Map<string, number>();
-    const counts = (print: string): boolean => {
-      const rows = opened(Number.parseInt(print.slice(0, 1), 16) % refusedRowBuckets);
-      const short = Buffer.from(print.slice(0, 16), 'hex').toString('base64url');
+    const journal: CountedRow[] = [];
+    const counts = (print: string, reason: AdmissionReason): boolean => {
+      const rows = opened(bucketOf(print));
+      const short = shortOf(print);
       const before = rows.get(short) ?? { counted: 0, stream: 0, poll: 0 };
       const time = (times.get(short) ?? 0) + 1;
       times.set(short, time);
@@ -104,6 +161,7 @@ export class RefusedMemory {
       // Insert the row again at the end, because the oldest rows are forgotten first.
       rows.delete(short);
       rows.set(short, { ...before, [transport]: number, counted, hour });
+      if (this.#journal !== null && counted > before.counted) journal.push({ source, print, reason, number: counted });
       return counted > before.counted;
     };
     let written: [number, string][] | null = null;
@@ -123,6 +181,7 @@ export class RefusedMemory {
       committed: () => {
         this.#forgotten = this.#forgotten.filter((one) => !forgotten.includes(one));
         for (const [at, text] of texts()) this.#put(source, at, text);
+        if (this.#journal !== null) this.#journal = [...this.#journal, ...journal].slice(-maxJournal);
         this.#trim();
       },
     };
@@ -158,6 +217,32 @@ export class RefusedMemory {
     }
     this.#forgotten = [...this.#forgotten, ...forgotten];
   }
+}
+
+/** Returns the buckets' rows of two processes as one text, oldest first. */
+function mergedText(theirs: string, ours: string, since: number): string {
+  if (theirs === ours) return ours;
+  const [stored, own] = [readText(theirs, since), readText(ours, since)];
+  const merged = [...new Set([...stored.keys(), ...own.keys()])].map((print): [string, Known] => {
+    const { hour, counted, stream, poll } = own.get(print) ?? { hour: 0, counted: 0, stream: 0, poll: 0 };
+    const other = stored.get(print) ?? { hour: 0, counted: 0 };
+    return [print, { hour: Math.max(hour, other.hour), counted: Math.max(counted, other.counted), stream, poll }];
+  });
+  return writeText(new Map(merged.sort(([, a], [, b]) => a.hour - b.hour)), maxRefusedRowsLength);
+}
+
+function keyOf({ source, bucket }: { readonly source: string; readonly bucket: number }): string {
+  return `${bucket} ${source}`;
+}
+
+/** Returns the bucket of a row, given by its fingerprint. */
+function bucketOf(print: string): number {
+  return Number.parseInt(print.slice(0, 1), 16) % refusedRowBuckets;
+}
+
+/** Returns the part of a fingerprint that is remembered. */
+function shortOf(print: string): string {
+  return Buffer.from(print.slice(0, 16), 'hex').toString('base64url');
 }
 
 const rowPattern = /^([\w-]{11})([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)\.([0-9a-z]+)$/;

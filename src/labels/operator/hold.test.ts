@@ -29,6 +29,15 @@ describe('a hold', () => {
     expect(await releaseHold(folder, name)).toBe(false);
   });
 
+  test('marks the hours file too, in one line, and releases it', async () => {
+    const hours = join(folder, 'labels-hours.json');
+    writeFileSync(hours, '{"schema":"labels.hours.v1",\n"labelers":[]}');
+    await setHold(folder, name, hold);
+    expect(readFileSync(hours, 'utf8')).toBe('{"schema":"labels.hours.v1","labelers":[],"hold":true}\n');
+    await releaseHold(folder, name);
+    expect(readFileSync(hours, 'utf8')).toBe('{"schema":"labels.hours.v1","labelers":[],"hold":false}\n');
+  });
+
   test('is released by the next attempt if a release failed after it removed the file', async () => {
     await writeHeld(folder, name, { generated_at: 'then' });
     await setHold(folder, name, hold);

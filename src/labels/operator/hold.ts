@@ -1,6 +1,6 @@
 import { readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeArtifact } from '../../artifact/write.ts';
+import { artifactNames, replaceFile, writeArtifact } from '../../artifact/write.ts';
 import { isObject } from '../../input/json-object.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
@@ -43,12 +43,17 @@ export async function readHold(artifacts: string): Promise<Hold | null> {
 /**
  * Writes an artifact with the current hold. Writes the artifact again if the hold was set or released during the write.
  */
-export async function writeHeld(artifacts: string, artifactName: string, made: object): Promise<void> {
+export function writeHeld(artifacts: string, artifactName: string, made: object): Promise<void> {
+  return writeWithHold(artifacts, (hold) => writeArtifact(join(artifacts, artifactName), { ...made, hold }));
+}
+
+/** Calls `write` with the current hold, and again if the hold was set or released during the write. */
+export async function writeWithHold(artifacts: string, write: (hold: boolean) => Promise<unknown>): Promise<void> {
   makeFolder(artifacts);
   const isHeld = async (): Promise<boolean> => (await readHold(artifacts)) !== null;
   let hold = await isHeld();
   for (;;) {
-    await writeArtifact(join(artifacts, artifactName), { ...made, hold });
+    await write(hold);
     const current = await isHeld();
     if (current === hold) return;
     hold = current;
@@ -60,6 +65,7 @@ export async function setHold(artifacts: string, artifactName: string, hold: Hol
   makeFolder(artifacts);
   await writeArtifact(holdPath(artifacts), hold);
   await markArtifact(join(artifacts, artifactName), true);
+  await markArtifact(join(artifacts, artifactNames.labelsHours), true, writeCompact);
 }
 
 /** Releases the hold. Returns false if neither the file nor the artifact had one. */
@@ -73,6 +79,7 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
   );
   // Change the artifact even if there is no hold file, to complete a release that failed after it removed the file.
   const wasMarked = await markArtifact(join(artifacts, artifactName), false);
+  await markArtifact(join(artifacts, artifactNames.labelsHours), false, writeCompact);
   return wasSet || wasMarked;
 }
 
@@ -80,7 +87,7 @@ export async function releaseHold(artifacts: string, artifactName: string): Prom
  * Changes the hold of the current artifact without changing its generation time. Returns false if no change is
  * necessary.
  */
-async function markArtifact(path: string, hold: boolean): Promise<boolean> {
+async function markArtifact(path: string, hold: boolean, write = writeArtifact): Promise<boolean> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (systemCode(error) === 'ENOENT') return null;
     throw error;
@@ -89,8 +96,13 @@ async function markArtifact(path: string, hold: boolean): Promise<boolean> {
   if (!isObject(value)) return false;
   const isMarked = hold ? value.hold === true : value.hold === undefined || value.hold === false;
   if (isMarked) return false;
-  await writeArtifact(path, { ...value, hold });
+  await write(path, { ...value, hold });
   return true;
+}
+
+/** Writes the hours file, which would exceed its maximum size if it was indented. */
+function writeCompact(path: string, file: object): Promise<void> {
+  return replaceFile(path, (handle) => handle.writeFile(`${JSON.stringify(file)}\n`));
 }
 
 /** Parses JSON. Returns null for an artifact that is not JSON, which is never served. */

@@ -9,7 +9,7 @@ import { type Interval, micros, minute } from '../../store/time.ts';
  * number of gaps is used.
  */
 const minToleranceMinutes = 1;
-const maxToleranceMinutes = 6 * 60;
+export const maxToleranceMinutes = 6 * 60;
 
 /** An interval that at least one source, or the whole instrument, did not observe. */
 export interface UnionGap extends Interval {

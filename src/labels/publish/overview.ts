@@ -40,7 +40,7 @@ export interface OverviewInputs {
 }
 
 /** Published list of exclusions (`does_not_measure`). */
-const doesNotMeasure = [
+export const labelExclusions = [
   'labels that are active now: applications and removals are observed, current state is not',
   'labels of labelers that this instrument does not follow, and labels that were applied before its observation began',
   'labels that a labeler which keeps only the newest row of each label applied and removed again between two reads',
@@ -94,7 +94,7 @@ export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): 
       .filter(({ labeler }) => !unranked.has(labeler))
       .slice(0, maxTopLabelers)
       .map(({ labeler, events }) => ({ labeler_did: labeler, count: events })),
-    does_not_measure: doesNotMeasure,
+    does_not_measure: labelExclusions,
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
       ...[notCounted, ...removed].filter((caveat) => caveat !== null),

@@ -1,3 +1,4 @@
+import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
@@ -16,8 +17,16 @@ import type { PriorityClass } from '../state/priority.ts';
 import { type SourceState, sourceStates } from '../state/source-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
+import { type HoursPublication, HoursPublisher } from './hours/hours-publisher.ts';
+import type { SourceSample } from './hours/source-history.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
-import { type LabelersInputs, type Listing, listLabelers, makeLabelers } from './labelers/labelers-artifact.ts';
+import {
+  type LabelersCache,
+  type LabelersInputs,
+  type Listing,
+  listLabelers,
+  makeLabelers,
+} from './labelers/labelers-artifact.ts';
 import { writeLabelersFiles } from './labelers/write-labelers.ts';
 import { makeOverview } from './overview.ts';
 import { WindowReader } from './window/window-reader.ts';
@@ -31,6 +40,8 @@ export interface PublisherOptions {
   readonly pace: Pace;
   readonly gaps: GapWriter;
   readonly shareOf: (source: string) => ShareKey;
+  /** Rejects if another process became the writer of the store, whose artifacts must not be replaced. */
+  readonly assertWriter: () => Promise<void>;
   /** Returns the number of bytes that may still be added today. */
   readonly budgetBytes: () => number;
   /** Returns true if a labeler waits because the maximum number of labelers is being read. */
@@ -57,16 +68,26 @@ export interface Publisher {
 /** Creates the writer of the label artifacts. */
 export function createPublisher(options: PublisherOptions): Publisher {
   const reader = new WindowReader(options.store);
-  const definitions = new DefinitionCache(options.store);
+  const cache: LabelersCache = { definitions: new DefinitionCache(options.store), memories: new Map() };
+  const { store, clock, settings } = options;
+  const hours = new HoursPublisher({ store, clock, folder: settings.artifacts, origin: settings.origin });
   return {
-    publish: () => publish(options, reader, definitions),
-    definitionsChanged: (did) => definitions.changed(did),
+    publish: () => publish(options, { reader, cache, hours }),
+    definitionsChanged: (did) => cache.definitions.changed(did),
   };
 }
 
-async function publish(options: PublisherOptions, reader: WindowReader, definitions: DefinitionCache): Promise<void> {
+/** Parts of a publisher that remember what they have read. */
+interface Parts {
+  readonly reader: WindowReader;
+  readonly cache: LabelersCache;
+  readonly hours: HoursPublisher;
+}
+
+async function publish(options: PublisherOptions, { reader, cache, hours }: Parts): Promise<void> {
   const { settings, roster, cap, clock, log, telemetry } = options;
   try {
+    await options.assertWriter();
     await flushed(options.gaps);
     const now = clock();
     const reading = await reader.read(now, settings.windowDays);
@@ -100,8 +121,9 @@ async function publish(options: PublisherOptions, reader: WindowReader, definiti
       pending.length,
       pending.reduce((sum, { daysLeft }) => sum + daysLeft, 0),
     );
-    await writeLabelers(options, { listing, definitions, inputs });
+    await writeLabelers(options, { listing, cache, inputs });
     await writeHeld(settings.artifacts, artifactNames.labels, overview);
+    await writeHours(options, hours, { reading, entries: listing.entries, sources: sampleOf(overview) });
     telemetry.sources(inStates(sources), {
       not_enrolled: notEnrolled,
       waiting: waiting.length,
@@ -149,12 +171,12 @@ async function writeLabelers(
   { settings, log, telemetry }: PublisherOptions,
   {
     listing,
-    definitions,
+    cache,
     inputs,
-  }: { readonly listing: Listing; readonly definitions: DefinitionCache; readonly inputs: LabelersInputs },
+  }: { readonly listing: Listing; readonly cache: LabelersCache; readonly inputs: LabelersInputs },
 ): Promise<void> {
   try {
-    const files = await makeLabelers(listing, definitions, inputs);
+    const files = await makeLabelers(listing, cache, inputs);
     const bytes = await writeLabelersFiles(settings.artifacts, files);
     telemetry.listed(listing.entries.length, bytes);
   } catch (error) {
@@ -162,6 +184,31 @@ async function writeLabelers(
     telemetry.notWritten();
     log.error('the labelers could not be written', errorFields(error));
   }
+}
+
+/** Writes the hours after the overview of the same instant. If the write fails, the earlier file remains. */
+async function writeHours(
+  { log, telemetry }: PublisherOptions,
+  hours: HoursPublisher,
+  publication: HoursPublication,
+): Promise<void> {
+  try {
+    await hours.publish(publication);
+  } catch (error) {
+    if (error instanceof StoreError && error.fatal) throw error;
+    telemetry.notWritten();
+    log.error('the hours could not be written', errorFields(error));
+  }
+}
+
+/** Returns the enrolled sources by state, as the overview counts them. */
+function sampleOf({ generated_at: at, coverage }: Pick<RecentOverview, 'generated_at' | 'coverage'>): SourceSample {
+  const { enrolled, unstarted, probing, refused, established, cursor_order_unverified } = coverage.sources;
+  const { undated_only, provider_rejects, unavailable } = coverage.sources;
+  return {
+    ...{ at: String(at), enrolled, unstarted, probing, refused, established, cursor_order_unverified },
+    ...{ undated_only, provider_rejects, unavailable },
+  };
 }
 
 /** Writes pending gaps. If the store rejects them temporarily, the overview is computed without these gaps. */

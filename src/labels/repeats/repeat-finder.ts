@@ -15,7 +15,7 @@ import { day, micros } from '../../store/time.ts';
 import { type LookUpOptions, LookUps } from './look-ups.ts';
 
 /** Time after an observed key change during which the finder looks for repeats, in microseconds. */
-const watchedAfterChange = 7 * day;
+export const watchedAfterChange = 7 * day;
 /**
  * Maximum number of rows of an account that one look-up reads, newest first. A repeat of an older row counts as a new
  * event.

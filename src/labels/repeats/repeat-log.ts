@@ -8,7 +8,7 @@ export const repeatsName = 'repeats';
  */
 export const burstRows = 100;
 /** Length of the window of a burst, in minutes. */
-const burstMinutes = hour / minute;
+export const burstMinutes = hour / minute;
 /** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 export const keptMinutes = (31 * day) / minute;
 

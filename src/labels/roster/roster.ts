@@ -197,6 +197,11 @@ export class Roster {
     this.#wake?.();
   }
 
+  /** Makes the next `takeChanged` return every row, because another process wrote the stored ones. */
+  rewriteAll(): void {
+    this.#kept.clear();
+  }
+
   /** Returns the rows that changed since the last call. */
   takeChanged(): RosterRow[] {
     const now = this.#options.clock();

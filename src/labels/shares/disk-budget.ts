@@ -6,6 +6,8 @@ import { storePaths } from '../../store/sqlite/base/files.ts';
 export interface DiskLimits {
   /** Directory of the store. */
   readonly folder: string;
+  /** True if the store is in a database, whose free space is unknown; its server refuses rows when its disk is full. */
+  readonly isRemote?: boolean;
   /** Minimum free space, in bytes; with less, no labels are accepted. */
   readonly minFreeBytes: number;
   /** Maximum bytes that are added in a UTC day. */
@@ -41,6 +43,7 @@ const furtherDays = 3;
 
 /** Returns the budget, computed from the free space and the size of the store. */
 export async function readDisk(limits: DiskLimits): Promise<DiskBudget> {
+  if (limits.isRemote === true) return { isLow: false, isTight: false, dailyBytes: limits.maxDailyBytes };
   const { bavail, bsize } = await statfs(limits.folder);
   return budgetOf(bavail * bsize, await storedBytes(limits.folder), limits);
 }

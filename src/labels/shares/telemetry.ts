@@ -1,5 +1,6 @@
 import type { RefusalReason } from '../../store/port.ts';
 import type { PriorityClass } from '../state/priority.ts';
+import type { Role } from '../state/role.ts';
 import type { SourceState } from '../state/source-state.ts';
 
 /** Oddities of labelers' servers that the instrument handles and counts. */
@@ -70,6 +71,10 @@ export interface Telemetry {
     budgetBytes: number,
   ): void;
   published(atMs: number): void;
+  /** Records the role of this instrument, and the rows that it keeps as a standby; `oldestMs` is null without rows. */
+  role(role: Role, kept: { readonly rows: number; readonly bytes: number; readonly oldestMs: number | null }): void;
+  /** Counts rows that a standby dropped beyond its bounds. */
+  standbyDropped(rows: number): void;
   /** Records the number of pending purges, and the total number of days that they still have to rewrite. */
   purges(pending: number, daysLeft: number): void;
   /**
@@ -96,6 +101,8 @@ export const noTelemetry: Telemetry = {
   found: () => undefined,
   shares: () => undefined,
   published: () => undefined,
+  role: () => undefined,
+  standbyDropped: () => undefined,
   purges: () => undefined,
   denyListDamaged: () => undefined,
   listed: () => undefined,

@@ -12,7 +12,8 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
   const used: LabelerKeys[] = [];
   const asked: string[] = [];
   let now = 1_780_000_000_000_000;
-  const directory: { current: LabelKey[]; log: EarlierLabelKey[] | null } = {
+  const directory: { current: LabelKey[]; log: EarlierLabelKey[] | null; isDown: boolean } = {
+    isDown: false,
     current: [{ curve: 'p256', point: 'new' }],
     log: [],
   };
@@ -20,6 +21,7 @@ function signaturesFor(stored: readonly { key: string; firstSeen: number; lastSe
     identities: {
       resolve: () => {
         asked.push('document');
+        if (directory.isDown) return Promise.resolve({ kind: 'failed', answer: { kind: 'timeout', phase: 'connect' } });
         const document = { did, handle: null, labelerDeclared: true, labelerEndpoint: null, pds: null };
         return Promise.resolve({ kind: 'resolved', document: { ...document, labelKeys: directory.current } });
       },
@@ -73,6 +75,27 @@ test('a key of an earlier document is valid until the next key was first observe
       { key: old('first'), from: null, until: 30 },
     ],
   });
+});
+
+test('the last observed key is the current one while the document cannot be read, which is tried again after 10 minutes', async () => {
+  const labeler = signaturesFor([
+    { key: 'k256:first', firstSeen: 10, lastSeen: 20 },
+    { key: 'k256:second', firstSeen: 30, lastSeen: 40 },
+  ]);
+  labeler.directory.isDown = true;
+  labeler.directory.log = null;
+  await labeler.verify();
+  expect(labeler.used[0]).toEqual({
+    current: [old('second')],
+    earlier: [{ key: old('first'), from: null, until: 30 }],
+  });
+  labeler.directory.isDown = false;
+  labeler.pass(9 * minute);
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.current).toEqual([old('second')]);
+  labeler.pass(minute);
+  await labeler.verify();
+  expect(labeler.used.at(-1)?.current).toEqual([{ curve: 'p256', point: 'new' }]);
 });
 
 test('the audit log is read after a label that no key verifies, and its key periods replace the observed ones', async () => {

@@ -6,6 +6,7 @@ import type { LabelKey } from '../../network/identity/label-key.ts';
 import type { SignatureVerdict } from '../../store/label.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelerKey } from '../../store/roster.ts';
+import { micros } from '../../store/time.ts';
 import type { ShareKey } from '../shares/shares.ts';
 import { isPrivileged } from '../state/priority.ts';
 import type { LabelerKeys, Verifier } from './verifier.ts';
@@ -29,10 +30,17 @@ const writeAgain = 3_600_000_000;
 /** Maximum number of labelers whose times of refreshes are remembered. */
 const maxRemembered = 20_000;
 
+/** Cached keys of a labeler. */
+interface Learned {
+  readonly keys: LabelerKeys;
+  /** Time at which the document is read again because the last read failed, or null. */
+  readonly retryAt: Micros | null;
+}
+
 /** Checks the signatures of many labelers: finds and caches their keys, and refreshes the keys when no key matches. */
 export class Signatures {
   readonly #options: SignatureOptions;
-  readonly #keys = new Map<string, LabelerKeys>();
+  readonly #keys = new Map<string, Learned>();
   /** Earlier keys by labeler, from the directory's audit log, with the time at which the log was read. */
   readonly #logged = new Map<string, { readonly keys: readonly EarlierLabelKey[]; readonly at: Micros }>();
   readonly #askedAt = new Map<string, Micros>();
@@ -48,7 +56,9 @@ export class Signatures {
     const { verifier, clock, shareOf } = this.#options;
     const share = shareOf(did);
     const labels = rows.filter(isObject);
-    const keys = this.#keys.get(did) ?? (await this.#learn(did, false, signal));
+    const learned = this.#keys.get(did);
+    const isUsable = learned !== undefined && (learned.retryAt === null || clock() < learned.retryAt);
+    const keys = isUsable ? learned.keys : await this.#learn(did, false, signal);
     const verdicts = await verifier.verify(labels, keys, signal, share);
     if (!verdicts.some((verdict) => verdict === 'invalid' || verdict === 'unverified')) return verdicts;
     if (clock() - (this.#askedAt.get(did) ?? 0) < askAgain) return verdicts;
@@ -71,8 +81,11 @@ export class Signatures {
     }
     const privileged = isPrivileged(shareOf(did).priority);
     const resolution = await identities.resolve(did, { signal, fresh, privileged });
-    const current = resolution.kind === 'resolved' ? resolution.document.labelKeys : [];
-    await this.#keep(did, current);
+    const isFailed = resolution.kind === 'failed';
+    // While the document cannot be read, no change of the last observed keys is known.
+    const current =
+      resolution.kind === 'resolved' ? resolution.document.labelKeys : isFailed ? lastSeen(await store.keys(did)) : [];
+    if (!isFailed) await this.#keep(did, current);
     if (fresh) await this.#readLog(did, { signal, privileged });
     const names = new Set(current.map(formatKey));
     // Use the log, because a key may have several periods and the log is more exact than the observed times.
@@ -81,7 +94,8 @@ export class Signatures {
     const seen = seenEarlier(await store.keys(did)).filter(({ key }) => !names.has(formatKey(key)));
     const earlier = [...logged, ...seen];
     const keys = { current, earlier };
-    if (current.length + earlier.length > 0) this.#keys.set(did, keys);
+    const retryAt = isFailed ? micros(clock() + askAgain) : null;
+    if (current.length + earlier.length > 0) this.#keys.set(did, { keys, retryAt });
     return keys;
   }
 
@@ -121,6 +135,12 @@ function seenEarlier(seen: readonly LabelerKey[]): EarlierLabelKey[] {
   return newestFirst.flatMap(({ key: text, lastSeen }, i) =>
     parseKey(text).map((key) => ({ key, from: null, until: newestFirst[i - 1]?.firstSeen ?? lastSeen })),
   );
+}
+
+/** Returns the keys of the last observed document. */
+function lastSeen(seen: readonly LabelerKey[]): LabelKey[] {
+  const last = Math.max(...seen.map((key) => key.lastSeen));
+  return seen.filter((key) => key.lastSeen === last).flatMap(({ key }) => parseKey(key));
 }
 
 function formatKey({ curve, point }: LabelKey): string {

@@ -60,6 +60,11 @@ export type ReadingEvent =
   | { readonly kind: 'restarted'; readonly now: Micros }
   /** All labels until `through` are stored or recorded as a gap. */
   | { readonly kind: 'completed'; readonly through: Micros }
+  /**
+   * This instrument replaces another one, which had stored all labels or recorded a gap until `completeThrough`, and had
+   * accepted a page at `lastAnswered`.
+   */
+  | { readonly kind: 'taken_over'; readonly completeThrough: Micros | null; readonly lastAnswered: Micros | null }
   /** The first page of a reading arrived; `before` is the unread part when that reading began. */
   | { readonly kind: 'reading_began'; readonly before: Unread }
   /**

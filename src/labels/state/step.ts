@@ -7,7 +7,7 @@ import { delayLimit, type ReadingState } from './reading-state.ts';
 import { type SourceEvent, transition } from './source-state.ts';
 
 /** Minimum number of failed attempts, over more than the delay limit, after which a source is unavailable. */
-const minAttempts = 3;
+export const minAttempts = 3;
 
 type EventOf<K extends ReadingEvent['kind']> = Extract<ReadingEvent, { kind: K }>;
 
@@ -58,6 +58,8 @@ function next(state: ReadingState, event: ReadingEvent, change: GapChange | null
       return entered(state, 'restarted', event.now);
     case 'completed':
       return completed(state, event.through);
+    case 'taken_over':
+      return takenOver(state, event);
     case 'reading_began':
       return change === null ? state : completed(state, change.gap.end);
     case 'caught_up':
@@ -105,6 +107,23 @@ function answered(state: ReadingState, { now, live, ...labels }: EventOf<'answer
   const readAt = responding.outageSince === null ? null : (responding.readAt ?? now);
   const then = { ...responding, tracked, readAt };
   return then.whole && live ? completed(then, now) : then;
+}
+
+/** Returns the state with the progress of the replaced instrument, if that was ahead. */
+function takenOver(state: ReadingState, { completeThrough, lastAnswered }: EventOf<'taken_over'>): ReadingState {
+  const { tracked, outageSince } = state;
+  const later = (a: Micros | null, b: Micros | null): Micros | null =>
+    a === null || b === null ? (a ?? b) : micros(Math.max(a, b));
+  return {
+    ...state,
+    outageSince: outageSince === null ? null : later(outageSince, completeThrough),
+    tracked: {
+      ...tracked,
+      completeThrough: later(tracked.completeThrough, completeThrough),
+      lastAnswered: later(tracked.lastAnswered, lastAnswered),
+      firstAnswered: tracked.firstAnswered ?? lastAnswered,
+    },
+  };
 }
 
 /** Returns the state in which an outage that is a gap is not yet filled in. */

@@ -231,3 +231,15 @@ test('the time up to which a source is complete never decreases', () => {
   tracker.apply({ kind: 'completed', through: t(5) });
   expect(tracker.unreadSince).toBe(t(10));
 });
+
+test('a source is as complete as the instrument that was replaced knew, and an earlier outage of its own ends there', () => {
+  const tracker = answering();
+  tracker.apply(caughtUp(t(-10), t(1)));
+  tracker.apply(asked(t(2)));
+  expect(tracker.apply(failed(t(20), 'failed'))).toEqual(recorded(t(1), t(20)));
+  tracker.apply({ kind: 'taken_over', completeThrough: t(25), lastAnswered: t(26) });
+  expect([tracker.unreadSince, tracker.tracked.lastAnswered]).toEqual([t(25), t(26)]);
+  expect(tracker.apply(failed(t(27), 'failed'))).toEqual(null);
+  tracker.apply({ kind: 'taken_over', completeThrough: t(3), lastAnswered: null });
+  expect([tracker.unreadSince, tracker.tracked.completeThrough]).toEqual([t(25), t(25)]);
+});

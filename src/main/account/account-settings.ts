@@ -8,7 +8,12 @@ export const accountSettings = {
   host: factsSettings.host,
   port: integer('port', 'PORT', 8401, { min: 0, max: 65_535 }, 'port to listen on; 0 selects a free port'),
   basePath: factsSettings.basePath,
-  store: text('store', 'URL', `sqlite:${defaultData}/labels`, 'the observation store, sqlite:DIR'),
+  store: text(
+    'store',
+    'URL',
+    `sqlite:${defaultData}/labels`,
+    'the observation store, sqlite:DIR or postgres://USER@HOST/DATABASE',
+  ),
   data: text('data', 'DIR', defaultData, 'data directory'),
   secretFile: optionalText(
     'secret-file',

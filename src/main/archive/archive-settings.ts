@@ -6,6 +6,11 @@ import { serverSettings } from '../facts/facts-settings.ts';
 export const archiveSettings = {
   facts: text('facts', 'URL', 'http://127.0.0.1:8400', 'URL of the facts API whose responses are archived'),
   archive: text('archive', 'DIR', 'almanac-data/archive', 'directory of the archive, which any web server can serve'),
+  artifacts: optionalText(
+    'artifacts',
+    'DIR',
+    'directory of the instruments with weather-hours.json and labels-hours.json; default: no counts by hour are archived',
+  ),
   archiveKey: optionalText(
     'archive-key',
     'FILE',
@@ -22,7 +27,9 @@ export const archiveSettings = {
     'FILE',
     'verify: file that keeps the checkpoint of an intact archive for the next verification',
   ),
+  reason: optionalText('reason', 'TEXT', 'withdraw: why the file is withdrawn, which its tombstone states'),
   json: toggle('json', 'verify: print the report as one JSON object'),
+  metricsPort: serverSettings.metricsPort,
   contact: contactSetting,
   logLevel: serverSettings.logLevel,
 };

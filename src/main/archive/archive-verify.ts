@@ -1,10 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { replaceFile } from '../../archive/files/archive-files.ts';
 import { parseVerifierKey, type VerifierKey } from '../../archive/log/keys.ts';
 import { maxNoteBytes } from '../../archive/log/note.ts';
 import { type ArchiveReader, directoryReader, urlReader } from '../../archive/verify/archive-reader.ts';
 import { exitCodeOf } from '../../archive/verify/finding.ts';
-import { type KeptCheckpoint, type VerifyReport, verifyArchive } from '../../archive/verify/verify.ts';
+import type { KeptCheckpoint, VerifyReport } from '../../archive/verify/report.ts';
+import { verifyArchive } from '../../archive/verify/verify.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
@@ -16,12 +18,21 @@ import type { archiveSettings } from './archive-settings.ts';
 type ArchiveValues = Values<typeof archiveSettings>;
 
 const requestTimeoutMs = 30_000;
+/** Time before a repeated verification, in which an archiver completes its writes, in milliseconds. */
+const retryMs = 2_000;
 
 /** `almanac archive verify URL-or-DIR`: resolves with the exit code of the gravest finding. */
-export async function verify(place: string, values: ArchiveValues, print: CommandContext['print']): Promise<number> {
+export async function verify(
+  operands: readonly string[],
+  values: ArchiveValues,
+  print: CommandContext['print'],
+): Promise<number> {
+  const [place, ...more] = operands;
+  if (place === undefined || more.length > 0) throw new OperatorError('archive verify requires exactly one URL or DIR');
   const key = values.key === null ? null : keyOf(values.key);
   const kept = values.checkpoint === null ? null : readKept(values.checkpoint);
-  const report = await verifyArchive({ reader: readerOf(place, values), key, kept, now: Date.now() });
+  const wait = () => delay(retryMs);
+  const report = await verifyArchive({ reader: readerOf(place, values), key, kept, now: Date.now(), wait });
   if (values.checkpoint !== null && report.keep) writeKept(values.checkpoint, report.keep);
   const { keep: _, ...shown } = report;
   if (values.json) print(JSON.stringify(shown, null, 2));
@@ -72,12 +83,13 @@ function writeKept(path: string, kept: KeptCheckpoint): void {
   }
 }
 
-function describe({ findings, closedDays, openDays, isFirstContact, key }: VerifyReport): string[] {
+function describe({ findings, closedDays, openDays, withdrawn, isFirstContact, key }: VerifyReport): string[] {
   const contact = isFirstContact
     ? `warning: first contact: the archive itself names its key ${key ?? ''}; compare it with one from another place, or keep the checkpoint with --checkpoint`
     : `key ${key ?? ''}`;
   return [
     ...findings.map(({ kind, path, message }) => `${kind}: ${path}: ${message}`),
+    ...withdrawn.map((path) => `withdrawn by the publisher: ${path}`),
     `${closedDays} closed days, ${openDays} open days`,
     contact,
     findings.length === 0

@@ -6,26 +6,32 @@ import { archiveSettings } from './archive-settings.ts';
 
 const kinds = (Object.keys(findingMeanings) as FindingKind[]).filter((kind) => verifyExitCodes[kind] > 1);
 
-/** `almanac archive`: archives what the facts API publishes, and verifies an archive. */
+/** `almanac archive`: archives what the facts API publishes, verifies an archive, and maintains one. */
 export const archiveCommand: Command = {
   summary: 'archives what the facts API publishes, hour by hour, with a signed log of the closed days',
-  operands: '[verify URL-or-DIR]',
+  operands: '[verify URL-or-DIR | rebuild DAY | withdraw DAY FILE]',
   settings: archiveSettings,
   exitCodes: [
-    { code: verifyExitCodes.intact, meaning: 'verify: the archive is intact' },
+    {
+      code: verifyExitCodes.intact,
+      meaning: 'verify: the archive is intact; rebuild: the computed files are those that were published',
+    },
     { code: 1, meaning: 'an invalid setting, or a file that cannot be read' },
-    ...kinds.map((kind) => ({ code: verifyExitCodes[kind], meaning: `verify: ${findingMeanings[kind]}` })),
+    ...kinds.map((kind) => ({
+      code: verifyExitCodes[kind],
+      meaning: `verify${kind === 'altered' ? ', rebuild' : ''}: ${findingMeanings[kind]}`,
+    })),
   ],
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(archiveSettings, { args, env, knownFlags });
-    const [action, place, ...more] = positionals;
+    const [action, ...operands] = positionals;
     // Loaded on demand, because other commands do not need these modules.
     if (action === undefined) return (await import('./archive-process.ts')).archive(values, print);
-    if (action !== 'verify') {
-      throw new OperatorError(`unknown action ${JSON.stringify(action)}: use verify, or no action to archive`);
-    }
-    if (place === undefined || more.length > 0)
-      throw new OperatorError('archive verify requires exactly one URL or DIR');
-    return (await import('./archive-verify.ts')).verify(place, values, print);
+    if (action === 'verify') return (await import('./archive-verify.ts')).verify(operands, values, print);
+    if (action === 'rebuild') return (await import('./archive-upkeep.ts')).rebuild(operands, values, print);
+    if (action === 'withdraw') return (await import('./archive-upkeep.ts')).withdraw(operands, values, print);
+    throw new OperatorError(
+      `unknown action ${JSON.stringify(action)}: use verify, rebuild or withdraw, or no action to archive`,
+    );
   },
 };

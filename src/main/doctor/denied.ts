@@ -1,14 +1,14 @@
 import { readDenyFile } from '../../labels/operator/deny-file.ts';
 import { OperatorError } from '../../ops/errors.ts';
-import { parseStoreUrl } from '../../store/open.ts';
+import { companionFolder } from '../../store/open.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
-/** Reports the operator's list of denied labelers; returns no finding if the list is absent or empty. */
-export async function checkDenied(storeUrl: string): Promise<Finding[]> {
+/** Reports the operator's list of denied labelers, which is in `state` if the store is in a database; returns no finding if the list is absent or empty. */
+export async function checkDenied(storeUrl: string, state: string): Promise<Finding[]> {
   const check = 'denied labelers';
   let folder: string;
   try {
-    ({ folder } = parseStoreUrl(storeUrl));
+    folder = companionFolder(storeUrl, state);
   } catch (error) {
     // Ignore the error here, because the check of the store reports it.
     if (error instanceof OperatorError) return [];

@@ -1,4 +1,5 @@
 import { integer, optionalInteger, optionalText, text, toggle } from '../../ops/setting.ts';
+import { archiveSettings } from '../archive/archive-settings.ts';
 import { defaultData, factsSettings, freshnessSettings } from '../facts/facts-settings.ts';
 import { labelsSettings } from '../labels/labels-settings.ts';
 import { weatherSettings } from '../weather/weather-settings.ts';
@@ -9,6 +10,8 @@ export const doctorSettings = {
   data: text('data', 'DIR', defaultData, 'data directory'),
   store: optionalText('store', 'URL', 'the observation store; default: "labels" in --data'),
   artifacts: optionalText('artifacts', 'DIR', 'directory of the artifacts; default: "artifacts" in --data'),
+  archive: optionalText('archive', 'DIR', 'directory of the archive; default: not checked'),
+  archiveKey: archiveSettings.archiveKey,
   host: factsSettings.host,
   port: integer('port', 'PORT', 8400, { min: 1, max: 65_535 }, 'port of the facts API'),
   basePath: factsSettings.basePath,

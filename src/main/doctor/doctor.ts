@@ -87,7 +87,7 @@ async function examineMachine(values: DoctorValues) {
   ]);
   const { data, maxAgeSeconds, maxArtifactBytes } = values;
   const artifacts = artifactsOf(values);
-  const store = stores.checkStore(storeOf(values), Date.now());
+  const store = await stores.checkStore(storeOf(values), Date.now());
   const bounds = { maxAgeSeconds, collectionMaxAgeSeconds: values.collectionMaxAgeSeconds ?? maxAgeSeconds };
   const findings = [
     checkRuntime(),
@@ -95,12 +95,19 @@ async function examineMachine(values: DoctorValues) {
     checkFolder('data directory', data),
     checkSpace(data, values.minFreeMegabytes * 1_000_000, store.bytes),
     ...store.findings,
-    ...(await checkDenied(storeOf(values))),
+    ...(await checkDenied(storeOf(values), join(data, 'labels'))),
     stores.checkWeatherStore(data),
     ...checkArtifacts(artifacts, maxArtifactBytes, bounds, Date.now()),
     ...checkPublishedHost(artifacts, maxArtifactBytes, values.jetstream),
+    ...(await examineArchive(values)),
   ];
   return { findings, generation: store.generation };
+}
+
+/** Checks the archive, if one is named. */
+async function examineArchive({ archive, archiveKey }: DoctorValues): Promise<Finding[]> {
+  if (archive === null) return [];
+  return (await import('./archive.ts')).checkArchive(archive, archiveKey, Date.now());
 }
 
 /** Checks the ports of both servers, and those of the metrics if they are set. */

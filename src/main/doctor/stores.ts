@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
 import { inspect } from '../../store/open.ts';
+import { isPostgresUrl } from '../../store/postgres/base/place.ts';
 import type { Purge } from '../../store/removals.ts';
 import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/window/store-schema.ts';
 import { storeFile } from '../../weather/window/window-store.ts';
@@ -21,7 +22,7 @@ export interface StoreFindings {
 }
 
 /** Checks the label store: opens it, and reports schema, epoch, days, heartbeat and writer. `now` in milliseconds. */
-export function checkStore(url: string, now: number): StoreFindings {
+export async function checkStore(url: string, now: number): Promise<StoreFindings> {
   const check = 'label store';
   try {
     const {
@@ -35,7 +36,7 @@ export function checkStore(url: string, now: number): StoreFindings {
       unverifiedDays,
       pendingPurges,
       bytes,
-    } = inspect(url);
+    } = await inspect(url);
     const since = new Date(epoch.startedAt / 1000).toISOString();
     const unverified = unverifiedDays.length === 0 ? '' : `, ${unverifiedDays.length} of them unverified`;
     const found = `schema ${schema}, epoch since ${since}, ${sealedDays} sealed${unverified} and ${openDays} open days, ${(bytes / 1e9).toFixed(2)} GB`;
@@ -49,7 +50,8 @@ export function checkStore(url: string, now: number): StoreFindings {
         writer(writing, heartbeat === null ? null : now - heartbeat / 1000),
         ...removals(pendingPurges),
       ],
-      bytes,
+      // A database may be on another machine.
+      bytes: isPostgresUrl(url) ? 0 : bytes,
       generation: epoch.generationId,
     };
   } catch (error) {
@@ -90,8 +92,10 @@ const remedies: Partial<Record<StoreErrorCode, string>> = {
   damaged:
     'keep the directory; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
   io_failed: 'check the disk and the permissions of the directory: docs/operations/incidents.md',
+  commits_lost: 'start the instrument again: docs/operations/postgres.md',
   unexpected: 'start again; if it recurs: docs/operations/incidents.md',
   busy: 'try again',
+  unreachable: 'check the server, its name and the TLS settings in the URL: docs/operations/postgres.md',
 };
 
 function refused(check: string, url: string, error: unknown): Finding {

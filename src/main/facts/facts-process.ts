@@ -1,9 +1,12 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { servableArchive } from '../../archive/serving/servable.ts';
+import { type ArchiveSummary, archiveSummary } from '../../archive/summary/archive-summary.ts';
 import type { LabelersSource } from '../../artifact/labelers/labelers-source.ts';
 import { isDid } from '../../contract/identifiers.ts';
 import { createFactsApp, factsCommonHeaders } from '../../facts/app.ts';
-import { factsDocuments } from '../../facts/documents.ts';
+import { archivePrefix, archiveReplies, archiveRoute } from '../../facts/archive/archive-replies.ts';
+import { type FactsDocuments, factsDocuments } from '../../facts/documents.ts';
 import type { Catalogue } from '../../facts/labelers/catalogue.ts';
 import {
   type LabelersPublication,
@@ -12,7 +15,8 @@ import {
 } from '../../facts/labelers/publication.ts';
 import type { AccountLinks } from '../../facts/page/accounts.tsx';
 import { clientAddress } from '../../http/connections/client-address.ts';
-import { createHttpServer } from '../../http/server.ts';
+import { createHttpServer, type FileAnswering } from '../../http/server.ts';
+import { pathOf } from '../../http/target.ts';
 import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
@@ -49,22 +53,25 @@ export async function startFacts(
   const alarm = (path: string, error: unknown): void =>
     log.error('a fact could not be built', { path, ...errorFields(error) });
   const labelers = startedLabelers(settings, { log, clock, overview: labels, bounds, alarm });
+  const accounts = accountLinks(settings);
+  const archive = archiveSummaryOf(settings, log);
+  const observeAnswer = metrics || logsAccess(settings) ? answered(settings, log, metrics) : null;
   const answer = createFactsApp({
     labels,
     weather,
     bounds,
     labelers: labelers.publication,
+    ...(archive ? { archive } : {}),
     basePath: basePath(settings.basePath),
-    documents: factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings), {
-      userAgent: userAgentFor(settings),
-      contact: settings.contact,
-    }),
-    accounts: accountLinks(settings),
+    documents: documentsOf(settings, accounts?.url ?? null),
+    accounts,
+    publicUrl: settings.publicUrl === null ? null : linkBase(settings),
     alarm,
-    ...(metrics || logsAccess(settings) ? { answered: answered(settings, log, metrics) } : {}),
+    ...(observeAnswer ? { answered: observeAnswer } : {}),
   });
   const server = createHttpServer({
     answer,
+    ...archiveFiles(settings, observeAnswer),
     common: factsCommonHeaders,
     clock,
     failed: (error) => log.error('a request failed', errorFields(error)),
@@ -73,7 +80,7 @@ export async function startFacts(
     ...(settings.accessLogClients ? { clientOf: clientAddress(settings.trustProxy) } : {}),
   });
   metrics?.connections(server.connections);
-  await Promise.all([labels.start(), weather.start(), labelers.source.start()]);
+  await Promise.all([labels.start(), weather.start(), labelers.source.start(), archive?.start()]);
   const { host, port } = settings;
   const listening = await listenOn(server, { host, port });
   log.info('listening', { host, port: listening, startedInMs: Math.round(performance.now()) });
@@ -81,7 +88,7 @@ export async function startFacts(
     port: listening,
     async stop() {
       await server.stop(graceMs);
-      await Promise.all([labels.stop(), weather.stop(), labelers.source.stop()]);
+      await Promise.all([labels.stop(), weather.stop(), labelers.source.stop(), archive?.stop()]);
       log.info('stopped');
     },
   };
@@ -100,6 +107,11 @@ function startedLabelers(
   return { source, publication };
 }
 
+function documentsOf(settings: Values<typeof factsSettings>, accountUrl: string | null): FactsDocuments {
+  const reader = { userAgent: userAgentFor(settings), contact: settings.contact };
+  return factsDocuments(join(packageRoot(), 'assets'), factsCommonHeaders, linkBase(settings), reader, accountUrl);
+}
+
 function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSettings>): AccountLinks | null {
   const url = accountUrl === null ? null : operatorUrl('account-url', accountUrl, { schemes: httpSchemes }).href;
   const samples = sampleAccounts.map((text) => {
@@ -108,6 +120,37 @@ function accountLinks({ accountUrl, sampleAccounts }: Values<typeof factsSetting
     return { did, shows: words.length === 0 ? null : words.join(' ') };
   });
   return url === null ? null : { url: url.replace(/\/+$/, ''), samples };
+}
+
+type ObserveAnswer = (route: string, status: number, client: string | undefined) => void;
+
+/** Returns the summary of the archive for its page; null without an archive. */
+function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>, log: Log): ArchiveSummary | null {
+  if (archive === null) return null;
+  const failed = (error: unknown): void => log.warn('the archive cannot be summarised', errorFields(error));
+  return archiveSummary({ root: archive, pollMs: pollSeconds * 1000, failed });
+}
+
+/** Returns the responses with the files of the archive; none without an archive. */
+function archiveFiles(
+  settings: Values<typeof factsSettings>,
+  observe: ObserveAnswer | null,
+): { readonly files?: FileAnswering } {
+  const { archive } = settings;
+  if (archive === null) return {};
+  const replies = archiveReplies({ directory: servableArchive(archive), common: factsCommonHeaders });
+  const prefix = `${basePath(settings.basePath)}${archivePrefix}`;
+  return {
+    files: {
+      owns: (target) => pathOf(target).startsWith(prefix),
+      peerOf: clientAddress(settings.trustProxy),
+      answer: async (request, now) => {
+        const reply = await replies.reply(pathOf(request.target).slice(prefix.length), request, now);
+        observe?.(archiveRoute, reply.status, request.client);
+        return reply;
+      },
+    },
+  };
 }
 
 function answered(settings: Values<typeof factsSettings>, log: Log, metrics: FactsMetrics | null) {

@@ -81,9 +81,14 @@ export const factsSettings = {
     'DID of an account that the observatory page links to at --account-url, a space, and a description; repeatable',
   ),
   accountUrl: optionalText('account-url', 'URL', 'URL of the account-view surface, for links on the observatory page'),
+  archive: optionalText('archive', 'DIR', 'directory of an archive to serve below /archive/; default: none'),
   workers: integer('workers', 'N', 1, { min: 1, max: 64 }, 'processes that share the port'),
   contact: contactSetting,
-  publicUrl: optionalText('public-url', 'URL', 'public URL of this service, for links in /llms.txt'),
+  publicUrl: optionalText(
+    'public-url',
+    'URL',
+    'public URL of this service, for links in /llms.txt, /embeds and previews',
+  ),
   trustProxy: integer(
     'trust-proxy',
     'N',

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { OperatorError } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
-import { parseStoreUrl } from '../../store/open.ts';
+import { companionFolder, parseStoreUrl } from '../../store/open.ts';
 import type { CommandContext } from '../command.ts';
 import type { labelsSettings } from './labels-settings.ts';
 
@@ -19,11 +19,14 @@ export type LabelsAction = (
 ) => Promise<number>;
 
 /**
- * Returns the directory of the store at a URL. Throws OperatorError if the directory does not exist, which may be a
- * typing error.
+ * Returns the directory of the files that accompany the store. Throws OperatorError if the directory does not exist,
+ * which may be a typing error.
  */
-export function storeFolder(url: string): string {
-  const { folder } = parseStoreUrl(url);
+export function storeFolder({ store, state }: Pick<LabelsValues, 'store' | 'state'>): string {
+  const folder = companionFolder(store, state);
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return folder;
+  if (parseStoreUrl(store).kind === 'postgres') {
+    throw new OperatorError(`${folder} is not a directory; set the directory of the instrument with --state DIR`);
+  }
   throw new OperatorError(`${folder} contains no store; set it with --store sqlite:DIR`);
 }

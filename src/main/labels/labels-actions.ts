@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { artifactNames } from '../../artifact/write.ts';
@@ -12,13 +12,14 @@ import { noTelemetry } from '../../labels/shares/telemetry.ts';
 import { liveTimings } from '../../labels/stream/timings.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { createLog, type Log } from '../../ops/log.ts';
-import { type FileEvent, openStoreWriter, parseStoreUrl } from '../../store/open.ts';
+import { companionFolder, type FileEvent, parseStoreUrl } from '../../store/open.ts';
 import { micros } from '../../store/time.ts';
 import { type CommandContext, packageRoot } from '../command.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { operatorUrl } from '../operator-url.ts';
 import { directoriesOf } from '../plc-setting.ts';
 import { serveUntilStopped } from '../serve.ts';
+import { openInstrumentStore } from './instrument-store.ts';
 import type { LabelsValues } from './labels-action.ts';
 import { opened, refused } from './opened-store.ts';
 
@@ -34,7 +35,8 @@ export async function observe(values: LabelsValues, print: CommandContext['print
     start: async (registry) => {
       const telemetry = registry ? (await import('./labels-metrics.ts')).labelsMetrics(registry) : noTelemetry;
       const settings = {
-        folder: parseStoreUrl(values.store).folder,
+        folder: companionFolder(values.store, values.state),
+        isStoreRemote: parseStoreUrl(values.store).kind === 'postgres',
         artifacts: values.artifacts,
         windowDays,
         seeds: await readSeeds(values.seeds ?? join(packageRoot(), 'assets', 'labelers.json')),
@@ -49,14 +51,18 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         minFreeBytes: values.minFreeMegabytes * 1_000_000,
         timings: liveTimings,
       };
+      if (settings.isStoreRemote) mkdirSync(settings.folder, { recursive: true });
       // Check the list before the store is opened, because denied labelers would be read with a damaged list.
       await requireDenyList(settings.folder);
-      const store = opened(values.store, () =>
-        openStoreWriter(values.store, { at: wall(), windowDays, onFile: logFile(log) }),
+      const { store, role } = await opened(values.store, () =>
+        openInstrumentStore(values, {
+          ...{ clock: wall, windowDays, onFile: logFile(log), telemetry },
+          activated: () => print('almanac labels observing'),
+        }),
       );
       const labels = createLabels({
-        settings,
-        store,
+        ...{ settings, store },
+        ...(role && { role }),
         policy: { allowLoopback: values.allowLoopback },
         clocks: { wall, monotonic: () => Math.round(performance.now() * 1000) },
         random: Math.random,
@@ -68,7 +74,7 @@ export async function observe(values: LabelsValues, print: CommandContext['print
       await labels.start().catch((error: unknown) => {
         throw refused(values.store, error);
       });
-      print('almanac labels observing');
+      print(role ? 'almanac labels standing by' : 'almanac labels observing');
       return labels;
     },
   });

@@ -12,8 +12,8 @@ import { refuseWhileRemoved } from './labels-purge.ts';
 const maxNamed = 10;
 
 /** Denies labelers by DID or domain; without an operand, lists the denials. */
-export const deny: LabelsAction = async ({ store: url, reason }, print, operands) => {
-  const folder = storeFolder(url);
+export const deny: LabelsAction = async ({ store: url, state, reason }, print, operands) => {
+  const folder = storeFolder({ store: url, state });
   if (operands.length === 0) {
     list(await requireDenyList(folder), print);
     return 0;
@@ -45,10 +45,10 @@ export const deny: LabelsAction = async ({ store: url, reason }, print, operands
 };
 
 /** Allows labelers that were denied by this DID or domain. */
-export const allow: LabelsAction = async ({ store: url }, print, operands) => {
+export const allow: LabelsAction = async ({ store: url, state }, print, operands) => {
   if (operands.length === 0)
     throw new OperatorError('allow requires a DID or a domain: almanac labels allow DID-or-domain');
-  const folder = storeFolder(url);
+  const folder = storeFolder({ store: url, state });
   const targets = operands.map(parseDenyTarget);
   const { before, after } = await changeDenyFile(folder, async (denied) => {
     for (const target of targets) {
@@ -100,7 +100,7 @@ function printMatches(denied: DenyList, known: readonly RosterRow[], print: (lin
  */
 async function knownLabelers(url: string): Promise<readonly RosterRow[] | null> {
   try {
-    const store = openStoreReader(url);
+    const store = await openStoreReader(url);
     try {
       return await store.roster();
     } finally {

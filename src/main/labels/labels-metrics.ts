@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { discoverySources, quirks, sourceParts, type Telemetry } from '../../labels/shares/telemetry.ts';
 import { priorityClasses } from '../../labels/state/priority.ts';
+import { roles } from '../../labels/state/role.ts';
 import { sourceStates } from '../../labels/state/source-state.ts';
 import { refusalReasons } from '../../store/port.ts';
 
@@ -14,6 +15,7 @@ export function labelsMetrics(registry: Registry, clock: () => number = Date.now
     ...shareMetrics(registers),
     ...operatorMetrics(registers),
     ...artifactMetrics(registers, clock),
+    ...standbyMetrics(registers, clock),
   };
 }
 
@@ -168,6 +170,50 @@ function operatorMetrics(registers: Registry[]): Pick<Telemetry, 'purges' | 'den
       purgeDaysLeft.set(daysLeft);
     },
     denyListDamaged: (damaged) => denyListDamaged.set(damaged ? 1 : 0),
+  };
+}
+
+/** Registers the metrics of the role of this instrument, and of the rows that it keeps as a standby. */
+function standbyMetrics(registers: Registry[], clock: () => number): Pick<Telemetry, 'role' | 'standbyDropped'> {
+  const role = new Gauge({
+    name: 'almanac_labels_role',
+    help: '1 for the role of this instrument, else 0.',
+    labelNames: ['role'],
+    registers,
+  });
+  for (const one of roles) role.set({ role: one }, one === 'active' ? 1 : 0);
+  const rows = new Gauge({
+    name: 'almanac_labels_standby_rows',
+    help: 'Labels that this standby keeps because the store does not contain them yet.',
+    registers,
+  });
+  const bytes = new Gauge({
+    name: 'almanac_labels_standby_bytes',
+    help: 'Memory of the labels that this standby keeps.',
+    registers,
+  });
+  let oldest: number | null = null;
+  new Gauge({
+    name: 'almanac_labels_standby_age_seconds',
+    help: 'Age of the oldest label that this standby keeps; 0 without a label.',
+    registers,
+    collect() {
+      this.set(oldest === null ? 0 : (clock() - oldest) / 1000);
+    },
+  });
+  const dropped = new Counter({
+    name: 'almanac_labels_standby_dropped_total',
+    help: 'Labels that this standby dropped beyond its bounds.',
+    registers,
+  });
+  return {
+    role: (current, kept) => {
+      for (const one of roles) role.set({ role: one }, one === current ? 1 : 0);
+      rows.set(kept.rows);
+      bytes.set(kept.bytes);
+      oldest = kept.oldestMs;
+    },
+    standbyDropped: (count) => dropped.inc(count),
   };
 }
 

@@ -8,8 +8,8 @@ import { type LabelsAction, storeFolder } from './labels-action.ts';
 import { opened } from './opened-store.ts';
 
 /** Requests the removal of all rows of denied labelers; without an operand, shows the progress of purges. */
-export const purge: LabelsAction = async ({ store: url }, print, operands) => {
-  const folder = storeFolder(url);
+export const purge: LabelsAction = async ({ store: url, state }, print, operands) => {
+  const folder = storeFolder({ store: url, state });
   const dids = operands.map(didOf);
   if (dids.length > 0) await request(folder, dids, await purgesOf(url));
   const { entries } = await requireDenyList(folder);
@@ -66,7 +66,7 @@ function progress({ completedAt, rows, daysLeft }: Purge): string {
 }
 
 async function purgesOf(url: string): Promise<Purge[]> {
-  const store = opened(url, () => openStoreReader(url));
+  const store = await opened(url, () => openStoreReader(url));
   try {
     return await store.purges();
   } finally {

@@ -5,7 +5,18 @@ import { plcSetting } from '../plc-setting.ts';
 
 /** Settings of `almanac labels`. */
 export const labelsSettings = {
-  store: text('store', 'URL', `sqlite:${defaultData}/labels`, 'the observation store, sqlite:DIR'),
+  store: text(
+    'store',
+    'URL',
+    `sqlite:${defaultData}/labels`,
+    'the observation store, sqlite:DIR or postgres://USER@HOST/DATABASE',
+  ),
+  state: text(
+    'state',
+    'DIR',
+    `${defaultData}/labels`,
+    'directory of the denials and reports, if the store is in PostgreSQL',
+  ),
   artifacts: text('artifacts', 'DIR', `${defaultData}/artifacts`, 'directory of the artifacts'),
   seeds: optionalText('seeds', 'FILE', 'JSON array of {"did"} objects; default: the list in the package'),
   relay: list(
@@ -50,6 +61,7 @@ export const labelsSettings = {
     'maximum that all labelers together may add to the store in a UTC day; 0: an equal part of the disk per retained day',
   ),
   allowLoopback: toggle('allow-loopback', 'allow connections to this machine, for the simulated network and tests'),
+  standby: toggle('standby', 'stand by while another instrument writes the store, and replace it without a gap'),
   json: toggle('json', 'print JSON (almanac labels sources)'),
   reason: optionalText('reason', 'TEXT', 'reason (almanac labels hold and almanac labels deny)'),
   repair: toggle('repair', 'recompute everything that is derived from the rows (almanac labels verify)'),

@@ -22,13 +22,13 @@ interface Line
 }
 
 /** Lists the sources by cost, the most expensive first, then the sums by domain; with `--json` as JSON. */
-export const sources: LabelsAction = async ({ store: url, json }, print) => {
-  const folder = storeFolder(url);
+export const sources: LabelsAction = async ({ store: url, state, json }, print) => {
+  const folder = storeFolder({ store: url, state });
   const report = await readSourcesReport(folder);
   if (report === null) {
     throw new OperatorError('no running instrument has reported yet; it writes labels-sources.json next to the store');
   }
-  const store = opened(url, () => openStoreReader(url));
+  const store = await opened(url, () => openStoreReader(url));
   const window = await rowsInWindow(store).finally(() => store.close());
   const lines = report.listed.map((source) => lineOf(source, window.get(source.did) ?? 0));
   if (json) print(JSON.stringify({ ...report, listed: lines, domains: byDomain(lines) }));

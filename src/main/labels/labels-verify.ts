@@ -38,7 +38,7 @@ export async function verify(values: Values<typeof labelsSettings>, print: Print
 }
 
 async function* readReports(url: string) {
-  const store = opened(url, () => openStoreReader(url));
+  const store = await opened(url, () => openStoreReader(url));
   try {
     for await (const day of store.verify()) yield { day, repaired: [] };
   } finally {

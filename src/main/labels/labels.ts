@@ -27,6 +27,7 @@ const actions: Readonly<Record<string, ActionEntry>> = {
   deny: { operands: many, load: async () => (await import('./labels-deny.ts')).deny },
   allow: { operands: many, load: async () => (await import('./labels-deny.ts')).allow },
   sources: { operands: 0, load: async () => (await import('./labels-sources.ts')).sources },
+  'hand-over': { operands: 0, load: async () => (await import('./labels-hand-over.ts')).handOver },
   purge: { operands: many, load: async () => (await import('./labels-purge.ts')).purge },
 };
 const names = Object.keys(actions);

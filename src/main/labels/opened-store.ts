@@ -2,9 +2,9 @@ import { OperatorError } from '../../ops/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 
 /** Opens a store; converts an error that the operator can correct to an OperatorError of one line. */
-export function opened<T>(url: string, open: () => T): T {
+export async function opened<T>(url: string, open: () => Promise<T>): Promise<T> {
   try {
-    return open();
+    return await open();
   } catch (error) {
     throw refused(url, error);
   }

@@ -107,7 +107,7 @@ async function writeHistory({ labelers }: Sim, url: string): Promise<SampleAccou
       import('./label-history.ts'),
     ]);
   const end = micros(Date.now() * 1000);
-  const store = opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
+  const store = await opened(url, () => openStoreWriter(url, { at: micros(end - epochAge), durable: false }));
   try {
     await claimOrigin(store, 'simulated');
     return (await writeLabelHistory({ store, labelers, end })).choose();

@@ -58,6 +58,7 @@ export function observatoryParts(
   const { data, host, port, accountPort } = values;
   const artifacts = join(data, 'artifacts');
   const config = configOf(args);
+  const archive = extra.archive ?? null;
   const common = (place: number): string[] => [
     '--log-level',
     values.logLevel,
@@ -69,7 +70,11 @@ export function observatoryParts(
     {
       name: 'facts',
       kind: 'server',
-      args: ['--artifacts', artifacts, '--host', host, '--port', String(port), ...(extra.facts ?? []), ...common(0)],
+      args: [
+        ...['--artifacts', artifacts, '--host', host, '--port', String(port)],
+        ...(archive === null ? [] : ['--archive', archive]),
+        ...[...(extra.facts ?? []), ...common(0)],
+      ],
       ...(extra.linksAccounts ? { after: { part: 'account', args: accountUrlArgs } } : {}),
     },
     {
@@ -95,7 +100,7 @@ export function observatoryParts(
       nodeFlags: smallNursery,
       args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
     },
-    ...archivePart(values, args, extra.archive ?? null),
+    ...archivePart(values, args, archive),
   ];
 }
 
@@ -108,7 +113,12 @@ function archivePart(values: ObservatoryValues, args: readonly string[], archive
       name: 'archive',
       kind: 'instrument',
       after: { part: 'facts', args: factsUrlArgs },
-      args: ['--archive', archive, '--log-level', values.logLevel, ...contact, ...configOf(args)],
+      args: [
+        ...['--archive', archive, '--artifacts', join(values.data, 'artifacts')],
+        ...['--log-level', values.logLevel, ...contact],
+        ...(values.metricsPort === null ? [] : ['--metrics-port', String(values.metricsPort + 4)]),
+        ...configOf(args),
+      ],
     },
   ];
 }

@@ -7,9 +7,9 @@ import { type Health, lasted } from './trouble.ts';
  * Time in microseconds for which the first host must have been in trouble and the second host healthy before a
  * failover.
  */
-const failoverUs = 15 * windowUs;
+export const failoverUs = 15 * windowUs;
 /** Time in microseconds without trouble after which the first host is published again. */
-const quietUs = dayUs;
+export const quietUs = dayUs;
 /**
  * Time in microseconds for which the first host must have been healthy to be published again while the second is in
  * trouble.

@@ -1,8 +1,9 @@
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import type { Log } from '../../ops/log.ts';
 import type { SeriesReading } from '../publish/read-summary.ts';
-import type { Endpoint } from '../window/endpoint.ts';
+import { type Endpoint, legacyEndpoint } from '../window/endpoint.ts';
 import type { Failover } from '../window/failover-state.ts';
+import type { Interval } from '../window/interval.ts';
 import { storeFault } from '../window/store-faults.ts';
 import type { WindowStore } from '../window/window-store.ts';
 import { disagreementCaveat } from './disagreement.ts';
@@ -34,6 +35,8 @@ export interface Publication {
   readonly hosts: readonly ObservedHost[];
   /** Returns the series of the last summary. */
   published(): Endpoint;
+  /** Returns all series of the hosts that were observed in the span, including replaced ones. */
+  series(span: Interval): readonly Endpoint[];
   /** Returns the start of the failover in microseconds, or null while the first host is published. */
   failoverSinceUs(): number | null;
   /** Reads the summary of the published series. */
@@ -61,6 +64,7 @@ export function createPublication(options: PublicationOptions): Publication {
   return {
     hosts,
     published: () => seriesOf(failover && second ? second : first),
+    series: (span) => hosts.flatMap(({ endpoint }) => [endpoint, ...earlierSeries(store, endpoint, span)]),
     failoverSinceUs: () => failover?.sinceUs ?? null,
     read: (nowUs) => {
       const one = readHost(publishing, first, nowUs);
@@ -72,6 +76,13 @@ export function createPublication(options: PublicationOptions): Publication {
       return withHostCaveats(store, failover, [one.summary, two.summary], nowUs);
     },
   };
+}
+
+/** Returns the legacy series of a host of the present method, if it was observed in the span. */
+function earlierSeries(store: WindowStore, endpoint: Endpoint, span: Interval): Endpoint[] {
+  const legacy = legacyEndpoint(endpoint);
+  if (endpoint.wire === 'jetstream.legacy' || !store.has(legacy.name)) return [];
+  return store.observed(store.series(legacy.name).id, span).length > 0 ? [legacy] : [];
 }
 
 /**

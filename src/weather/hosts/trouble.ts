@@ -4,7 +4,7 @@ import { dayUs, windowUs } from '../window/window.ts';
 import type { WindowStore } from '../window/window-store.ts';
 
 /** Maximum gap of a healthy series in microseconds, because hosts restart and readers reconnect. */
-const bearableGapUs = 5 * windowUs;
+export const bearableGapUs = 5 * windowUs;
 
 /** Health of a series at one instant. */
 export interface Health {

@@ -4,7 +4,7 @@ import { percentile, variation } from '../window/percentile.ts';
 /** Number of minutes over which unevenness is measured. */
 export const turbulenceMinutes = 10;
 /** Minimum number of days of history for a fully supported comparison. */
-const supportedDays = 20;
+export const supportedDays = 20;
 
 /** Usual rates in one UTC hour of the day, in interactions per observed second. */
 export interface HourBaseline {

@@ -5,7 +5,7 @@ import type { Silence } from '../window/silence-store.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 
 /** Documented interval in hours at which hosts compact their history; shorter intervals cannot be detected. */
-const compactionHours = 4;
+export const compactionHours = 4;
 
 /** Returns the limitations of the window's counts, each with its number. */
 export function weatherCaveats(minutes: readonly Minute[]): string[] {

@@ -5,7 +5,7 @@ import { minDays } from '../window/earlier-days.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Texts of each state. No text names a person, a group, a motive or a cause. */
-const words: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
+export const conditionTexts: Readonly<Record<ConditionState, { label: string; headline: string; sentence: string }>> = {
   station_offline: {
     label: 'Station offline',
     headline: 'No current reading',
@@ -64,7 +64,7 @@ export function describeConditions({
   days,
   shortOfDays,
 }: ConditionReading): WeatherSummary['conditions'] {
-  const { label, headline, sentence } = words[state];
+  const { label, headline, sentence } = conditionTexts[state];
   const measured =
     ratio === null
       ? ''

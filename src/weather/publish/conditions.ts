@@ -4,15 +4,27 @@ import { variation } from '../window/percentile.ts';
 import { windowFlag, windowUs } from '../window/window.ts';
 import { type HourBaseline, turbulenceMinutes } from './baseline.ts';
 
-/** Maximum age of a usable window, in windows. The station is offline if the newest window is older. */
-const offlineWindows = 15;
-/** Number of windows in a row below half of the usual level after which the state is unavailable: events may be missing. */
-const lastingWindows = 10;
-/** Number of windows after the start of a connection in which no lull is reported. */
-const settlingWindows = 10;
-const lullWindows = 3;
-/** Maximum level of a lull, as a share of the 5th percentile. */
-const lullShare = 0.95;
+/** Thresholds of the conditions, which the page about the method publishes. */
+export const thresholds = {
+  /** Maximum age of a usable window, in windows. The station is offline if the newest window is older. */
+  offlineWindows: 15,
+  /** Share of the middle of this hour's history below which a lasting level is unavailable: events may be missing. */
+  lastingShare: 0.5,
+  /** Number of windows in a row at such a level after which the state is unavailable. */
+  lastingWindows: 10,
+  /** Number of windows after the start of a connection in which no lull is reported. */
+  settlingWindows: 10,
+  lullWindows: 3,
+  /** Maximum level of a lull, as a share of the 5th percentile. */
+  lullShare: 0.95,
+  /** Minimum level of a severe storm, as a multiple of the middle of this hour's history. */
+  severeTimes: 3,
+  /** Numbers of windows in a row above the 75th percentile. */
+  severeWindows: 3,
+  stormWindows: 2,
+  turbulentWindows: 2,
+} as const;
+const { offlineWindows, lastingShare, lastingWindows, settlingWindows, lullWindows, lullShare } = thresholds;
 
 /** One minute of the stream, as input of the conditions. */
 export interface ConditionMinute {
@@ -110,16 +122,17 @@ function ladder(
     }
     return windows;
   };
-  if (inARow((minute, usual) => minute.rate < usual.p50 / 2) >= lastingWindows) return 'unavailable';
+  if (inARow((minute, usual) => minute.rate < usual.p50 * lastingShare) >= lastingWindows) return 'unavailable';
   if (inARow((minute, usual) => minute.rate < usual.p05 * lullShare) >= lullWindows) {
     return canSayLull(recent) ? 'lull' : 'unavailable';
   }
   const persistence = inARow((minute, usual) => minute.rate > usual.p75);
   const uneven = turbulence(recent);
   const turbulent = uneven !== null && hour.turbulenceP95 !== null && uneven > hour.turbulenceP95;
-  if (rate > hour.p95 && rate >= 3 * hour.p50 && persistence >= 3) return 'severe_storm';
-  if (rate > hour.p95 && persistence >= 2) return 'storm';
-  if ((rate > hour.p75 || turbulent) && persistence >= 2) return 'turbulent';
+  const { severeTimes, severeWindows, stormWindows, turbulentWindows } = thresholds;
+  if (rate > hour.p95 && rate >= severeTimes * hour.p50 && persistence >= severeWindows) return 'severe_storm';
+  if (rate > hour.p95 && persistence >= stormWindows) return 'storm';
+  if ((rate > hour.p75 || turbulent) && persistence >= turbulentWindows) return 'turbulent';
   if (turbulent || rate > hour.p95) return 'unsettled';
   if (rate > hour.p75) return 'active';
   return 'calm';

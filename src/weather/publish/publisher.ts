@@ -1,5 +1,6 @@
 import { readdir, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
 import type { WeatherSummary } from '../../artifact/weather-summary.ts';
 import { writeArtifact } from '../../artifact/write.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
@@ -11,8 +12,12 @@ const minIntervalMs = 1000;
 /** Options of the publisher. */
 export interface PublisherOptions {
   readonly path: string;
+  readonly hoursPath: string;
   readonly publishMs: number;
+  /** Reads the summary. */
   readonly read: () => WeatherSummary;
+  /** Reads the hours at the instant of the last summary. */
+  readonly readHours: () => WeatherHours;
   readonly clock: () => number;
   readonly log: Log;
   readonly telemetry: WeatherTelemetry;
@@ -21,7 +26,7 @@ export interface PublisherOptions {
 }
 
 /**
- * Writer of the artifact. It writes at fixed times and soon after windows have closed, and never writes two artifacts
+ * Writer of the summary and of the hours file. It writes at fixed times and soon after windows have closed, and never writes two artifacts
  * concurrently.
  */
 export interface Publisher {
@@ -39,27 +44,38 @@ export interface Publisher {
 
 /** Creates a publisher, which does nothing before `start`. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { path, publishMs, read, clock, log, telemetry, failed } = options;
+  const { path, hoursPath, publishMs, read, readHours, clock, log, telemetry, failed } = options;
   let writing: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | null = null;
   let soonTimer: NodeJS.Timeout | null = null;
 
   async function write(): Promise<void> {
-    let summary: WeatherSummary;
+    if (await replaced(path, read)) telemetry.published(clock());
+    await replaced(hoursPath, readHours);
+  }
+
+  /** Replaces a file. Returns false if it could not be read from the store, or not be written. */
+  async function replaced(file: string, make: () => object): Promise<boolean> {
+    let made: object;
     try {
-      summary = read();
+      made = make();
     } catch (error) {
       failed(error);
-      return;
+      return false;
     }
     try {
-      await writeArtifact(path, summary);
-      telemetry.published(clock());
+      await writeArtifact(file, made);
+      return true;
     } catch (error) {
       telemetry.notWritten('artifact');
-      log.error('the artifact could not be written; the last one remains', errorFields(error));
+      log.error('the artifact could not be written; the last one remains', {
+        file: basename(file),
+        ...errorFields(error),
+      });
+      return false;
     }
   }
+
   const now = (): Promise<void> => {
     writing = writing.then(write);
     return writing;

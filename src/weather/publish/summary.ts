@@ -18,7 +18,19 @@ import { describeConditions } from './condition-words.ts';
 import type { ConditionReading } from './conditions.ts';
 
 /** Maximum age in seconds of a reading that is not stale, which is three windows. */
-const maxAgeSeconds = 3 * windowSeconds;
+export const maxAgeSeconds = 3 * windowSeconds;
+
+/** Published list of exclusions (`does_not_measure`). */
+export const weatherExclusions = [
+  'participant turnover',
+  'sentiment or content',
+  'individual accounts',
+  'the social graph',
+  'reads and impressions',
+  'private messages',
+  'events that this host did not deliver',
+  'repeats that this host delivered as if they were new',
+];
 
 /** Input from which a summary is created. */
 export interface SummaryInput {
@@ -81,16 +93,7 @@ export function summarise(input: SummaryInput): WeatherSummary {
     freshness: freshness(input),
     measures:
       'rates of network events by collection, as one stream host delivered them, and the health of that observation',
-    does_not_measure: [
-      'participant turnover',
-      'sentiment or content',
-      'individual accounts',
-      'the social graph',
-      'reads and impressions',
-      'private messages',
-      'events that this host did not deliver',
-      'repeats that this host delivered as if they were new',
-    ],
+    does_not_measure: [...weatherExclusions],
     caveats: [
       ...input.caveats,
       ...silenceCaveats(minutes, input.silences),

@@ -14,7 +14,7 @@ export const interactions: readonly CollectionName[] = [
 ];
 
 /** Maximum share of silent collections in the interactions at which conditions are still published. */
-const bearable = 0.05;
+export const bearable = 0.05;
 
 /** Shares of the collections in the interactions, from 0 to 1. */
 export interface Shares {

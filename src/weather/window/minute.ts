@@ -3,9 +3,9 @@ import type { WindowRow } from './stored.ts';
 import { lossFlags, windowFlag, windowUs } from './window.ts';
 
 /** Minimum observed time of a minute that may be compared with others, in microseconds. */
-const eligibleUs = 59_000_000;
+export const eligibleUs = 59_000_000;
 /** Maximum share of uncounted events of a minute that may be compared. */
-const maxUncounted = 0.01;
+export const maxUncounted = 0.01;
 
 /** One closed window of the history, observed or not. */
 export interface Minute {

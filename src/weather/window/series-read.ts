@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { Interval } from './interval.ts';
 import type { Position } from './position.ts';
 import { metricColumn } from './store-schema.ts';
-import { type StoredBackfill, type StoredSeries, trackRoles, type WindowRow } from './stored.ts';
+import { type HourSums, type StoredBackfill, type StoredSeries, trackRoles, type WindowRow } from './stored.ts';
 
 /** Reads of the window store. */
 export interface SeriesReads {
@@ -12,6 +12,8 @@ export interface SeriesReads {
   has(endpoint: string): boolean;
   /** Returns the windows that start in the span, in order, with the named metrics. */
   windows(series: number, span: Interval, metrics: readonly string[]): WindowRow[];
+  /** Returns the sums of the hours with windows in the span, in order, with the named metrics. */
+  hourSums(series: number, span: Interval, metrics: readonly string[]): HourSums[];
   /** Returns the observed spans that overlap the span, in order, disjoint, not clipped. */
   observed(series: number, span: Interval): Interval[];
   /**
@@ -34,6 +36,7 @@ interface TrackRow {
 
 /** Columns of a window that precede the counts. */
 const fixedColumns = ['start_us', 'events', 'late_or_repeat', 'malformed', 'flags', 'resync', 'left_out'];
+const hourUs = 3_600_000_000;
 const rateSpanUs = 300_000_000;
 /** Minimum observed time from which a rate is computed, in microseconds. */
 const minObservedUs = 5_000_000;
@@ -62,6 +65,17 @@ export function seriesReads(db: Database): SeriesReads {
           return { startUs, events, lateOrRepeat, malformed, flags, resync, leftOut, counts };
         },
       );
+    },
+    hourSums: (series, { from, to }, metrics) => {
+      const sums = metrics.map((metric) => `, sum(${metricColumn(metric)})`).join('');
+      const rows = db
+        .prepare<[number, number, number], number[]>(
+          `SELECT start_us / ${hourUs}, sum(events)${sums} FROM window
+           WHERE series = ? AND start_us >= ? AND start_us < ? GROUP BY 1 ORDER BY 1`,
+        )
+        .raw()
+        .all(series, from, to);
+      return rows.map(([hour = 0, events = 0, ...counts]) => ({ startUs: hour * hourUs, events, counts }));
     },
     recentRate: (series, beforeUs) => {
       const to = beforeUs - (beforeUs % 60_000_000) + 60_000_000;

@@ -42,5 +42,13 @@ export interface WindowRow {
   readonly counts: readonly number[];
 }
 
+/** Sums of the windows of an hour. */
+export interface HourSums {
+  readonly startUs: number;
+  readonly events: number;
+  /** Counts of the requested columns, in their order. */
+  readonly counts: readonly number[];
+}
+
 /** Numbers of the readers of a series in the table `track`. */
 export const trackRoles = { live: 0, backfill: 1 } as const;

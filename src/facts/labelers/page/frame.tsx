@@ -24,6 +24,7 @@ export function labelerPageParts(
     navigation: [
       { href: `${base}/labelers`, text: 'Labelers' },
       { href: `${base}/docs`, text: 'API' },
+      { href: `${base}/method/labels`, text: 'Method' },
       { href: `${base}/policy`, text: 'Policy' },
       { href: `${base}/for-labelers`, text: 'For labelers' },
     ],

@@ -22,7 +22,8 @@ export function SourceState({ facts }: { facts: LabelerFacts }) {
       )}
       <dl class="particulars">
         <Particular name="State">
-          {stateText[state]}, since <Instant value={since} at={`${at}/state_since`} />
+          <a href={`../method/labels#states-of-a-labeler-${state}`}>{stateText[state]}</a>, since{' '}
+          <Instant value={since} at={`${at}/state_since`} />
         </Particular>
         <Particular name="Found in">
           {found.length === 0 ? <Unknown>not known</Unknown> : enumeration(found.map((way) => foundText[way]))}

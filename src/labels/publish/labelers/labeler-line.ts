@@ -1,12 +1,20 @@
-import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
-import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
+import { type LabelerLine, maxLabelerLineBytes } from '../../../artifact/labelers.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
 import { delayBounds, delayQuantile, type LabelerCounters } from '../../../store/labeler-counters.ts';
 import { discoverySourcesOf } from '../../discovery/discovery-sources.ts';
 import type { DayCount } from '../window/day-counts.ts';
 import type { DeclaredValue, LabelerDefinitions } from './definition-cache.ts';
+import type { LabelerMemory } from './labeler-memory.ts';
 import { type ListedLabeler, publishedHandle } from './listed-labeler.ts';
-import { listedGaps, type UnreadGap } from './unread-time.ts';
-import { allEvents, eventsByValue, publishedCounts, rankOf } from './value-counts.ts';
+import type { UnreadGap } from './unread-time.ts';
+import {
+  allEvents,
+  byPublishedCount,
+  eventsByValue,
+  type PublishedCount,
+  publishedCounts,
+  publishedSum,
+} from './value-counts.ts';
 
 /** Input of a labeler's line. */
 export interface LineInputs {
@@ -16,6 +24,8 @@ export interface LineInputs {
   /** Share of each day in which the labeler was read. */
   readonly shares: readonly number[];
   readonly unread: readonly UnreadGap[];
+  /** Parts of the line as they were last written. */
+  readonly memory: LabelerMemory;
   readonly week: number;
   readonly day: number;
   readonly lastRow: Micros | null;
@@ -24,45 +34,62 @@ export interface LineInputs {
   readonly counters: LabelerCounters | null;
 }
 
-/** Bytes that more than `minGaps` gaps leave for values. */
+/** Bytes that gaps leave for values. */
 const valuesRoom = 600;
-const minGaps = 4;
 
 /** Creates the line of a labeler, which has at most `maxLabelerLineBytes` bytes. */
 export function labelerLine(inputs: LineInputs): string {
   const { definitions, counters } = inputs;
-  const base = composed(inputs);
-  // The line without gaps and values, and the room for them. All of its texts are ASCII.
-  const room = maxLabelerLineBytes - JSON.stringify(base).length - countBytes;
-  const events = eventsByValue(counters);
-  const sorted = definitions.values
-    .map((value) => ({ ...value, count: events.get(value.value) ?? 0 }))
-    .sort((a, b) => rankOf(b.count) - rankOf(a.count) || (a.value < b.value ? -1 : 1));
-  const valueBytes = sorted.reduce((sum, value) => sum + entryBytes(value), 0);
-  const { gaps, overflow, bytes } = gapsWithin(inputs.unread, room - Math.min(valueBytes, valuesRoom), room);
-  const listed = firstThatFit(sorted, room - bytes);
-  const named = listed.reduce((sum, { count }) => sum + count, 0);
-  const all = [...listed.map(({ count }) => count), Math.max(0, allEvents(counters) - named)];
-  // The store names at most 256 values of a day. Beyond them, the counts by value are incomplete.
-  const isComplete = counters !== null && counters.others.applied + counters.others.removed === 0;
-  const counts = isComplete ? publishedCounts(all) : [];
-  const line: LabelerLine = {
-    ...base,
-    ...{ gaps: [...gaps], gap_overflow: overflow },
-    values: listed.map(({ value, first_defined, last_defined }, i) => {
-      return { value, events: counts[i] ?? null, first_defined, last_defined };
+  const front = textOf(frontOf(inputs));
+  const signatures = textOf({ signatures: counters === null ? null : counters.verdicts });
+  const back = textOf({ replaces_rows: inputs.labeler.replacesRows, delay_ms: delaysOf(counters) });
+  // The room for gaps and values in the line. All of its texts are ASCII.
+  const room = maxLabelerLineBytes - front.length - signatures.length - back.length - fixedBytes;
+  const { values, undeclared } = countedValues(inputs);
+  const valueBytes = values.reduce((sum, { declared }) => sum + entryBytes(declared), 0);
+  const gaps = inputs.memory.gaps.within(inputs.unread, room - Math.min(valueBytes, valuesRoom), room);
+  const listed = firstThatFit(values, room - gaps.bytes);
+  const others = values.slice(listed.length);
+  const middle: Pick<LabelerLine, 'values' | 'values_omitted' | 'undeclared'> = {
+    values: listed.map(({ declared: { value, first_defined, last_defined }, events }) => {
+      return { value, events, first_defined, last_defined };
     }),
-    values_omitted: definitions.omitted + sorted.length - listed.length,
-    undeclared: counts[listed.length] ?? null,
+    values_omitted: definitions.omitted + others.length,
+    undeclared: publishedSum([undeclared, ...others.map(({ events }) => events)]),
   };
-  return JSON.stringify(line);
+  return `{${front},"gaps":${gaps.text},"gap_overflow":${gaps.overflow},${signatures},${textOf(middle)},${back}}`;
 }
 
-type Gap = LabelerLine['gaps'][number];
-type Counted = DeclaredValue & { readonly count: number };
+/** Returns the members of an object as JSON without its braces. */
+function textOf(members: Partial<LabelerLine>): string {
+  return JSON.stringify(members).slice(1, -1);
+}
 
-/** Bytes by which the counts after the values may be longer than in the line without values. */
-const countBytes = 40;
+/** Value with its published count. */
+interface Counted {
+  readonly declared: DeclaredValue;
+  readonly events: PublishedCount;
+}
+
+/** Returns the published counts of all declared values, in the order of the line, and of all other values together. */
+function countedValues({ definitions, counters }: LineInputs): {
+  readonly values: readonly Counted[];
+  readonly undeclared: PublishedCount;
+} {
+  const events = eventsByValue(counters);
+  const counts = definitions.values.map(({ value }) => events.get(value) ?? 0);
+  const undeclared = Math.max(0, allEvents(counters) - counts.reduce((sum, count) => sum + count, 0));
+  // The store names at most 256 values of a day. Beyond them, the counts by value are incomplete.
+  const isComplete = counters !== null && counters.others.applied + counters.others.removed === 0;
+  const published = isComplete ? publishedCounts([...counts, undeclared]) : [];
+  const values = definitions.values
+    .map((declared, i): Counted => ({ declared, events: published[i] ?? null }))
+    .sort((a, b) => byPublishedCount(a.events, b.events) || (a.declared.value < b.declared.value ? -1 : 1));
+  return { values, undeclared: published[counts.length] ?? null };
+}
+
+/** Bytes of the members between, without gaps and values, and of the counts after the values. */
+const fixedBytes = '{,"gaps":[],"gap_overflow":false,,"values":[],"values_omitted":0,"undeclared":null,}'.length + 40;
 /** Bytes of an entry of a value that do not depend on it: names, quotes, a comma, a date, and the longest count. */
 const fixedEntryBytes = '{"value":"","events":9007199254740991,"first_defined":"2026-01-01","last_defined":null},'
   .length;
@@ -75,36 +102,21 @@ function entryBytes({ value, last_defined }: DeclaredValue): number {
 
 function firstThatFit(values: readonly Counted[], room: number): readonly Counted[] {
   let used = 0;
-  const first = values.findIndex((value) => {
-    used += entryBytes(value);
+  const first = values.findIndex(({ declared }) => {
+    used += entryBytes(declared);
     return used > room;
   });
   return first === -1 ? values : values.slice(0, first);
 }
 
-/**
- * Returns as many gaps as fit into the preferred room, or into the whole room if they are at most `minGaps`, with their
- * bytes.
- */
-function gapsWithin(
-  unread: readonly UnreadGap[],
-  preferred: number,
-  room: number,
-): { readonly gaps: readonly Gap[]; readonly overflow: boolean; readonly bytes: number } {
-  for (let limit = maxLabelerGaps; ; limit -= 2) {
-    const listed = listedGaps(unread, limit);
-    const gaps = listed.gaps.map(({ start, end, reason }) => ({
-      start: timestamp(start),
-      end: timestamp(end),
-      reason,
-    }));
-    const bytes = gaps.length === 0 ? 0 : JSON.stringify(gaps).length;
-    if (bytes <= (limit <= minGaps ? room : preferred) || limit <= 2) return { gaps, overflow: listed.overflow, bytes };
-  }
-}
+/** Members of the line before its gaps. */
+type Front = Omit<
+  LabelerLine,
+  'gaps' | 'gap_overflow' | 'signatures' | 'values' | 'values_omitted' | 'undeclared' | 'replaces_rows' | 'delay_ms'
+>;
 
-/** Composes the line without gaps and values. */
-function composed({ labeler, days, shares, week, day, lastRow, counters }: LineInputs): LabelerLine {
+/** Composes the members of the line before its gaps. */
+function frontOf({ labeler, days, shares, memory, week, day, lastRow }: LineInputs): Front {
   const { firstAnswered, lastAnswered } = labeler;
   const sum = (of: (count: DayCount) => number): number =>
     days.reduce((total, count) => total + (count === undefined ? 0 : of(count)), 0);
@@ -113,24 +125,16 @@ function composed({ labeler, days, shares, week, day, lastRow, counters }: LineI
     ...publishedHandle(labeler),
     enrolled: labeler.enrolled,
     state: labeler.state,
-    state_since: timestamp(labeler.stateSince),
+    state_since: memory.stamp('state_since', labeler.stateSince),
     problem: labeler.problem,
     found_by: [...discoverySourcesOf(labeler)],
     read_by: labeler.readBy,
-    first_answered: firstAnswered === null ? null : timestamp(firstAnswered),
-    last_answered: lastAnswered === null ? null : timestamp(lastAnswered),
-    last_row: lastRow === null ? null : timestamp(lastRow),
+    first_answered: firstAnswered === null ? null : memory.stamp('first_answered', firstAnswered),
+    last_answered: lastAnswered === null ? null : memory.stamp('last_answered', lastAnswered),
+    last_row: lastRow === null ? null : memory.stamp('last_row', lastRow),
     events: { window: sum(({ applied, removed }) => applied + removed), week, day },
     repeats: sum(({ repeats }) => repeats),
     days: shares.map((share, i) => dayEntry(days[i], share)),
-    gaps: [],
-    gap_overflow: false,
-    signatures: counters === null ? null : { ...counters.verdicts },
-    values: [],
-    values_omitted: 0,
-    undeclared: null,
-    replaces_rows: labeler.replacesRows,
-    delay_ms: delaysOf(counters),
   };
 }
 
@@ -150,8 +154,4 @@ function delaysOf(counters: LabelerCounters | null): LabelerLine['delay_ms'] {
   // Publish a delay above the last bound as that bound.
   const longest = delayBounds.at(-1) ?? 0;
   return { p50: Math.min(p50, longest), p90: Math.min(p90, longest), labels };
-}
-
-function timestamp(at: Micros): string {
-  return formatTimestamp(Math.floor(at / 1000));
 }

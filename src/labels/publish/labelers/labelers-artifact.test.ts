@@ -14,6 +14,7 @@ import { type KnownLabeler, labelerFromRow } from '../../roster/known-labeler.ts
 import { WindowReader } from '../window/window-reader.ts';
 import { DefinitionCache, type LabelerDefinitions, noDefinitions } from './definition-cache.ts';
 import { type LineInputs, labelerLine } from './labeler-line.ts';
+import { LabelerMemory } from './labeler-memory.ts';
 import { listLabelers, makeLabelers } from './labelers-artifact.ts';
 import { type ListingContext, listedLabeler } from './listed-labeler.ts';
 
@@ -42,7 +43,7 @@ async function linesOf(labelers: readonly KnownLabeler[], rows: readonly { label
   };
   const files = await makeLabelers(
     listLabelers(reading, inputs),
-    new DefinitionCache({ definitions: async () => [] }),
+    { definitions: new DefinitionCache({ definitions: async () => [] }), memories: new Map() },
     inputs,
   );
   const all: string[] = [];
@@ -177,6 +178,7 @@ function worst(over: Partial<LineInputs> = {}): LineInputs {
       end: micros(window.start + (i + 0.5) * hour),
       reason: 'source_unavailable' as const,
     })),
+    memory: new LabelerMemory(),
     ...{ week: 99_999_999, day: 99_999_999, lastRow: now },
     definitions: { values, omitted: 60_000, line: null } satisfies LabelerDefinitions,
     counters: {
@@ -206,7 +208,10 @@ test('the longest line has at most 3,000 bytes, and gaps that do not fit are mer
 });
 
 test('values are listed by count until the line is full, and all other events are undeclared', () => {
+  const { counters } = worst();
+  const undeclared = { value: 'undeclared', applied: 7, removed: 0 };
   const inputs = worst({
+    counters: counters && { ...counters, values: [...counters.values, undeclared] },
     unread: [],
     labeler: listedLabeler(labelerOf(), context),
     definitions: { ...worst().definitions, omitted: 0 },
@@ -217,8 +222,18 @@ test('values are listed by count until the line is full, and all other events ar
   expect(line.values[0]).toMatchObject({ events: 99_999_199 });
   const listed = line.values.reduce((sum, { events }) => sum + Number(events), 0);
   const all = Array.from({ length: 200 }, (_, i) => 99_999_000 + i).reduce((sum, count) => sum + count, 0);
-  expect(listed + Number(line.undeclared)).toBe(all);
+  expect(listed + Number(line.undeclared)).toBe(all + 7);
   expect(line.values_omitted).toBe(200 - line.values.length);
+});
+
+test('the other events are withheld if a value that does not fit has no published number', () => {
+  const { counters, definitions, ...inputs } = worst({ unread: [], labeler: listedLabeler(labelerOf(), context) });
+  const zero = { value: 'never-used', first_defined: '2026-01-01', last_defined: null };
+  const line = JSON.parse(
+    labelerLine({ ...inputs, counters, definitions: { ...definitions, values: [...definitions.values, zero] } }),
+  ) as LabelerLine;
+  expect(line.values.every(({ events }) => typeof events === 'number')).toBe(true);
+  expect(line.undeclared).toBeNull();
 });
 
 test('no value of a labeler has a count if the store did not name all of its values', () => {
@@ -248,8 +263,8 @@ test('lines of any counts and gaps stay within the maximum', () => {
         });
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(maxLabelerLineBytes);
         const line = JSON.parse(text) as LabelerLine;
-        const small = line.values.filter(({ events: count }) => count === 'fewer_than_5').map(({ value }) => value);
-        expect(small).toEqual(small.toSorted());
+        const hidden = line.values.filter(({ events: count }) => typeof count !== 'number').map(({ value }) => value);
+        expect(hidden).toEqual(hidden.toSorted());
       },
     ),
     { numRuns: 60 },

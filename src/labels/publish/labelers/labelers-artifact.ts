@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DefinitionsHeader, LabelersHeader } from '../../../artifact/labelers.ts';
 import { maxListedLabelers } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
@@ -7,11 +6,13 @@ import type { StoredGap } from '../../../store/port.ts';
 import { dayName, micros, minute } from '../../../store/time.ts';
 import type { Counted } from '../../repeats/counted.ts';
 import type { KnownLabeler } from '../../roster/known-labeler.ts';
-import type { DayCount } from '../window/day-counts.ts';
+import { Turns } from '../turns.ts';
+import type { DayCounts } from '../window/day-counts.ts';
 import { type DayPart, partsOf } from '../window/parts.ts';
 import type { WindowReading } from '../window/window-reader.ts';
 import { type DefinitionCache, type LabelerDefinitions, maxLineFor, noDefinitions } from './definition-cache.ts';
 import { labelerLine } from './labeler-line.ts';
+import { LabelerMemory } from './labeler-memory.ts';
 import {
   forgottenLabeler,
   type ListedLabeler,
@@ -43,14 +44,22 @@ export interface Listing {
   readonly omitted: number;
 }
 
+/** Data of earlier publications from which the files are created faster. */
+export interface LabelersCache {
+  readonly definitions: DefinitionCache;
+  /** Parts of lines as they were last written, by labeler. */
+  readonly memories: Map<string, LabelerMemory>;
+}
+
 /** Creates the content of both files. */
 export async function makeLabelers(
   { reading, entries, omitted }: Listing,
-  definitions: DefinitionCache,
+  { definitions, memories }: LabelersCache,
   inputs: Pick<LabelersInputs, 'origin' | 'failed'>,
 ): Promise<LabelersArtifact> {
   const maxLine = maxLineFor(entries.length);
   const read = new Map<string, LabelerDefinitions>();
+  const turns = new Turns();
   for (const { did, state } of entries) {
     if (state === 'denied') continue;
     try {
@@ -58,9 +67,12 @@ export async function makeLabelers(
     } catch (error) {
       inputs.failed(did, error);
     }
+    if (turns.isOver) await turns.next();
   }
-  definitions.keepOnly(new Set(entries.map(({ did }) => did)));
-  const lines = new LineMaker(reading, read, inputs.failed);
+  const listed = new Set(entries.map(({ did }) => did));
+  definitions.keepOnly(listed);
+  for (const did of memories.keys()) if (!listed.has(did)) memories.delete(did);
+  const lines = new LineMaker(reading, { definitions: read, memories }, inputs.failed);
   const texts = entries.flatMap(({ did }) => read.get(did)?.line ?? []);
   const shared = {
     generated_at: timestamp(reading.window.end),
@@ -87,16 +99,12 @@ export async function makeLabelers(
 
 async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: T) => string): AsyncGenerator<string> {
   yield JSON.stringify(header);
-  let made = 0;
+  const turns = new Turns();
   for (const entry of entries) {
     yield make(entry);
-    made += 1;
-    if (made % linesAtOnce === 0) await nextTurn();
+    if (turns.isOver) await turns.next();
   }
 }
-
-/** Number of lines that are created in one turn of the event loop. */
-const linesAtOnce = 50;
 
 /**
  * Returns the labelers to list, by DID. Labelers with counted events and enrolled labelers take precedence over others.
@@ -125,6 +133,8 @@ function byDid(a: ListedLabeler, b: ListedLabeler): number {
   return a.did < b.did ? -1 : 1;
 }
 
+const noCountsOfDay: DayCounts = new Map();
+
 /** Creates the lines from one reading of the store. */
 class LineMaker {
   readonly days: readonly DayPart[];
@@ -132,8 +142,10 @@ class LineMaker {
   readonly countedSince: Micros | null;
   readonly #reading: WindowReading;
   readonly #definitions: ReadonlyMap<string, LabelerDefinitions>;
+  readonly #memories: Map<string, LabelerMemory>;
   readonly #failed: LabelersInputs['failed'];
-  readonly #countsByDay: ReadonlyMap<number, ReadonlyMap<string, DayCount>>;
+  /** Counts of each day of the window. */
+  readonly #counts: readonly DayCounts[];
   readonly #week: ReadonlyMap<string, number>;
   readonly #day: ReadonlyMap<string, number>;
   readonly #gaps: ReadonlyMap<string, readonly StoredGap[]>;
@@ -142,15 +154,23 @@ class LineMaker {
 
   constructor(
     reading: WindowReading,
-    definitions: ReadonlyMap<string, LabelerDefinitions>,
+    {
+      definitions,
+      memories,
+    }: {
+      readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
+      readonly memories: Map<string, LabelerMemory>;
+    },
     failed: LabelersInputs['failed'],
   ) {
     const { window, days, gaps, counters } = reading;
     this.#reading = reading;
     this.#definitions = definitions;
+    this.#memories = memories;
     this.#failed = failed;
     this.days = partsOf(window);
-    this.#countsByDay = new Map(days.map(({ day, counts }) => [day, counts]));
+    const byDay = new Map(days.map(({ day, counts }) => [day, counts]));
+    this.#counts = this.days.map(({ day }) => byDay.get(day) ?? noCountsOfDay);
     this.#week = eventsOf(reading.inWeek);
     this.#day = eventsOf(reading.inDay);
     const bySource = Map.groupBy(gaps, ({ source }) => source ?? '');
@@ -181,10 +201,12 @@ class LineMaker {
     const { window, frontier, lastRows } = this.#reading;
     const gaps = [...this.#instrument, ...(this.#gaps.get(did) ?? []), ...(departure === null ? [] : [departure])];
     const unread = unreadTime({ did, window, floor: frontier.floor, gaps, firstAnswered, lastAnswered });
-    const days = this.days.map(({ day }) => this.#countsByDay.get(day)?.get(did));
+    const memory = this.#memories.get(did) ?? new LabelerMemory();
+    this.#memories.set(did, memory);
+    const days = memory.countsOf(did, this.#counts);
     const isActive = days.some((count) => count !== undefined && count.applied + count.removed > 0);
     return labelerLine({
-      ...{ labeler, days, unread, definitions },
+      ...{ labeler, days, unread, memory, definitions },
       shares: readShares(this.days, unread),
       week: this.#week.get(did) ?? 0,
       day: this.#day.get(did) ?? 0,

@@ -5,12 +5,7 @@ import type { LabelerCounters } from '../../../store/labeler-counters.ts';
 export type PublishedCount = number | typeof fewerThanFive | null;
 
 /** Smallest count that is published exactly. */
-const minExact = 5;
-
-/** Returns the rank of a count in a list of values. Counts under five have one rank: their order would reveal them. */
-export function rankOf(count: number): number {
-  return count < minExact ? 0 : count;
-}
+export const minExact = 5;
 
 /** Returns the number of events of each value that is counted by name. */
 export function eventsByValue(counters: LabelerCounters | null): ReadonlyMap<string, number> {
@@ -25,42 +20,44 @@ export function allEvents(counters: LabelerCounters | null): number {
 }
 
 /**
- * Returns counts in the form in which they are published. A count under five is only named as such. The total is public,
- * so the difference from the other counts could reveal a small one. The smallest of the other counts are therefore
- * withheld, equal ones together, until a small count could have at least two values.
+ * Returns counts in the form in which they are published. The total is public, and so is this rule, so that a reader can
+ * compute which counts give the same form:
+ *
+ * 1. Without a count under five, all counts are published.
+ * 2. If the total is under five, every count is `fewer_than_5`.
+ * 3. If two counts under five differ, each of them is `fewer_than_5`, and the other counts are published.
+ * 4. Otherwise the counts under five and the smallest of the others, equal ones together, are withheld in one form.
+ *
+ * No count that is not published can be derived, except zeros from a total of zero, and a single count from the total. The
+ * rule does not depend on the order of the counts: exchanging two counts of one form gives the same form and total. In 3,
+ * a count can thus be each of the counts under five, and two of them differ. In 4, a count can be each of the withheld
+ * counts, under five or not. If all counts are withheld, one of them can also be the total, and all others zero. In 2,
+ * any distribution of the total has the same form.
  */
 export function publishedCounts(counts: readonly number[]): PublishedCount[] {
-  const exact = counts.filter((count) => count >= minExact);
-  const small = counts.length - exact.length;
+  const small = counts.filter((count) => count < minExact);
   const total = counts.reduce((sum, count) => sum + count, 0);
-  const levels = [...new Set(exact)].sort((a, b) => a - b);
-  const level = levels.find((smallestListed) => {
-    const listed = exact.filter((count) => count >= smallestListed);
-    const rest = total - listed.reduce((sum, count) => sum + count, 0);
-    return !isRevealed({ rest, small, withheld: exact.length - listed.length, most: smallestListed - 1 });
-  });
-  return counts.map((count) => {
-    if (count < minExact) return fewerThanFive;
-    return level !== undefined && count >= level ? count : null;
-  });
+  if (total < minExact) return counts.map(() => fewerThanFive);
+  const isMixed = small.some((count) => count !== small[0]);
+  if (isMixed || small.length === 0) return counts.map((count) => (count < minExact ? fewerThanFive : count));
+  const smallestOther = Math.min(...counts.filter((count) => count >= minExact));
+  return counts.map((count) => (count <= smallestOther ? null : count));
 }
 
-/** Numbers from which a reader can derive the range of a small count. */
-interface Derivation {
-  /** Sum of all counts that are not published exactly. */
-  readonly rest: number;
-  /** Number of counts under five. */
-  readonly small: number;
-  /** Number of counts from five on that are not published. */
-  readonly withheld: number;
-  /** Maximum of a count that is not published: all are below the smallest published one. */
-  readonly most: number;
+/**
+ * Compares published counts: exact ones in descending order, then the others. The order of the others does not depend on
+ * their counts, because it would reveal them.
+ */
+export function byPublishedCount(a: PublishedCount, b: PublishedCount): number {
+  return (typeof b === 'number' ? b : 0) - (typeof a === 'number' ? a : 0);
 }
 
-/** Returns true if only one number is possible for a small count. */
-function isRevealed({ rest, small, withheld, most }: Derivation): boolean {
-  if (small === 0) return false;
-  const smallest = rest - (small - 1) * (minExact - 1) - withheld * most;
-  const largest = rest - withheld * minExact;
-  return Math.min(minExact - 1, largest) <= Math.max(0, smallest);
+/**
+ * Returns the sum of published counts as a published count. The sum is withheld if one of them is not published exactly,
+ * because it is not computed from anything else than published counts.
+ */
+export function publishedSum(counts: readonly PublishedCount[]): PublishedCount {
+  const [first, ...others] = counts;
+  if (others.length === 0) return first ?? null;
+  return counts.every((count) => typeof count === 'number') ? counts.reduce((sum, count) => sum + count, 0) : null;
 }

@@ -6,7 +6,7 @@ import type { BucketCount, Epoch, Frontier, RefusalCount, StoredGap, StoreReader
 import type { Purge, SpaceRemoval } from '../../../store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../../store/time.ts';
 import { type BurstsByLabeler, burstsByLabeler, type Counted } from '../../repeats/counted.ts';
-import { type CountedParts, sumCounts } from './counted.ts';
+import { type CountedParts, CountSums } from './counted.ts';
 import { type DayCount, type DayCounts, dayCounts, type EdgeCounts } from './day-counts.ts';
 import { HourRuns, type Run } from './hour-runs.ts';
 import { LastRows, type RowHours } from './last-rows.ts';
@@ -47,6 +47,8 @@ export interface WindowReading {
   readonly inWeek: Counted;
   readonly inDay: Counted;
   readonly lastRows: ReadonlyMap<string, Micros>;
+  /** Repeats that are stored and not counted. */
+  readonly bursts: BurstsByLabeler;
   /** Verdicts, values and delays, or null if the store cannot count them. */
   readonly counters: LabelersCounters | null;
 }
@@ -57,6 +59,9 @@ const maxMinutes = 2 * day;
 
 const noRun: Run = new Map();
 
+/** Sums over the published intervals. */
+type Sums = Readonly<Record<'inWindow' | 'inWeek' | 'inDay', CountSums>>;
+
 /**
  * Reads the counts of the window. Rows have increasing stamps, so hours before the hour of the newest row no longer
  * change. Their counts are cached, and the rest is read in one turn of the event loop.
@@ -65,6 +70,7 @@ export class WindowReader {
   readonly #store: WindowStore;
   readonly #runs: HourRuns;
   readonly #lastRows: LastRows;
+  readonly #sums: Sums = { inWindow: new CountSums(), inWeek: new CountSums(), inDay: new CountSums() };
   #revision: number | null = null;
 
   constructor(store: WindowStore) {
@@ -115,12 +121,12 @@ export class WindowReader {
     await this.#warmCounters(window, { floor, end });
     const open = await this.#readOpen(plan, window, settledThrough);
     const bursts = await burstsByLabeler(open.positions, open.purges);
-    const counted = await plan.countAll(open.counts, bursts, floor);
+    const counted = await plan.countAll(open.counts, bursts, floor, this.#sums);
     const labelers = await plan.rowHours();
     const uncachedFrom = settledThrough / hour - 1;
     const { start } = window;
     const lastRows = await this.#lastRows.find({ labelers, open: open.minutes, bursts, start, floor, uncachedFrom });
-    return { ...open.reading, ...counted, window, lastRows };
+    return { ...open.reading, ...counted, window, lastRows, bursts };
   }
 
   /** Reads the counters of the days that no longer change, so that the store has cached them when it reads today. */
@@ -216,7 +222,7 @@ class ReadingPlan {
   }
 
   /** Sums the counts of each part; `open` contains the counts of the open intervals, in their order. */
-  async countAll(open: readonly EdgeCounts['counts'][], bursts: BurstsByLabeler, floor: Micros) {
+  async countAll(open: readonly EdgeCounts['counts'][], bursts: BurstsByLabeler, floor: Micros, sums: Sums) {
     const openCounts = new Map(this.open.map((interval, i) => [nameOf(interval), open[i] ?? []]));
     for (const { part, pieces } of this.parts) {
       const { run = noRun, edges = [] } = this.#settled.get(nameOf(part)) ?? {};
@@ -230,9 +236,9 @@ class ReadingPlan {
     const days = of(inWindow);
     return {
       days,
-      inWindow: await sumCounts(days),
-      inWeek: await sumCounts(of(inWeek)),
-      inDay: await sumCounts(of(inDay)),
+      inWindow: await sums.inWindow.of(days),
+      inWeek: await sums.inWeek.of(of(inWeek)),
+      inDay: await sums.inDay.of(of(inDay)),
     };
   }
 

@@ -3,9 +3,13 @@ import { join } from 'node:path';
 import { dayFromName, dayName } from '../../time.ts';
 
 /**
- * File names in a store's directory: state.sqlite epoch, gaps, roster, keys, definitions, list of days writer.lock
- * locked by the one writer days/YYYY-MM-DD.open.sqlite a day to which rows may still be added
- * days/YYYY-MM-DD.sealed.sqlite a day that never changes again
+ * File names in a store's directory:
+ *
+ * - `state.sqlite`: epoch, gaps, roster, keys, definitions, list of days
+ * - `writer.lock`, `standby.lock`: locked by the one writer and by the one standby
+ * - `writer.json`, `standby.json`: describe these processes
+ * - `days/YYYY-MM-DD.open.sqlite`: a day to which rows may still be added
+ * - `days/YYYY-MM-DD.sealed.sqlite`: a day that never changes again
  *
  * The two forms of a day have different names, so that a remaining log of one is never applied to the other. If both
  * exist, the sealed one counts, because a rename made it visible only when it was complete.
@@ -15,6 +19,9 @@ export interface StorePaths {
   readonly days: string;
   readonly state: string;
   readonly lock: string;
+  readonly writer: string;
+  readonly standbyLock: string;
+  readonly standby: string;
 }
 
 /** Returns the paths of a store in a directory. */
@@ -24,6 +31,9 @@ export function storePaths(folder: string): StorePaths {
     days: join(folder, 'days'),
     state: join(folder, 'state.sqlite'),
     lock: join(folder, 'writer.lock'),
+    writer: join(folder, 'writer.json'),
+    standbyLock: join(folder, 'standby.lock'),
+    standby: join(folder, 'standby.json'),
   };
 }
 

@@ -30,6 +30,8 @@ export interface DayWriterOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;
   readonly faults: Faults | undefined;
+  /** Throws `fenced` if another process became the writer. Called within the transaction of each commit. */
+  readonly assertWriter?: () => void;
 }
 
 /** Writes the current day over the only connection that may change its file. */
@@ -42,7 +44,8 @@ export class DayWriter {
   readonly #write: (commit: Commit) => void;
 
   constructor(path: string, day: number, carried: Carried, appliedAt: string, options: DayWriterOptions) {
-    const { maxLogBytes, durable, faults } = options;
+    const { maxLogBytes, durable, faults, assertWriter } = options;
+    assertWriter?.();
     this.day = day;
     this.#path = path;
     this.#maxLogBytes = maxLogBytes;
@@ -51,7 +54,7 @@ export class DayWriter {
       migrate(this.#db, openDayMigrations, appliedAt, faults);
       faults?.('rollover.made');
       carryOver(this.#db, carried);
-      this.#write = this.#prepare(faults);
+      this.#write = this.#prepare(faults, assertWriter);
     } catch (error) {
       this.#db.close();
       throw storeError(error, path);
@@ -89,7 +92,7 @@ export class DayWriter {
     assertLogRoom(this.#db, this.#path, most, this.#maxLogBytes);
   }
 
-  #prepare(faults: Faults | undefined): (commit: Commit) => void {
+  #prepare(faults: Faults | undefined, assertWriter: DayWriterOptions['assertWriter']): (commit: Commit) => void {
     const db = this.#db;
     const intern = this.#interner();
     const writeRows = rowWriter(db, intern);
@@ -111,6 +114,7 @@ export class DayWriter {
       writePositions(commit.positions, commit.at);
       writeRefusedRows(commit.refusedRows);
       writeEnd(commit);
+      assertWriter?.();
       faults?.('append.positions');
     }).immediate;
   }

@@ -94,7 +94,10 @@ export function dropEmptyCounters(db: Sqlite): void {
   const write = db.prepare('UPDATE main.counter_labeler SET packed = ? WHERE source = ?');
   for (const [source, packed] of stored) {
     const counters = unpackCounters(packed, source, db.name);
-    if (isEmpty(counters)) drop.run(source);
+    if (isEmpty(counters)) {
+      drop.run(source);
+      continue;
+    }
     for (const [value, [applied, removed]] of counters.values) {
       if (applied + removed === 0) counters.values.delete(value);
     }

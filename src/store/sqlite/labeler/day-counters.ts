@@ -1,6 +1,6 @@
 import { parseInstant } from '../../../contract/timestamp.ts';
 import { type SignatureVerdict, signatureVerdicts } from '../../label.ts';
-import { delayBounds, maxCountedValues } from '../../labeler-counters.ts';
+import { delayRangeOf, maxCountedValues } from '../../labeler-counters.ts';
 import { liveFlag, removalFlag, type StoredRow, verdictIn } from '../base/row.ts';
 
 /** Number of applications and of removals. */
@@ -66,14 +66,7 @@ export function countedStoredRow([id, , , value, , , flags, , cts, text]: Stored
 function delayRange(id: number, cts: number | null, text: string | null): number | null {
   const authored = cts === null ? parseInstant(text ?? '') : cts * 1000;
   if (authored === null) return null;
-  const delay = Math.max(0, Math.floor((id - authored) / 1000));
-  let [low, high] = [0, delayBounds.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (delay <= (delayBounds[middle] ?? 0)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+  return delayRangeOf(Math.max(0, Math.floor((id - authored) / 1000)));
 }
 
 /** Adds a row. A value with a long text has no entry of its own. */

@@ -37,11 +37,21 @@ export class StoredLabelerCounters {
 
   /** Yields the counters of every labeler, by the number of the labeler. */
   *all(): Generator<readonly [source: number, counters: DayCounters]> {
+    for (const [source, packed] of this.packed()) yield [source, this.unpacked(source, packed)];
+  }
+
+  /** Yields the counters of every labeler as they are stored. */
+  *packed(): Generator<readonly [source: number, packed: Buffer]> {
     if (!this.#isStored()) return;
     const rows = this.#groups
       ? this.#groups.table<readonly [number, Buffer]>('counter_labeler')
       : this.#file.all<[number, unknown]>('SELECT source, packed FROM counter_labeler ORDER BY source', []);
-    for (const [source, packed] of rows) yield [source, unpackCounters(packed, source, this.#file.path)];
+    for (const [source, packed] of rows) yield [source, Buffer.isBuffer(packed) ? packed : Buffer.alloc(0)];
+  }
+
+  /** Unpacks stored counters of a labeler. Throws `damaged` if they do not match their checksum. */
+  unpacked(source: number, packed: Buffer): DayCounters {
+    return unpackCounters(packed, source, this.#file.path);
   }
 
   /** A writer may have migrated an open day since the file was opened. */

@@ -12,12 +12,12 @@ export interface CountedDay {
 /** Counters of all labelers of one day in one array, because objects need several times the memory. */
 export class PackedDay {
   /** Position of the counters in the array, by labeler. */
-  readonly labelers: ReadonlyMap<string, number>;
+  readonly #labelers: ReadonlyMap<string, number>;
   readonly #numbers: Float64Array;
   readonly #values: ReadonlyMap<number, string>;
 
   private constructor(labelers: ReadonlyMap<string, number>, numbers: Float64Array, values: CountedDay['values']) {
-    this.labelers = labelers;
+    this.#labelers = labelers;
     this.#numbers = numbers;
     this.#values = values;
   }
@@ -37,17 +37,17 @@ export class PackedDay {
     return new PackedDay(labelers, Float64Array.from(numbers), values);
   }
 
-  /** Adds the counters of every labeler to its sum. */
-  addTo(sums: Map<string, LabelerSum>): void {
-    for (const [labeler, at] of this.labelers) {
+  /** Adds the counters of every labeler to its sum. Yields after each labeler. */
+  *adding(sums: Map<string, LabelerSum>): Generator<void> {
+    for (const [labeler, at] of this.#labelers) {
       const sum = sums.get(labeler) ?? new LabelerSum();
       sums.set(labeler, sum);
-      this.addLabeler(at, sum);
+      this.#addLabeler(at, sum);
+      yield;
     }
   }
 
-  /** Adds the counters at a position to a sum. */
-  addLabeler(from: number, sum: LabelerSum): void {
+  #addLabeler(from: number, sum: LabelerSum): void {
     let at = from;
     const take = (): number => this.#numbers[at++] ?? 0;
     const verdicts: DayCounters['verdicts'] = new Map(signatureVerdicts.map((verdict) => [verdict, take()]));

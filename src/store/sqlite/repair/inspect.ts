@@ -1,10 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Micros } from '../../../contract/timestamp.ts';
+import type { StoreInspection } from '../../common/inspection.ts';
 import { StoreError } from '../../errors.ts';
-import type { Epoch } from '../../port.ts';
-import type { Purge } from '../../removals.ts';
 import { dayName } from '../../time.ts';
 import { openReadonly } from '../base/connection.ts';
 import { dayPath, listDays, type StorePaths, storePaths } from '../base/files.ts';
@@ -15,26 +13,6 @@ import { stateMigrations } from '../schema/state-schema.ts';
 import { assertOneGeneration, assertSound, assertStateBegun, assertStateFile } from '../state/lost-state.ts';
 import { stateQueries } from '../state/state-read.ts';
 import { hasChecksums } from '../upkeep/replace-day.ts';
-
-/** Properties of a store that can be read without changing it. */
-export interface StoreInspection {
-  readonly schema: number;
-  readonly epoch: Epoch;
-  /** Last durable heartbeat of the writer, or null before the first. */
-  readonly heartbeat: Micros | null;
-  /** True if a writer has opened the store. */
-  readonly writing: boolean;
-  readonly sealedDays: number;
-  readonly openDays: number;
-  /** Days that the state file lists and that have no file, `YYYY-MM-DD`. */
-  readonly missingDays: readonly string[];
-  /** Purges that are not completed. */
-  readonly pendingPurges: readonly Purge[];
-  /** Sealed days without checksums, `YYYY-MM-DD`, which upkeep has not rewritten yet. */
-  readonly unverifiedDays: readonly string[];
-  /** Total size of the files in the directory. */
-  readonly bytes: number;
-}
 
 /**
  * Inspects the store in a directory, with or without a running writer, without a change of the directory. If no process

@@ -1,6 +1,6 @@
+import { bounded } from '../../common/bounded.ts';
 import { type DailyBytes, type DirectoryPosition, maxNoteLength } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
-import { bounded } from './bounded.ts';
 
 /** Returns a function that reads a note, or null if the note does not exist. */
 export function noteQuery(db: Sqlite): (name: string) => string | null {

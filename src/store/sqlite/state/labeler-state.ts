@@ -1,3 +1,5 @@
+import { bounded } from '../../common/bounded.ts';
+import { DefinitionSpace, type DefinitionTable } from '../../common/definition-space.ts';
 import {
   type DefinitionShares,
   type Definitions,
@@ -8,8 +10,6 @@ import {
   maxRosterTextLength,
 } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
-import { bounded } from './bounded.ts';
-import { DefinitionSpace } from './definition-space.ts';
 
 /** Creates the queries of labelers' keys and definitions. */
 export function labelerQueries(db: Sqlite) {
@@ -59,7 +59,7 @@ export function definitionChanges(db: Sqlite, maxBytes: number) {
     `DELETE FROM definitions WHERE did = ? AND id NOT IN
      (SELECT id FROM definitions WHERE did = ? ORDER BY id DESC LIMIT ${maxDefinitionRevisions})`,
   );
-  const space = new DefinitionSpace(db, maxBytes);
+  const space = new DefinitionSpace(definitionTable(db), maxBytes);
   const add = db.transaction(({ did, seenAt, content }: Definitions, shares?: DefinitionShares): boolean => {
     bounded(content, maxDefinitionsLength, 'definitions');
     if (newest.get(did) === content) return false;
@@ -78,4 +78,22 @@ export function definitionChanges(db: Sqlite, maxBytes: number) {
       }
     },
   };
+}
+
+function definitionTable(db: Sqlite): DefinitionTable {
+  const sizes = db.prepare<[], { did: string; bytes: number; newest: number }>(
+    `SELECT did, SUM(octet_length(content)) AS bytes,
+     (SELECT octet_length(content) FROM definitions AS last WHERE last.did = definitions.did ORDER BY id DESC LIMIT 1) AS newest
+     FROM definitions GROUP BY did`,
+  );
+  const sizesOf = db
+    .prepare<[string], number>('SELECT octet_length(content) FROM definitions WHERE did = ? ORDER BY id DESC')
+    .pluck();
+  const dropOldest = db
+    .prepare<[string], number>(
+      `DELETE FROM definitions WHERE id = (SELECT MIN(id) FROM definitions WHERE did = ?)
+       RETURNING octet_length(content)`,
+    )
+    .pluck();
+  return { sizes: () => sizes.all(), sizesOf: (did) => sizesOf.all(did), dropOldest: (did) => dropOldest.get(did) };
 }

@@ -1,10 +1,9 @@
 import type { Micros } from '../../../contract/timestamp.ts';
-import { StoreError } from '../../errors.ts';
-import { labelerHandle, maxRosterTextLength, type RosterRow } from '../../roster.ts';
+import { assertRosterBounds } from '../../common/roster-bounds.ts';
+import { labelerHandle, type RosterRow } from '../../roster.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { schemaVersion } from '../base/migrate.ts';
 import { earlierLabelers, earlierProvenance, labelerColumns, rosterFrom } from '../schema/roster-schema.ts';
-import { bounded } from './bounded.ts';
 
 interface LabelerRecord {
   did: string;
@@ -115,7 +114,7 @@ export function rosterChanges(db: Sqlite) {
     }),
     putRoster: change((rows: readonly RosterRow[]): void => {
       for (const row of rows) {
-        assertBounds(row);
+        assertRosterBounds(row);
         put.run(...valuesOf(row));
         replaceProvenance(row.did, row.provenance);
       }
@@ -133,13 +132,4 @@ function valuesOf(row: RosterRow): readonly (string | number | null)[] {
     ...[handle?.name ?? null, flag(handle?.confirmed ?? false), state, stateSince],
     ...[firstAsked, firstAnswered, lastAnswered, failingSince, completeThrough, flag(row.dated), flag(row.undated)],
   ];
-}
-
-function assertBounds({ endpoint, handle, provenance, resolutionStatus, state }: RosterRow): void {
-  const texts = { endpoint: endpoint ?? '', handle: handle?.name ?? '', resolutionStatus, state };
-  for (const [name, text] of Object.entries(texts)) bounded(text, maxRosterTextLength, name);
-  const length = provenance.reduce((sum, one) => sum + one.length, 0);
-  if (length > maxRosterTextLength) {
-    throw new StoreError('invalid_query', `provenance is longer than ${maxRosterTextLength} characters`);
-  }
 }

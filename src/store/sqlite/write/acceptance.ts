@@ -1,23 +1,9 @@
 import type { Micros } from '../../../contract/timestamp.ts';
+import { assertBounds, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
+import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
-import { identityOf } from '../../identity.ts';
-import { labelBytes, unfit } from '../../label.ts';
-import {
-  type AppendResult,
-  type Batch,
-  duplicateHorizon,
-  maxBatchBytes,
-  maxBatchRows,
-  maxPositionLength,
-  maxStampAhead,
-  type RefusalReason,
-} from '../../port.ts';
-import {
-  maxRefusedRowsLength,
-  type RefusedRows,
-  type RefusedRowsChange,
-  refusedRowBuckets,
-} from '../../refused-rows.ts';
+import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
+import type { RefusedRows } from '../../refused-rows.ts';
 import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import { syncFolder } from '../base/connection.ts';
 import { type DayForm, dayPath, type StorePaths } from '../base/files.ts';
@@ -25,25 +11,41 @@ import type { Carried, Commit } from '../day/commit.ts';
 import { DayReader } from '../day/day-reader.ts';
 import { DayWriter, type DayWriterOptions } from '../day/day-writer.ts';
 import type { StateChanges } from '../state/state-write.ts';
-import { IdentitySet } from './identity-set.ts';
 
 /** Dependencies of accepting batches. */
 export interface AcceptanceOptions extends DayWriterOptions {
   readonly paths: StorePaths;
   readonly state: StateChanges;
+  /** Identities that a standby has read, so that they need not be read again; absent if none were read. */
+  readonly known?: KnownIdentities | undefined;
 }
 
 /** Accepts batches: detects duplicates, assigns stamps, and commits to the day of the stamps. */
 export class Acceptance {
   readonly #options: AcceptanceOptions;
-  readonly #known = new IdentitySet(duplicateHorizon);
+  readonly #known: IdentitySet;
   #writer: DayWriter | null = null;
   #last: Micros | null = null;
+  /**
+   * Keeps the newest day open until its writer opens. A killed writer may leave a commit in the log that only the next
+   * recovery of the log shows. The recovery takes place when the first connection opens, so it must not take place
+   * after the identities were read.
+   */
+  #held: DayReader | null = null;
 
   constructor(options: AcceptanceOptions) {
     this.#options = options;
-    this.#last = this.#newest((reader) => reader.ends().last) ?? null;
-    this.#rememberIdentities();
+    const newest = options.state.catalog().days.at(-1);
+    if (newest?.sealed === 0)
+      this.#held = new DayReader(dayPath(options.paths, newest.day, 'open'), newest.day, 'open');
+    this.#known = options.known?.identities ?? new IdentitySet(duplicateHorizon);
+    try {
+      this.#last = this.#newest((reader) => reader.ends().last) ?? null;
+      this.#rememberIdentities();
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   /** Last assigned stamp, or null before the first stamp. */
@@ -53,8 +55,8 @@ export class Acceptance {
 
   append(batch: Batch): AppendResult {
     const bytes = assertBounds(batch);
-    const { fresh, duplicates } = this.#sortOut(batch);
-    const first = this.#firstStamp(batch.at, fresh.length);
+    const { fresh, duplicates } = sortOut(batch, this.#known);
+    const first = firstStamp(batch.at, this.#last, fresh.length);
     const rows = fresh.map(({ observation, identity }, i) => ({ observation, identity, at: first + i }));
     const commit: Commit = {
       rows,
@@ -96,30 +98,8 @@ export class Acceptance {
   close(): void {
     this.#writer?.close();
     this.#writer = null;
-  }
-
-  #sortOut({ observations }: Batch) {
-    const fresh: { observation: Batch['observations'][number]; identity: Buffer }[] = [];
-    const duplicates: number[] = [];
-    const inBatch = new Set<string>();
-    for (const [i, observation] of observations.entries()) {
-      const identity = identityOf(observation.label);
-      const text = identity.toString('latin1');
-      if (inBatch.has(text) || this.#known.has(identity)) duplicates.push(i);
-      else fresh.push({ observation, identity });
-      inBatch.add(text);
-    }
-    return { fresh, duplicates };
-  }
-
-  /** Returns the first of `rows` consecutive stamps, all on one day. */
-  #firstStamp(at: Micros, rows: number): Micros {
-    const next = this.#last === null ? at : micros(Math.max(at, this.#last + 1));
-    if (next - at > maxStampAhead) {
-      throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s before the next stamp`);
-    }
-    const lastDay = dayOf(next + Math.max(0, rows - 1));
-    return lastDay === dayOf(next) ? next : dayStart(lastDay);
+    this.#held?.close();
+    this.#held = null;
   }
 
   #writerOf(day: number): DayWriter {
@@ -137,8 +117,8 @@ export class Acceptance {
       through: reader.ends().through,
       generation,
     })) ?? { positions: [], refusedRows: [], last: null, through: null, generation };
-    this.close();
     const writer = new DayWriter(dayPath(paths, day, 'open'), day, carried, dayTime(day), this.#options);
+    this.close();
     if (durable) syncFolder(paths.days);
     faults?.('rollover.created');
     // The day is listed before the commit of its first row, so that no reader misses the day.
@@ -163,7 +143,7 @@ export class Acceptance {
 
   #rememberIdentities(): void {
     if (this.#last === null) return;
-    const since = this.#last - duplicateHorizon;
+    const since = Math.max(this.#last - duplicateHorizon, (this.#options.known?.through ?? -1) + 1);
     for (const { day, sealed } of this.#options.state.catalog().days) {
       if (sealed === 1 || dayStart(day + 1) <= since) continue;
       this.#read(day, 'open', (reader) => {
@@ -171,59 +151,6 @@ export class Acceptance {
       });
     }
   }
-}
-
-/** Throws unless the batch is within the port's limits. Returns the size of its labels in bytes. */
-function assertBounds({ observations, positions, refusals, refusedRows = [] }: Batch): number {
-  if ([observations, positions, refusals, refusedRows].some(({ length }) => length > maxBatchRows)) {
-    throw new StoreError('batch_too_large', `a batch contains more than ${maxBatchRows} entries of one kind`);
-  }
-  let bytes = 0;
-  for (const { label } of observations) {
-    const why = unfit(label);
-    if (why !== null) throw new StoreError('invalid_observation', `a label of the batch is ${why}`);
-    bytes += labelBytes(label);
-  }
-  for (const { value, endpoint, source } of positions) {
-    const size = (value?.length ?? 0) + endpoint.length + source.length;
-    if (!`${value ?? ''}${endpoint}${source}`.isWellFormed()) {
-      throw new StoreError('invalid_observation', 'the text of a position is not valid Unicode');
-    }
-    if (size > maxPositionLength)
-      throw new StoreError('batch_too_large', `the value of a position has ${size} characters`);
-    bytes += 3 * size;
-  }
-  for (const change of refusedRows) bytes += refusedRowsBytes(change);
-  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `the batch may write up to ${bytes} bytes`);
-  return bytes;
-}
-
-/** Throws unless a change of refused rows is within the port's limits. Returns its maximum size in bytes. */
-function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
-  const length = rows?.length ?? 0;
-  if (length > maxRefusedRowsLength)
-    throw new StoreError('batch_too_large', `a bucket of refused rows has ${length} characters`);
-  if (!Number.isInteger(bucket) || bucket < 0 || bucket >= refusedRowBuckets) {
-    throw new StoreError('batch_too_large', `the number ${bucket} is not a bucket of refused rows`);
-  }
-  if (!`${rows ?? ''}${source}`.isWellFormed()) {
-    throw new StoreError('invalid_observation', 'the text of refused rows is not valid Unicode');
-  }
-  return 3 * (length + source.length);
-}
-
-function refusalsOf(batch: Batch, duplicates: readonly number[]): Commit['refusals'] {
-  const sums = new Map<string, { source: string; reason: RefusalReason; count: number }>();
-  const add = (source: string, reason: RefusalReason, count: number): void => {
-    const key = `${source} ${reason}`;
-    sums.set(key, { source, reason, count: (sums.get(key)?.count ?? 0) + count });
-  };
-  for (const { source, reason, count } of batch.refusals) add(source, reason, count);
-  for (const i of duplicates) {
-    const source = batch.observations[i]?.label.src;
-    if (source !== undefined) add(source, 'duplicate', 1);
-  }
-  return sums;
 }
 
 function dayTime(day: number): string {

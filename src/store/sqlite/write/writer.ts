@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { OperatorError } from '../../../ops/errors.ts';
 import { makeFolder } from '../../../ops/folder.ts';
+import { DayWork } from '../../common/day-work.ts';
+import type { KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import { openWritable, type Sqlite, syncFolder } from '../base/connection.ts';
@@ -10,6 +12,7 @@ import { type OnFile, silent } from '../base/file-event.ts';
 import { storePaths } from '../base/files.ts';
 import { takeWriterLock } from '../base/lock.ts';
 import { migrate } from '../base/migrate.ts';
+import { announce } from '../base/presence.ts';
 import { storeError } from '../base/store-error.ts';
 import { openSqliteReader } from '../read/reader.ts';
 import { stateMigrations } from '../schema/state-schema.ts';
@@ -19,6 +22,7 @@ import { maintainDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
 import { recoverDays } from '../upkeep/recover.ts';
 import { Acceptance } from './acceptance.ts';
+import { beginWriting, type Fence } from './fence.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
@@ -37,6 +41,8 @@ export interface SqliteWriterOptions {
   readonly durable?: boolean;
   /** Called for each file that the store removes, moves, or leaves because it is not certain that it can be removed. */
   readonly onFile?: OnFile;
+  /** Identities that a standby has read; absent if none were read. */
+  readonly known?: KnownIdentities;
   /** Hook for fault points, which only tests pass. */
   readonly faults?: Faults;
 }
@@ -66,35 +72,46 @@ export function openSqliteWriter(options: SqliteWriterOptions): SqliteWriter {
     throw error instanceof OperatorError ? new StoreError('not_a_store', error.message, { cause: error }) : error;
   }
   const lock = takeWriterLock(paths.lock);
+  const token = randomUUID();
+  const presence = announce(paths.writer, token);
   let db: Sqlite | undefined;
+  const release = (): void => {
+    db?.close();
+    presence.end();
+    lock.release();
+  };
   try {
     db = openWritable(paths.state, cacheBytes, durable);
     assertStateBegun(paths, hasEpoch(db));
     assertSound(db);
     const appliedAt = new Date(at / 1000).toISOString();
     migrate(db, stateMigrations, appliedAt, faults);
-    beginEpoch(db, options.generationId ?? randomUUID, at);
+    const fence = beginWriting(db, { generationId: options.generationId ?? randomUUID, at, token });
     syncFolder(folder);
     const state = stateChanges(db);
     recoverDays(paths, state, onFile);
     const reader = openSqliteReader(folder);
-    const acceptance = new Acceptance({ paths, state, maxLogBytes, durable, faults });
+    const { assertWriter } = fence;
+    const acceptance = new Acceptance({
+      ...{ paths, state, maxLogBytes, durable, faults, assertWriter },
+      known: options.known,
+    });
+    presence.become('ready');
     const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
     const refused = new Set<number>();
     const spaceDays = { done: new Set<number>(), left: new Set<number>() };
-    return writerOf(folder, reader, acceptance, state, {
-      purge: (now, signal) =>
-        purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
-      maintain: (now, last, signal) =>
-        maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
-      release: () => {
-        db?.close();
-        lock.release();
+    return writerOf(
+      { folder, reader, acceptance, state, fence },
+      {
+        purge: (now, signal) =>
+          purgeNextDay({ paths, state, maxLogBytes, durable, faults, forget, spaceDays, onFile, signal }, now),
+        maintain: (now, last, signal) =>
+          maintainDays({ paths, state, windowDays, faults, onFile, signal, refused }, now, last),
+        release,
       },
-    });
+    );
   } catch (error) {
-    db?.close();
-    lock.release();
+    release();
     throw storeError(error, folder);
   }
 }
@@ -104,29 +121,21 @@ function hasEpoch(db: Sqlite): boolean {
   return table !== undefined && db.prepare('SELECT 1 FROM epoch').get() !== undefined;
 }
 
-function beginEpoch(db: Sqlite, generationId: () => string, at: Micros): void {
-  db.prepare('INSERT INTO epoch(one, generation, started_at, floor) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING').run(
-    generationId(),
-    at,
-    at,
-  );
-  // The text identifies the last writer, for a person who inspects the file.
-  db.prepare('UPDATE epoch SET writer = ?').run(`${randomUUID()} pid ${process.pid}`);
-}
-
 interface Ends {
   maintain(at: Micros, last: Micros | null, signal: AbortSignal): ReturnType<StoreWriter['maintain']>;
   purge(at: Micros, signal: AbortSignal): ReturnType<StoreWriter['purge']>;
   release(): void;
 }
 
-function writerOf(
-  folder: string,
-  reader: ReturnType<typeof openSqliteReader>,
-  acceptance: Acceptance,
-  state: StateChanges,
-  ends: Ends,
-): SqliteWriter {
+interface Parts {
+  readonly folder: string;
+  readonly reader: ReturnType<typeof openSqliteReader>;
+  readonly acceptance: Acceptance;
+  readonly state: StateChanges;
+  readonly fence: Fence;
+}
+
+function writerOf({ folder, reader, acceptance, state, fence }: Parts, ends: Ends): SqliteWriter {
   const stopping = new AbortController();
   const dayWork = new DayWork();
   let closing: Promise<void> | null = null;
@@ -150,15 +159,22 @@ function writerOf(
     ends.release();
   }
 
+  const afterCheck = <T>(work: () => T): T => {
+    fence.assertWriter();
+    return work();
+  };
   const upkeep = dayWork.joined((at: Micros) => ends.maintain(at, acceptance.last, stopping.signal));
   const purging = dayWork.joined((at: Micros) => ends.purge(at, stopping.signal));
+  /** Runs a change of the state file in a transaction that first checks the token. */
+  const stateChange: typeof change = (work) => change(() => fence.run(work));
   return {
     ...reader,
-    ...stateChangesOf(change, state),
+    ...stateChangesOf(stateChange, state),
+    assertWriter: () => change(() => fence.assertWriter()),
     append: (batch) => change(() => acceptance.append(batch)),
     refusedRows: () => change(() => acceptance.refusedRows()),
-    maintain: (at) => change(() => upkeep(at)),
-    purge: (at) => change(() => purging(at)),
+    maintain: (at) => change(() => afterCheck(() => upkeep(at))),
+    purge: (at) => change(() => afterCheck(() => purging(at))),
     limitPages: (pages) => acceptance.limitPages(pages),
     close: () => {
       closing ??= close();
@@ -185,34 +201,4 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
     putNote: (name, text) => change(() => state.putNote(name, text)),
     requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
   } satisfies Partial<StoreWriter>;
-}
-
-/** Serializes work on whole days: a day that is being sealed is not purged at the same time. */
-class DayWork {
-  #last: Promise<unknown> = Promise.resolve();
-
-  /** Resolves once the started work has ended. */
-  async ended(): Promise<void> {
-    await this.#last;
-  }
-
-  /**
-   * Returns a function that starts the work after other work. If the work is already in progress, the function returns
-   * the result of that run.
-   */
-  joined<T>(work: (at: Micros) => Promise<T>): (at: Micros) => Promise<T> {
-    let running: Promise<T> | null = null;
-    return (at) => {
-      running ??= this.#afterOthers(() => work(at)).finally(() => {
-        running = null;
-      });
-      return running;
-    };
-  }
-
-  #afterOthers<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work);
-    this.#last = done.catch(() => undefined);
-    return done;
-  }
 }

@@ -1,0 +1,207 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
+import { dice } from '../../sim/random.ts';
+import { dayOf, hourMs, hourOf } from '../../src/archive/days/calendar.ts';
+import { factNames, lineFileOf } from '../../src/archive/days/facts.ts';
+import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
+import type { Finding } from '../../src/archive/verify/finding.ts';
+import { verifyArchive } from '../../src/archive/verify/verify.ts';
+import { systemCode } from '../../src/ops/errors.ts';
+import { SmallDisk } from '../faults/small-disk.ts';
+import { simulateArchive, simulatedStart } from './simulated-archive.ts';
+
+/** Numbers of kills and of full disks, and the seed of their times. */
+export interface ArchiveKillPlan {
+  readonly kills: number;
+  readonly disks: number;
+  readonly seed: number;
+}
+
+/** Result of killing an archiver repeatedly. */
+export interface ArchiveKillReport {
+  /** Findings after kills and full disks, before the next start. */
+  readonly findings: readonly Finding[];
+  /** Hours that were complete before a kill and are not in the archive after it. */
+  readonly lostHours: readonly string[];
+  /** Paths of files that differ at the end from those of an archive that was never interrupted. */
+  readonly differences: readonly string[];
+  /** Number of archived hours. */
+  readonly hours: number;
+  readonly closedDays: number;
+  /** Number of processes that met a full disk; null if this user cannot mount one. */
+  readonly metFullDisk: number | null;
+}
+
+/** Minimum number of archived hours, with which days are closed however slow the machine is. */
+const minHours = 150;
+
+/** Kills an archiver at random times, fills its disk, and verifies the directory after each. */
+export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Promise<ArchiveKillReport> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-kills-'));
+  const disk = disks > 0 ? SmallDisk.mount(join(folder, 'disk')) : null;
+  const root = disk?.path ?? folder;
+  try {
+    const run = new Run(root, dice(seed));
+    for (let kill = 0; kill < kills; kill++) await run.kill();
+    for (let nth = 0; disk && nth < disks; nth++) await run.fill(disk, nth);
+    await run.complete(minHours);
+    return await run.report(disk !== null);
+  } finally {
+    disk?.unmount();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Fills a disk to which a process writes at the same time: no space may be left before the last block. */
+function leaveBlocks(disk: SmallDisk, blocks: number): void {
+  try {
+    disk.leave(blocks);
+  } catch (error) {
+    if (systemCode(error) !== 'ENOSPC') throw error;
+  }
+}
+
+class Run {
+  readonly #root: string;
+  readonly #chance: ReturnType<typeof dice>;
+  readonly #findings: Finding[] = [];
+  readonly #lost: string[] = [];
+  /** Last hour whose files were complete. */
+  #last = -1;
+  #closedDays = 0;
+  #metFullDisk = 0;
+
+  constructor(root: string, chance: ReturnType<typeof dice>) {
+    this.#root = root;
+    this.#chance = chance;
+    mkdirSync(join(root, 'archive'));
+  }
+
+  /** Kills a process at a random time after its first hour, or at its start. */
+  async kill(): Promise<void> {
+    const archiver = this.#start();
+    if (this.#chance.below(10) > 0) await archiver.nextLine();
+    await delay(this.#chance.below(200));
+    await archiver.kill();
+    await this.#check();
+  }
+
+  /** Fills the disk while a process runs, makes space, and lets it complete two hours. */
+  async fill(disk: SmallDisk, nth: number): Promise<void> {
+    const archiver = this.#start();
+    await archiver.nextLine();
+    leaveBlocks(disk, nth * 3);
+    await archiver.untilLine((line) => line === 'full');
+    this.#metFullDisk += 1;
+    disk.free();
+    const before = this.#last;
+    await archiver.untilLine(() => this.#last >= before + 2);
+    await archiver.kill();
+    await this.#check();
+  }
+
+  /** Lets a process archive at least this number of hours. */
+  async complete(hours: number): Promise<void> {
+    const archiver = this.#start();
+    await archiver.untilLine(() => this.#last >= hours);
+    await archiver.kill();
+    await this.#check();
+  }
+
+  async report(hasDisk: boolean): Promise<ArchiveKillReport> {
+    const intact = simulateArchive();
+    await intact.run(this.#last + 1);
+    // The hour that a kill interrupted may be complete, too.
+    const archiver = this.#start(this.#last);
+    await archiver.nextLine();
+    await archiver.kill();
+    const until = hourOf(simulatedStart + this.#last * hourMs).slice(0, 10);
+    const files = [...intact.content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
+    const differences = files
+      // The next hours may have changed the files of the last days.
+      .filter(([path]) => path.slice(5, 15) < dayOf(Date.parse(until) - 3 * 24 * hourMs))
+      .filter(([path, bytes]) => !bytes.equals(readFileSync(join(this.#root, 'archive', path))))
+      .map(([path]) => path);
+    return {
+      findings: this.#findings,
+      lostHours: this.#lost,
+      differences,
+      hours: this.#last + 1,
+      closedDays: this.#closedDays,
+      metFullDisk: hasDisk ? this.#metFullDisk : null,
+    };
+  }
+
+  #start(from = this.#last + 1): ArchiverProcess {
+    return new ArchiverProcess(this.#root, from, (hour) => {
+      this.#last = Math.max(this.#last, hour);
+    });
+  }
+
+  /** Verifies the directory as the process left it. */
+  async #check(): Promise<void> {
+    if (!readdirSync(join(this.#root, 'archive')).includes('index.json')) return;
+    const reader = directoryReader(join(this.#root, 'archive'));
+    const now = simulatedStart + (this.#last + 2) * hourMs;
+    const options = { reader, key: null, kept: null, now, wait: () => Promise.resolve() };
+    const report = await verifyArchive(options);
+    this.#findings.push(...report.findings);
+    this.#closedDays = report.closedDays;
+    for (let hour = Math.max(0, this.#last - 24); hour <= this.#last; hour++) this.#checkHour(hour);
+  }
+
+  #checkHour(hour: number): void {
+    const at = simulatedStart + hour * hourMs;
+    for (const name of factNames) {
+      const text = readFileSync(join(this.#root, 'archive/days', dayOf(at), lineFileOf(name)), 'utf8');
+      if (!text.includes(`{"hour":"${hourOf(at)}"`)) this.#lost.push(`${hourOf(at)} ${name}`);
+    }
+  }
+}
+
+/** A running archiver whose lines are read. */
+class ArchiverProcess {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+  readonly #onHour: (hour: number) => void;
+  readonly #exit: Promise<unknown>;
+
+  constructor(root: string, from: number, onHour: (hour: number) => void) {
+    const script = join(import.meta.dirname, 'archiver-process.ts');
+    const child = spawn(process.execPath, [script, root, String(from)], { stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#child = child;
+    this.#exit = once(child, 'exit');
+    this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    this.#onHour = onHour;
+  }
+
+  /** Resolves with the next line; an hour counts as complete. Rejects if the process ended by itself. */
+  async nextLine(): Promise<string> {
+    const { done, value } = await this.#lines.next();
+    if (done === true) throw new Error('the archiver ended by itself');
+    this.#record(value);
+    return value;
+  }
+
+  async untilLine(isWanted: (line: string) => boolean): Promise<void> {
+    while (!isWanted(await this.nextLine()));
+  }
+
+  /** Kills the process, and reads what it printed before. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) {
+      this.#record(next.value);
+    }
+    await this.#exit;
+  }
+
+  #record(line: string): void {
+    if (line !== 'full') this.#onHour(Number(line));
+  }
+}

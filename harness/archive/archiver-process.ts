@@ -1,0 +1,49 @@
+/**
+ * Archives simulated hours in a directory as fast as possible: `archiver-process.ts DIR FROM`. Prints the number of each
+ * hour whose files are complete, and `full` when the system refuses to write. Runs until it is killed.
+ */
+import { writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createArchiver } from '../../src/archive/archiver.ts';
+import { hourMs } from '../../src/archive/days/calendar.ts';
+import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
+import { keptInFile, openDayLog } from '../../src/archive/signing/day-log.ts';
+import { noTelemetry } from '../../src/archive/telemetry.ts';
+import { silentLog } from '../../src/ops/log.ts';
+import { publishedFact } from './published-bodies.ts';
+import { simulatedKey, simulatedStart } from './simulated-archive.ts';
+import { simulatedHours } from './simulated-hours.ts';
+
+/** Time until a failed call of the archiver is repeated, in its own milliseconds. */
+const retryMs = 60_000;
+
+const [root = '', from = '0'] = process.argv.slice(2);
+const files = openArchiveFiles(join(root, 'archive'));
+let now = 0;
+const archiver = createArchiver({
+  files,
+  dayLog: openDayLog({ files, key: simulatedKey, kept: keptInFile(join(root, 'key.checkpoint')) }),
+  key: simulatedKey.verifier.text,
+  fetchFact(path) {
+    const fetched = publishedFact(path, { now });
+    return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: now } : fetched);
+  },
+  findIdentity: () => null,
+  findIdentityIn: () => null,
+  readHours: () => simulatedHours(now),
+  clock: () => now,
+  random: () => 0,
+  log: silentLog,
+  telemetry: noTelemetry,
+});
+for (let hour = Number(from); ; hour++) {
+  now = simulatedStart + hour * hourMs + 5_000;
+  let isFull = false;
+  while ((await archiver.tick()) === retryMs) {
+    if (!isFull) writeSync(1, 'full\n');
+    isFull = true;
+    await delay(5);
+  }
+  writeSync(1, `${hour}\n`);
+}

@@ -1,0 +1,78 @@
+import { isDeepStrictEqual } from 'node:util';
+import { diskFull, type MemoryArchive, memoryArchive, type WriteFault } from './memory-files.ts';
+import { type SimulatedArchive, simulateArchive } from './simulated-archive.ts';
+
+/** Hours around the closing of a day; the write operations of these hours are interrupted one at a time. */
+const [quietHours, hours] = [71, 3];
+
+/** Kind of the interruption: a kill with this effect on the written file, or a full disk. */
+export type Interruption = WriteFault['effect'] | 'full';
+
+/** Result of interrupting write operations. */
+export interface Crashes {
+  /** Number of write operations of the uninterrupted hours. */
+  readonly operations: number;
+  /** Descriptions of the operations after whose interruption the archive is not as it is without one. */
+  readonly failures: readonly string[];
+}
+
+/** Interrupts every `step`-th write operation of the hours in which a day is closed, each in an archive of its own. */
+export async function crashes(interruption: Interruption, step: number): Promise<Crashes> {
+  const quiet = await quietArchive();
+  const expected = simulateArchive({ memory: quiet.copy() });
+  await expected.run(hours, quietHours);
+  const operations = expected.writes();
+  const failures: string[] = [];
+  for (let operation = 1; operation <= operations; operation += step) {
+    const found = await interrupted(quiet, operation, faultOf(interruption));
+    const { findings, closedDays } = await found.verify();
+    const isSame = isDeepStrictEqual(filesOf(found.content), filesOf(expected.content));
+    const isLogged = interruption !== 'full' || isDeepStrictEqual(messagesOf(found), diskMessages);
+    if (findings.length > 0 || closedDays !== 1) failures.push(`operation ${operation}: ${JSON.stringify(findings)}`);
+    if (!isSame) failures.push(`operation ${operation}: other files`);
+    if (!isLogged) failures.push(`operation ${operation}: logged ${messagesOf(found).join()}`);
+  }
+  return { operations, failures };
+}
+
+const diskMessages = ['the archive cannot be written; trying again', 'the archive can be written again'];
+
+function messagesOf({ messages }: SimulatedArchive): string[] {
+  return messages.map(({ message }) => message);
+}
+
+function faultOf(interruption: Interruption): WriteFault {
+  if (interruption === 'full') return { effect: 'nothing', error: diskFull() };
+  return { effect: interruption, error: new Error('killed') };
+}
+
+async function quietArchive(): Promise<MemoryArchive> {
+  const archive = simulateArchive({ memory: memoryArchive() });
+  // The hours that confirm the first day suffice: the others are gaps.
+  await archive.run(1);
+  await archive.run(24, quietHours - 24);
+  return archive.copy();
+}
+
+/** Runs the hours with one interrupted operation. */
+async function interrupted(quiet: MemoryArchive, operation: number, fault: WriteFault): Promise<SimulatedArchive> {
+  const archive = simulateArchive({ memory: quiet.copy() });
+  archive.failAt(operation, fault);
+  for (let hour = quietHours; hour < quietHours + hours; hour++) {
+    try {
+      await archive.run(1, hour);
+    } catch (error) {
+      if (error !== fault.error) throw error;
+      archive.restart();
+    }
+    // The next call within the hour, by a new process after a kill.
+    await archive.run(1, hour);
+  }
+  return archive;
+}
+
+/** Returns the files of days, which must not depend on interruptions except for the number of their revisions. */
+function filesOf(content: ReadonlyMap<string, Buffer>): Record<string, string> {
+  const files = [...content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
+  return Object.fromEntries(files.map(([path, bytes]) => [path, bytes.toString('latin1')]));
+}

@@ -1,0 +1,24 @@
+/** Parses CSV (RFC 4180) in the plainest way, for comparison with what the archive writes. */
+export function parseCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let [row, cell, isQuoted] = [[] as string[], '', false];
+  for (let at = 0; at < text.length; at++) {
+    const one = text.charAt(at);
+    if (isQuoted && one === '"' && text.charAt(at + 1) === '"') {
+      cell += '"';
+      at += 1;
+    } else if (one === '"') {
+      isQuoted = !isQuoted;
+    } else if (!isQuoted && one === ',') {
+      row.push(cell);
+      cell = '';
+    } else if (!isQuoted && one === '\r' && text.charAt(at + 1) === '\n') {
+      rows.push([...row, cell]);
+      [row, cell] = [[], ''];
+      at += 1;
+    } else {
+      cell += one;
+    }
+  }
+  return rows;
+}

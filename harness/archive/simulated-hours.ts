@@ -1,0 +1,196 @@
+import type { HoursReadings } from '../../src/archive/keep-hours.ts';
+import type { LabelerHours, LabelsHours } from '../../src/artifact/hours/labels-hours.ts';
+import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
+
+/**
+ * Hours files of simulated instruments, and the counts that a reader of an archive must find. Counts depend on the hour
+ * alone, so that files of different times state the same unless a gap became known in between.
+ */
+
+const hourMs = 3_600_000;
+const minuteMs = 60_000;
+/** Labelers of the simulated instrument, in the order of their DIDs. */
+export const simulatedLabelers = ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'did:web:labels.example.com'] as const;
+/** Collections of the simulated weather. */
+export const simulatedCollections = ['post.create', 'like.create'] as const;
+/** Host of the simulated weather. */
+export const simulatedHost = 'jetstream.example';
+
+/** Time that an instrument did not observe, in milliseconds since 1970. */
+export interface SimulatedGap {
+  readonly start: number;
+  readonly end: number;
+  /** Instant from which the instrument states the gap; by default its start. */
+  readonly knownAt?: number;
+  /** The labeler that was not observed; by default all. */
+  readonly labeler?: string;
+  /** The collection that was not observed; by default all. */
+  readonly collection?: string;
+}
+
+/** Faults of the simulated instruments. */
+export interface SimulatedFaults {
+  readonly weather?: readonly SimulatedGap[];
+  readonly labels?: readonly SimulatedGap[];
+  /** Labelers; by default those of `simulatedLabelers`. */
+  readonly labelers?: readonly string[];
+}
+
+/** Returns the events of a collection, or the applications of a labeler, in the fully observed hour that starts at `start`. */
+export function simulatedCount(name: string, start: number): number {
+  return ((start / hourMs) % 97) * (name.length + 3) + (name.charCodeAt(name.length - 1) % 7) + 1;
+}
+
+/** Returns the seconds of an interval that are outside all of the gaps. */
+export function observedSeconds(start: number, end: number, gaps: readonly SimulatedGap[]): number {
+  const inside = gaps
+    .map((gap) => [Math.max(start, gap.start), Math.min(end, gap.end)] as const)
+    .filter(([from, to]) => from < to)
+    .sort(([a], [b]) => a - b);
+  let [lost, at] = [0, start];
+  for (const [from, to] of inside) {
+    lost += Math.max(0, to - Math.max(from, at));
+    at = Math.max(at, to);
+  }
+  return Math.max(0, end - start - lost) / 1000;
+}
+
+/** Returns the count of an hour: null if nothing was observed, and proportional to the observed part. */
+export function countOf(name: string, start: number, seconds: number): number | null {
+  return seconds === 0 ? null : Math.ceil((simulatedCount(name, start) * seconds) / 3600);
+}
+
+/** Returns the hours files at an instant. */
+export function simulatedHours(now: number, faults: SimulatedFaults = {}): HoursReadings {
+  const through = Math.floor((now - minuteMs) / minuteMs) * minuteMs;
+  const last = Math.floor(through / hourMs) * hourMs;
+  const starts = Array.from({ length: 72 }, (_, at) => last - (71 - at) * hourMs);
+  const shared = { now, through, starts };
+  return {
+    weather: { kind: 'readable', artifact: weatherFile(shared, knownGaps(faults.weather, now)) },
+    labels: {
+      kind: 'readable',
+      artifact: labelsFile(shared, knownGaps(faults.labels, now), faults.labelers ?? simulatedLabelers),
+    },
+  };
+}
+
+function knownGaps(gaps: readonly SimulatedGap[] = [], now: number): SimulatedGap[] {
+  return gaps.filter(({ start, knownAt = start }) => knownAt <= now);
+}
+
+interface Shared {
+  readonly now: number;
+  readonly through: number;
+  readonly starts: readonly number[];
+}
+
+const iso = (at: number): string => new Date(at).toISOString();
+const gapOf = ({ start, end }: SimulatedGap) => ({ start: iso(start), end: iso(end) });
+
+function hoursOf({ through, starts }: Shared, gaps: readonly SimulatedGap[]) {
+  return starts.map((start) => {
+    const end = Math.min(start + hourMs, through);
+    const complete = end === start + hourMs;
+    return { at: start, start: iso(start), complete, seconds: end > start ? observedSeconds(start, end, gaps) : 0 };
+  });
+}
+
+function weatherFile(shared: Shared, gaps: readonly SimulatedGap[]): WeatherHours {
+  const shownIn = gaps.filter(({ end }) => end > (shared.starts[0] ?? 0));
+  const all = hoursOf(
+    shared,
+    gaps.filter(({ collection }) => collection === undefined),
+  );
+  const collections = simulatedCollections.map((name) => {
+    const own = hoursOf(
+      shared,
+      gaps.filter(({ collection = name }) => collection === name),
+    );
+    const events = own.map(({ at, seconds }) => countOf(name, at, seconds));
+    return [name, { events, observed_seconds: own.map(({ seconds }) => seconds) }];
+  });
+  return {
+    schema: 'weather.hours.v1',
+    generated_at: iso(shared.now),
+    series: [
+      {
+        endpoint: `wss://${simulatedHost}/subscribe`,
+        wire: 'jetstream.legacy',
+        published: true,
+        through: iso(shared.through),
+        hours: all.map(({ at, start, complete, seconds }) => {
+          return { start, complete, observed_seconds: seconds, events: countOf('total', at, seconds) };
+        }),
+        collections: Object.fromEntries(collections) as WeatherHours['series'][number]['collections'],
+        gaps: shownIn.map((gap) => ({
+          ...gapOf(gap),
+          reason: gap.collection === undefined ? ('not_observed' as const) : ('silent' as const),
+          collection: (gap.collection ?? null) as WeatherHours['series'][number]['gaps'][number]['collection'],
+        })),
+        gap_overflow: false,
+      },
+    ],
+  };
+}
+
+function labelsFile(shared: Shared, gaps: readonly SimulatedGap[], dids: readonly string[]): LabelsHours {
+  const instrument = gaps.filter(({ labeler }) => labeler === undefined);
+  const since = shared.starts[0] ?? 0;
+  const labelers = dids.map((did): LabelerHours => {
+    const own = hoursOf(
+      shared,
+      gaps.filter(({ labeler = did }) => labeler === did),
+    );
+    return {
+      labeler_did: did,
+      applications: own.map(({ at, seconds }) => countOf(did, at, seconds)),
+      removals: own.map(({ at, seconds }) => countOf('removal', at, seconds)),
+      observed_seconds: own.map(({ seconds }) => seconds),
+      gaps: gaps
+        .filter(({ labeler, end }) => labeler === did && end > since)
+        .map((gap) => ({ ...gapOf(gap), reason: 'source_unavailable' as const })),
+      gap_overflow: false,
+    };
+  });
+  const sum = (values: readonly (number | null | undefined)[]): number =>
+    values.reduce<number>((total, value) => total + (value ?? 0), 0);
+  return {
+    schema: 'labels.hours.v1',
+    generated_at: iso(shared.now),
+    generation_id: '00000000-0000-4000-8000-000000000001',
+    started_at: iso(since),
+    through: iso(shared.through),
+    hours: hoursOf(shared, instrument).map(({ start, complete, seconds }, place) => {
+      const labelerSeconds = sum(labelers.map((one) => one.observed_seconds[place]));
+      const total = (list: 'applications' | 'removals') =>
+        labelerSeconds === 0 ? null : sum(labelers.map((one) => one[list][place]));
+      return {
+        start,
+        complete,
+        observed_seconds: seconds,
+        labeler_seconds: labelerSeconds,
+        applications: total('applications'),
+        removals: total('removals'),
+        repeats: labelerSeconds === 0 ? null : 0,
+        sources: seconds === 0 ? null : { ...noSources, at: start, enrolled: dids.length, established: dids.length },
+      };
+    }),
+    gaps: instrument
+      .filter(({ end }) => end > since)
+      .map((gap) => ({ ...gapOf(gap), reason: 'ingest_paused' as const })),
+    gap_overflow: false,
+    labelers,
+    omitted: 0,
+  };
+}
+
+const noSources = {
+  unstarted: 0,
+  probing: 0,
+  refused: 0,
+  cursor_order_unverified: 0,
+  undated_only: 0,
+  provider_rejects: 0,
+  unavailable: 0,
+};

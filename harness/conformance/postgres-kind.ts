@@ -1,0 +1,30 @@
+import { parsePostgresUrl } from '../../src/store/postgres/base/place.ts';
+import { Session } from '../../src/store/postgres/base/session.ts';
+import { openPostgresReader } from '../../src/store/postgres/read/reader.ts';
+import { openPostgresWriter } from '../../src/store/postgres/write/writer.ts';
+import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import type { StoreKind } from './subject.ts';
+
+let server: Promise<PostgresServer> | null = null;
+let count = 0;
+
+/** Time of a lease in tests, in milliseconds. */
+const leaseMs = 1_000;
+
+/** The kind of stores over PostgreSQL, in schemas of one server that the first store starts. */
+export const postgresKind: StoreKind = {
+  name: 'postgres',
+  async place() {
+    server ??= startPostgres();
+    const place = parsePostgresUrl((await server).url(`test_${++count}`));
+    return {
+      write: (at, options = {}) => openPostgresWriter({ place, at, leaseMs, ...options }),
+      read: () => openPostgresReader(place),
+      async remove() {
+        const session = new Session(place, 'primary', 1);
+        await session.write((queries) => queries.run(`DROP SCHEMA IF EXISTS ${place.schema} CASCADE`));
+        await session.close();
+      },
+    };
+  },
+};

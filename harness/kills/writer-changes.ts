@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createSim } from '../../sim/index.ts';
+import { dice } from '../../sim/random.ts';
+import { openStoreReader, storeProcesses } from '../../src/store/open.ts';
+import { micros } from '../../src/store/time.ts';
+import { type LabelsProcess, spawnLabels } from '../labels/labels-process.ts';
+import { until } from '../process/until.ts';
+import { compareStore } from './compare-store.ts';
+
+/** Way in which the active instrument ends. */
+export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
+
+/** Result of replacing the active instrument repeatedly. */
+export interface WriterChangesReport {
+  readonly changes: number;
+  readonly stored: number;
+  readonly emitted: number;
+  readonly refused: number;
+  /** Longest time in milliseconds from the end or suspension of a writer until its standby was the active one. */
+  readonly slowestMs: number;
+  /** Number of rows that standbys stored and no former writer had stored. */
+  readonly saved: number;
+  readonly problems: readonly string[];
+}
+
+/** Options of replacing the active instrument. */
+export interface WriterChangesOptions {
+  /** Ways of the changes, in order. */
+  readonly changes: readonly WriterChange[];
+  readonly seed: number;
+  /** Labels per second of each of the six labelers. */
+  readonly rate?: number;
+  /** Time in milliseconds after which a suspended writer is woken. */
+  readonly suspendedMs?: number;
+}
+
+/**
+ * Runs the real command and a standby against labelers that emit continuously, ends the active instrument in each way,
+ * and starts a new standby after each change. Afterwards every label must be stored once, and no time may be a gap.
+ */
+export async function changeWriters({
+  changes,
+  seed,
+  rate = 10,
+  suspendedMs = 30_000,
+}: WriterChangesOptions): Promise<WriterChangesReport> {
+  const sim = createSim({
+    ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
+    shapeLabeler: ({ index }) => ({
+      ...{ software: 'skyware', rate },
+      ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
+      // One labeler can be read only by pages.
+      ailment: index === 5 ? 'no_stream' : 'none',
+    }),
+  });
+  const { seeds, plc, jetstream } = await sim.start();
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-writer-changes-'));
+  const store = join(folder, 'store');
+  const artifacts = join(folder, 'artifacts');
+  const url = `sqlite:${store}`;
+  const args = [
+    ...['--standby', '--store', url, '--artifacts', artifacts, '--plc', plc ?? ''],
+    ...['--jetstream', jetstream, '--seeds', seeds ?? '', '--relay', plc ?? '', '--allow-loopback'],
+    ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
+  ];
+  const chance = dice(seed);
+  const problems: string[] = [];
+  const woken: Promise<void>[] = [];
+  const started: LabelsProcess[] = [];
+  const start = (): LabelsProcess => {
+    const one = spawnLabels(args);
+    started.push(one);
+    return one;
+  };
+  let [slowestMs, saved] = [0, 0];
+  try {
+    let active = start();
+    await active.observing;
+    for (const [i, how] of changes.entries()) {
+      const standby = start();
+      await isReady(standby, url);
+      await wait(chance.below(700));
+      const begun = performance.now();
+      await end(active, how, url);
+      await standby.observing;
+      slowestMs = Math.max(slowestMs, performance.now() - begun);
+      saved += rowsSaved(standby);
+      if (how === 'suspend') woken.push(wake(active, suspendedMs, problems));
+      else {
+        const { code } = await active.ended;
+        if (code !== (how === 'kill' ? null : 0)) problems.push(`change ${i + 1}: the ${how} ended with ${code}`);
+      }
+      active = standby;
+      const found = await compareStore(sim, store);
+      problems.push(...found.problems.map((problem) => `after change ${i + 1} (${how}): ${problem}`));
+    }
+    await Promise.all(woken);
+    for (const { faults } of sim.labelers.list) faults.setRate(0);
+    await until('all labels are stored', async () => (await compareStore(sim, store)).whole, 90_000).catch(
+      (error: unknown) => problems.push(String(error)),
+    );
+    problems.push(...(await gapsIn(url, artifacts)));
+    active.process.kill('SIGTERM');
+    const { code } = await active.ended;
+    if (code !== 0) problems.push(`the last instrument exited with ${code}`);
+    const rest = await compareStore(sim, store);
+    if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`);
+    problems.push(...rest.problems);
+    const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
+    return { changes: changes.length, stored: rest.rows, emitted: rest.emitted, refused, slowestMs, saved, problems };
+  } finally {
+    for (const { process } of started) process.kill('SIGKILL');
+    await sim.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Waits until a standby is ready. */
+async function isReady({ process, log }: LabelsProcess, url: string): Promise<void> {
+  const ready = (): boolean => process.exitCode !== null || storeProcesses(url).standby?.state === 'ready';
+  const detail = (): string =>
+    log()
+      .map((line) => JSON.stringify(line))
+      .join('\n');
+  await until('the standby is ready', ready, 120_000).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${detail()}`);
+  });
+  if (process.exitCode !== null) throw new Error(`the standby exited with ${process.exitCode}\n${detail()}`);
+}
+
+/** Ends or suspends the active instrument. */
+async function end({ process }: LabelsProcess, how: WriterChange, url: string): Promise<void> {
+  if (how === 'hand_over') {
+    const { code, stderr } = await spawnLabels(['hand-over', '--store', url]).ended;
+    if (code !== 0) throw new Error(`hand-over: ${stderr.join('\n')}`);
+    return;
+  }
+  process.kill(how === 'kill' ? 'SIGKILL' : how === 'suspend' ? 'SIGSTOP' : 'SIGTERM');
+}
+
+/** Wakes a suspended writer, and checks that it ends without another write. */
+async function wake({ process, ended }: LabelsProcess, afterMs: number, problems: string[]): Promise<void> {
+  await wait(afterMs);
+  process.kill('SIGCONT');
+  const { code } = await ended;
+  if (code === 0) problems.push('a woken writer ended as if it had been stopped');
+}
+
+/** Returns the number of rows that a standby stored when it took over. */
+function rowsSaved({ log }: LabelsProcess): number {
+  const found = log().find(({ msg }) => msg === 'this instrument is the active one now');
+  return typeof found?.rows === 'number' ? found.rows : 0;
+}
+
+/** Returns the gaps in the store and in the overview, none of which may exist. */
+async function gapsIn(url: string, artifacts: string): Promise<string[]> {
+  const store = await openStoreReader(url);
+  try {
+    const { startedAt } = await store.epoch();
+    const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000) });
+    const overview = JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as {
+      coverage: { gaps: unknown[] };
+    };
+    return [
+      ...gaps.map((gap) => `a gap where an instrument was reading: ${JSON.stringify(gap)}`),
+      ...overview.coverage.gaps.map((gap) => `a gap in the overview: ${JSON.stringify(gap)}`),
+    ];
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Process that appends to a store in PostgreSQL until it is killed: `appender.ts URL LEASE_MS`. Continues from the
+ * stored position, sends half of each batch a second time, and prints `ack N` when the labels before N are stored.
+ * Tries again after a transient error. Prints `refused CODE` and exits if the store refuses a batch. The clock runs fast, so that days begin, are sealed and
+ * dropped.
+ */
+import { writeSync } from 'node:fs';
+import { StoreError } from '../../src/store/errors.ts';
+import { parsePostgresUrl } from '../../src/store/postgres/base/place.ts';
+import { openPostgresWriter } from '../../src/store/postgres/write/writer.ts';
+import { hour, micros } from '../../src/store/time.ts';
+import { batchFrom, firstInstant, rowsOfBatch, source } from '../store/appender-batches.ts';
+
+const [url = '', leaseMs = ''] = process.argv.slice(2);
+
+const store = await openPostgresWriter({
+  place: parsePostgresUrl(url),
+  at: firstInstant,
+  leaseMs: Number(leaseMs),
+});
+const [position] = await store.positions();
+let next = Number(position?.value ?? 0);
+// Continue the simulated wall clock from the last heartbeat.
+let at: number = (await store.heartbeat()) ?? firstInstant;
+writeSync(1, `open ${next}\n`);
+
+/** Appends the next batch, and maintains the store from time to time. */
+async function step(): Promise<void> {
+  await store.beat(micros(at));
+  // Send half of each batch again, like a source that did not receive the acknowledgement.
+  const start = Math.max(0, next - rowsOfBatch / 2);
+  const end = start + rowsOfBatch;
+  await store.append({
+    at: micros(at),
+    observations: batchFrom(start),
+    refusals: [{ source, reason: 'late', count: 1 }],
+    positions: [{ source, endpoint: 'wss://e.example', value: String(end) }],
+  });
+  next = end;
+  writeSync(1, `ack ${next}\n`);
+  at += hour;
+  if ((next / rowsOfBatch) % 10 === 0) await store.maintain(micros(at));
+}
+
+for (;;) {
+  try {
+    await step();
+  } catch (error) {
+    // The server ends the transaction of a process that was suspended within it. The instrument also tries again.
+    if (error instanceof StoreError && error.retry) continue;
+    writeSync(1, `refused ${error instanceof StoreError ? error.code : String(error)}\n`);
+    process.exit(3);
+  }
+}

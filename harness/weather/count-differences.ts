@@ -1,0 +1,57 @@
+import type { Sim } from '../../sim/index.ts';
+import type { Certainty } from '../../sim/truth.ts';
+import { deliveredMinutes, deliveredResync, type Kept, minutesOf } from './weather-kept.ts';
+
+/** Part of a store that contains its counts. */
+type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'rows'>;
+
+/**
+ * Returns the differences between the stored counts and those of the delivered events. If a write of the host failed, the
+ * host does not know how many of its events arrived: any count from the certain to the possible ones is then correct.
+ */
+export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
+  const [least, most] = [byStart(sim, kept, 'certain'), byStart(sim, kept, 'possible')];
+  const stored = new Map(minutesOf(kept).map((minute) => [minute.startUs, minute]));
+  const problems: string[] = [];
+  for (const [startUs, atMost] of most) {
+    const minute = countsOf(stored.get(startUs));
+    const atLeast = countsOf(least.get(startUs));
+    stored.delete(startUs);
+    const different = Object.entries(countsOf(atMost)).filter(([name, maximum]) => {
+      const count = minute[name] ?? 0;
+      return count < (atLeast[name] ?? 0) || count > maximum;
+    });
+    const [first] = different;
+    if (first === undefined) continue;
+    const [name, maximum] = first;
+    const minimum = atLeast[name] ?? 0;
+    const wanted = minimum === maximum ? `${maximum}` : `${minimum} to ${maximum}`;
+    problems.push(
+      `${instant(startUs)}: ${different.length} counts differ, ${name} is ${minute[name] ?? 0}, not ${wanted}`,
+    );
+  }
+  for (const startUs of stored.keys()) problems.push(`${instant(startUs)}: counted, but nothing was delivered`);
+  return [...problems, ...resyncDifferences(sim, kept)];
+}
+
+function resyncDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
+  const rows = kept.rows.reduce((sum, { resync }) => sum + resync, 0);
+  const [least, most] = [deliveredResync(sim, kept, 'certain'), deliveredResync(sim, kept, 'possible')];
+  return rows >= least && rows <= most ? [] : [`${rows} rows of a re-sync instead of ${least} to ${most}`];
+}
+
+type Minute = ReturnType<typeof deliveredMinutes>[number];
+
+function byStart(sim: Pick<Sim, 'truth'>, kept: Counted, certainty: Certainty): Map<number, Minute> {
+  return new Map(deliveredMinutes(sim, kept, certainty).map((minute) => [minute.startUs, minute]));
+}
+
+function countsOf(
+  minute: (Pick<Minute, 'events'> & { readonly metrics: object }) | undefined,
+): Readonly<Record<string, number>> {
+  return minute === undefined ? {} : { events: minute.events, ...minute.metrics };
+}
+
+function instant(us: number): string {
+  return new Date(us / 1000).toISOString();
+}

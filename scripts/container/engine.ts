@@ -1,0 +1,67 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+/** Result of a command. */
+export interface Output {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Runs a command to its end; its output includes stderr. */
+export function run(command: string, args: readonly string[], stdio: 'pipe' | 'inherit' = 'pipe'): Output {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', stdio, stdio],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  if (error) throw error;
+  return { status: status ?? 1, text: `${stdout ?? ''}${stderr ?? ''}`.trim() };
+}
+
+/** Runs a command to its end and shows its output. Throws if it fails. */
+export function must(command: string, ...args: readonly string[]): void {
+  const { status } = run(command, args, 'inherit');
+  if (status !== 0) throw new Error(`${command} ${args[0]} failed`);
+}
+
+/** Buildah and podman with storage of their own in a directory. */
+export class Engine {
+  readonly #storage: readonly string[];
+  readonly #runtime: readonly string[];
+
+  /** `runtime` is the path of an OCI runtime, or undefined for that of podman. */
+  constructor(state: string, runtime: string | undefined) {
+    this.#storage = ['--root', join(state, 'storage'), '--runroot', join(state, 'run')];
+    this.#runtime = runtime === undefined ? [] : ['--runtime', runtime];
+  }
+
+  build(...args: readonly string[]): void {
+    // Chroot isolation and the network of the host need no network set-up and no cgroups of their own.
+    must('buildah', ...this.#storage, 'bud', '--isolation', 'chroot', '--network', 'host', ...args);
+  }
+
+  has(image: string): boolean {
+    return this.podman('image', 'exists', image).status === 0;
+  }
+
+  podman(...args: readonly string[]): Output {
+    return run('podman', [...this.#storage, ...this.#runtime, '--cgroup-manager=cgroupfs', ...args]);
+  }
+
+  /** Starts a container as the comments of the container file require, without a network. */
+  start(name: string, options: readonly string[], command: readonly string[]): void {
+    const hardened = [
+      ...['--pull=never', '--cgroups=disabled', '--network=none', '--init', '--health-interval=disable'],
+      ...['--ulimit=core=0', '--cap-drop=all', '--security-opt=no-new-privileges', '--read-only', '--tmpfs=/tmp'],
+      // By default, podman adds other writable directories to a read-only root, which Docker does not.
+      '--read-only-tmpfs=false',
+    ];
+    const { status, text } = this.podman('run', '-d', '--name', name, ...hardened, ...options, 'almanac', ...command);
+    if (status !== 0) throw new Error(`container ${name} does not start: ${text}`);
+  }
+
+  /** Runs a command in a container. */
+  exec(name: string, ...command: readonly string[]): Output {
+    return this.podman('exec', name, ...command);
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Kills the archiver 500 times, or the number in the first argument, and fills its disk a tenth as often. Verifies the archive
+ * after each.
+ */
+import { killArchiver } from '../../harness/archive/archive-kills.ts';
+
+const kills = Number(process.argv[2] ?? 500);
+let left = kills;
+for (let seed = 1; left > 0; seed += 1, left -= 50) {
+  const some = Math.min(50, left);
+  const report = await killArchiver({ kills: some, disks: Math.ceil(some / 10), seed });
+  const { findings, lostHours, differences, hours, closedDays, metFullDisk } = report;
+  const isIntact = findings.length + lostHours.length + differences.length === 0;
+  const verdict = isIntact
+    ? 'none lost, every file whole'
+    : `WRONG: ${JSON.stringify({ findings, lostHours, differences })}`;
+  console.log(
+    `seed ${seed}: ${some} kills, ${metFullDisk ?? 'no'} full disks, ${hours} hours, ${closedDays} closed days, ${verdict}`,
+  );
+  if (!isIntact) process.exit(1);
+}

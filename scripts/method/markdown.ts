@@ -1,0 +1,37 @@
+/** Markdown of the pages about methods. */
+
+/** Returns a table; `|` in a cell would end it. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  if (rows.flat().some((cell) => cell.includes('|'))) throw new Error('a cell of a table contains |');
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/**
+ * Returns a table that explains every item of a published list, in its order. Throws if an item has no explanation, or
+ * an explanation no item.
+ */
+export function explained(
+  head: readonly [string, string],
+  items: readonly string[],
+  explanations: Readonly<Record<string, string>>,
+): string {
+  const unknown = Object.keys(explanations).filter((item) => !items.includes(item));
+  if (unknown.length > 0) throw new Error(`explained but not published: ${unknown.join(', ')}`);
+  const rows = items.map((item) => {
+    const explanation = explanations[item];
+    if (explanation === undefined) throw new Error(`published but not explained: ${item}`);
+    return [item, explanation];
+  });
+  return table(head, rows);
+}
+
+/** Returns a number of things, with the word in its plural except after 1. */
+export function several(count: number, word: string): string {
+  return `${count.toLocaleString('en-US')} ${word}${count === 1 ? '' : 's'}`;
+}
+
+/** Returns a share in per cent. */
+export function percent(share: number): string {
+  return `${Number((share * 100).toFixed(3))} %`;
+}

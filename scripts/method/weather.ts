@@ -1,0 +1,194 @@
+import { contractIds } from '../../src/contract/identifiers.ts';
+import {
+  type ConditionState,
+  type Confidence,
+  confidences,
+  type WeatherFreshnessState,
+  weatherFreshnessStates,
+} from '../../src/contract/vocabulary.ts';
+import { failoverUs, quietUs } from '../../src/weather/hosts/failover.ts';
+import { bearableGapUs } from '../../src/weather/hosts/trouble.ts';
+import { supportedDays, turbulenceMinutes } from '../../src/weather/publish/baseline.ts';
+import { compactionHours } from '../../src/weather/publish/caveats.ts';
+import { conditionTexts } from '../../src/weather/publish/condition-words.ts';
+import { thresholds } from '../../src/weather/publish/conditions.ts';
+import { maxAgeSeconds, weatherExclusions } from '../../src/weather/publish/summary.ts';
+import { bearable, interactions } from '../../src/weather/silence/interactions.ts';
+import { minDays, minMinutes } from '../../src/weather/window/earlier-days.ts';
+import { eligibleUs, maxUncounted } from '../../src/weather/window/minute.ts';
+import { dayUs, windowSeconds, windowUs } from '../../src/weather/window/window.ts';
+import { keptDays } from '../../src/weather/window/window-store.ts';
+import { explained, percent, several, table } from './markdown.ts';
+
+const {
+  offlineWindows,
+  lastingShare,
+  lastingWindows,
+  settlingWindows,
+  lullWindows,
+  lullShare,
+  severeTimes,
+  severeWindows,
+  stormWindows,
+  turbulentWindows,
+} = thresholds;
+
+const row = (windows: number): string => `${several(windows, 'window')} in a row`;
+
+/** Rule of each condition. */
+const rules: Readonly<Record<ConditionState, string>> = {
+  station_offline: `The newest comparable window ended more than ${several(offlineWindows, 'window')} ago, or there is none and nothing was observed lately.`,
+  unavailable: `There are fewer than ${minDays} comparable days; or no recent window is comparable, although some were observed in part; or silent collections make up more than ${percent(bearable)} of the interactions; or the level is below ${percent(lastingShare)} of p50 for ${row(lastingWindows)}; or a lull cannot be proven.`,
+  lull: `The level is below ${percent(lullShare)} of p05 for ${row(lullWindows)}. It is proven only if these windows were observed without a break and no connection began in the last ${several(settlingWindows, 'window')}.`,
+  severe_storm: `The level is above p95 and at least ${severeTimes} times p50, and above p75 for ${row(severeWindows)}.`,
+  storm: `The level is above p95, and above p75 for ${row(stormWindows)}.`,
+  turbulent: `The level is above p75 for ${row(turbulentWindows)}.`,
+  unsettled: `The level is above p95, or uneven, but above p75 for fewer than ${row(turbulentWindows)}.`,
+  active: `The level is above p75.`,
+  calm: `No other rule applies.`,
+};
+
+/** Order in which the rules are applied. */
+const order: readonly ConditionState[] = [
+  'station_offline',
+  'unavailable',
+  'lull',
+  'severe_storm',
+  'storm',
+  'turbulent',
+  'unsettled',
+  'active',
+  'calm',
+];
+
+const confidenceRules: Readonly<Record<Confidence, string>> = {
+  supported: `at least ${supportedDays} comparable days`,
+  thin: `${minDays} to ${supportedDays - 1} comparable days`,
+  unsupported: 'no comparison was made: the condition is `unavailable` or `station_offline`',
+};
+
+const freshnessRules: Readonly<Record<WeatherFreshnessState, string>> = {
+  current: 'the newest observed window was observed without a break',
+  partial: 'the newest observed window was observed in part, or may lack events',
+  stale: `the newest observation ended more than ${maxAgeSeconds} seconds before \`generated_at\``,
+  unavailable: 'nothing was observed in the last 24 hours',
+};
+
+const exclusions: Readonly<Record<string, string>> = {
+  'participant turnover':
+    'Events are counted, not accounts. A thousand likes may be of one account or of a thousand, and an arrival cannot be distinguished from a return.',
+  'sentiment or content': 'No text is read. A storm is many events, and not anger or joy.',
+  'individual accounts':
+    'Nothing that identifies an account leaves the classifier, so no count can be divided by account.',
+  'the social graph': 'Follows and blocks are counted, not who follows or blocks whom.',
+  'reads and impressions': 'Reading leaves no event in the stream.',
+  'private messages': 'They are not part of the public stream.',
+  'events that this host did not deliver':
+    'One host is read. Hosts differ, and a host can lose or filter events without notice.',
+  'repeats that this host delivered as if they were new':
+    'An event has no identity that is kept, so an event that a host sends again with a new position counts again.',
+};
+
+/** Returns the page about the method of the weather instrument. */
+export function weatherMethod(): string {
+  return `# How the weather is measured
+
+This page explains the words and numbers of \`/v1/weather/conditions\` and \`/v1/weather/metrics\`. Its thresholds are those of the program, from
+which this page is generated. [How labels are counted](labels.md) is a page of its own. Readings of other
+instruments, which have another \`artifact_schema_version\` than \`weather.summary.v1\`, have their own methods.
+
+## Source
+
+Almanac reads one host of Jetstream, the public event stream of the AT Protocol network, over one protocol. \`provenance.source_endpoint\` and
+\`provenance.wire\` name both. Where two hosts are read, one of them is published entirely and their counts are never added. The second is
+published after the first was in trouble for ${windows(failoverUs)}: not observed for more than ${windows(bearableGapUs)}, or silent. The
+first returns after ${several(quietUs / dayUs, 'day')} without trouble. A caveat names each change.
+
+Each event becomes one of a fixed list of names, such as \`like.create\`; nothing else of it is kept.
+
+## Windows
+
+- Events are counted in windows of ${windowSeconds} seconds on the clock of the stream, aligned to the UTC minute.
+- A fact covers the 24 hours before the newest closed window. \`window\` states the bounds, and \`coverage_ratio\` the observed share.
+- Rates divide by the observed seconds, not by the length of the window. Time that was not observed is left out, and never filled in.
+- A collection that brings nothing while others continue is silent. This time is not observed time for it, and a collection that was silent
+  throughout is null.
+
+## Level and history
+
+The **level** is the rate of interactions per observed second in the newest comparable window. Interactions are ${listed(interactions)}: acts that
+refer to another post. Posts without a reply or quote, follows and blocks do not move the conditions.
+
+A window is **comparable** if at least ${eligibleUs / 1_000_000} of its ${windowSeconds} seconds were observed, at most ${percent(maxUncounted)} of its events came late or were unreadable,
+and it was read within ${compactionHours} hours, before hosts compact their history.
+
+The level is compared with the windows of the same UTC hour on the last ${keptDays} days. A day belongs to the history if at least ${minMinutes} windows of the
+hour are comparable. **p05**, **p50**, **p75** and **p95** are percentiles of these windows: 5, 50, 75 and 95 per cent of them were lower.
+The level is **uneven** if the variation over ${several(turbulenceMinutes, 'window')} is above that of 95 per cent of the history.
+
+## Conditions
+
+The first rule that applies decides.
+
+${table(
+  ['word', 'rule'],
+  order.map((state) => [`\`${state}\``, `${rules[state]} Shown as: ${conditionTexts[state].label}.`]),
+)}
+
+\`station_offline\` and \`unavailable\` are absence of a reading, and never calm. A single window above p75 is at most \`active\` or \`unsettled\`.
+
+### What moves a condition
+
+- Replies, quotes, reposts and likes, more or fewer than in the same hour of earlier days.
+- Automated accounts as much as people: an event of a program is an event.
+- A change of the host, which begins a history of its own.
+
+### What does not move a condition
+
+- The number of people who read or write, and what they write.
+- The growth of the network over months: the history moves along.
+- Time that was not observed: a gap makes a condition unavailable, and not low.
+- Labels and moderation: [they are counted elsewhere](labels.md).
+
+## Confidence
+
+${table(
+  ['word', 'rule'],
+  confidences.map((word) => [`\`${word}\``, confidenceRules[word]]),
+)}
+
+## Freshness
+
+\`freshness\` is the judgement of the instrument at \`generated_at\`. Add the \`age_seconds\` of the envelope for the age now.
+
+${table(
+  ['word', 'rule'],
+  weatherFreshnessStates.map((word) => [`\`${word}\``, freshnessRules[word]]),
+)}
+
+## What is not measured
+
+\`provenance.does_not_measure\` is part of every fact: show it with the number.
+
+${explained(['not measured', 'why'], weatherExclusions, exclusions)}
+
+## How to cite
+
+Name the contract, the host and protocol, the interval, the coverage, and the instant of the artifact, for example:
+
+"Almanac, weather of the AT Protocol network, \`${contractIds.weatherConditions}\`, host wss://HOST, protocol jetstream.subscribeEvents, 24
+hours to 2026-11-20T12:00:00Z, coverage_ratio 0.998, generated_at 2026-11-20T12:00:10.000Z, https://ADDRESS/v1/weather/conditions"
+
+A fact is replaced with each artifact: keep the response that you cite, with its caveats. Where the service keeps an archive, cite the file of the
+day with its digest. "The network was calm" overstates \`calm\`: one host delivered as many interactions as usual for this hour.
+`;
+}
+
+function windows(us: number): string {
+  return several(us / windowUs, 'minute');
+}
+
+function listed(names: readonly string[]): string {
+  const quoted = names.map((name) => `\`${name}\``);
+  return `${quoted.slice(0, -1).join(', ')} and ${quoted.at(-1) ?? ''}`;
+}

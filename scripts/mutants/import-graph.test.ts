@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { distancesFrom, nearestTests } from './import-graph.ts';
+
+const imports: Record<string, readonly string[]> = {
+  'near.test.ts': ['part.ts'],
+  'far.test.ts': ['face.ts'],
+  'face.ts': ['part.ts', 'other.ts'],
+  'other.ts': ['face.ts'],
+  'own.test.ts': [],
+};
+const importsOf = (file: string) => imports[file] ?? [];
+const tests = ['far.test.ts', 'near.test.ts', 'own.test.ts'];
+
+describe('the import graph', () => {
+  it('contains the distance of each imported file, also if files import one another', () => {
+    expect([...distancesFrom('far.test.ts', importsOf)]).toEqual([
+      ['far.test.ts', 0],
+      ['face.ts', 1],
+      ['part.ts', 2],
+      ['other.ts', 2],
+    ]);
+  });
+
+  it('selects the tests with the shortest path to a source', () => {
+    const testsOf = nearestTests(tests, importsOf, 5);
+    expect(testsOf('part.ts')).toEqual(['near.test.ts']);
+    expect(testsOf('other.ts')).toEqual(['far.test.ts']);
+  });
+
+  it('selects the test of the same name, and none for a source that no test imports', () => {
+    const testsOf = nearestTests(tests, importsOf, 5);
+    expect(testsOf('own.ts')).toEqual(['own.test.ts']);
+    expect(testsOf('alone.ts')).toEqual([]);
+  });
+
+  it('selects at most the given number of tests', () => {
+    expect(nearestTests(['a.test.ts', 'b.test.ts'], () => ['part.ts'], 1)('part.ts')).toEqual(['a.test.ts']);
+  });
+});

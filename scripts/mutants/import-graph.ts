@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+
+/** Returns the files of the project that a file imports for their values, as paths relative to the root. */
+export type ImportsOf = (file: string) => readonly string[];
+
+/** Returns a function that reads the imports of each file once. */
+export function importReader(root: string): ImportsOf {
+  const known = new Map<string, readonly string[]>();
+  return (file) => {
+    const kept = known.get(file);
+    if (kept !== undefined) return kept;
+    const text = readFileSync(join(root, file), 'utf8');
+    const imports = [...text.matchAll(/^(?:import|export|\}) (?!type )[^;]*?from '(\.[^']+)'|import\('(\.[^']+)'\)/gm)]
+      .map(([, from, dynamic]) => relative(root, resolve(join(root, dirname(file)), from ?? dynamic ?? '')))
+      .filter((path) => /\.tsx?$/.test(path) && existsSync(join(root, path)));
+    const found = [...new Set(imports)];
+    known.set(file, found);
+    return found;
+  };
+}
+
+/** Returns each file that `start` imports, directly or not, with the number of imports on the shortest path to it. */
+export function distancesFrom(start: string, importsOf: ImportsOf): Map<string, number> {
+  const distances = new Map([[start, 0]]);
+  // A map returns the keys that the loop adds, in the order of their distances.
+  for (const [file, distance] of distances) {
+    for (const next of importsOf(file)) if (!distances.has(next)) distances.set(next, distance + 1);
+  }
+  return distances;
+}
+
+/**
+ * Returns the nearest tests of each source: those with the shortest path of imports to it, in the given order and at most
+ * `most` of them. The unit test of the same name is always one of them.
+ */
+export function nearestTests(
+  tests: readonly string[],
+  importsOf: ImportsOf,
+  most: number,
+): (source: string) => readonly string[] {
+  const distances = tests.map((test) => [test, distancesFrom(test, importsOf)] as const);
+  return (source) => {
+    const own = tests.filter((test) => test.replace(/\.test\.(tsx?)$/, '.$1') === source);
+    const shortest = Math.min(...distances.map(([, reached]) => reached.get(source) ?? Number.POSITIVE_INFINITY));
+    const nearest = distances.flatMap(([test, reached]) => (reached.get(source) === shortest ? [test] : []));
+    return [...new Set([...own, ...nearest])].slice(0, most);
+  };
+}

@@ -1,0 +1,43 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { profileUrl, queryUrl } from './labeler-urls.ts';
+
+const origin = 'https://labels.example.com';
+
+describe('profileUrl', () => {
+  it('returns the page of the DID in the official application', () => {
+    expect(profileUrl('did:web:labels.example.com')).toBe('https://bsky.app/profile/did:web:labels.example.com');
+  });
+
+  it('encodes the percent sign of a port, and returns null for an invalid DID', () => {
+    expect(profileUrl('did:web:localhost%3A2583')).toBe('https://bsky.app/profile/did:web:localhost%253A2583');
+    expect(profileUrl('did:plc:"><script>')).toBeNull();
+  });
+});
+
+describe('queryUrl', () => {
+  it('asks the labeler about exactly this subject', () => {
+    const uri = 'at://did:plc:ewvi7nxzyoun6zhxrhs64oiz/app.bsky.feed.post/3lb5xpd2ank2v';
+    const url = new URL(queryUrl(origin, uri) ?? '');
+    expect(url.origin + url.pathname).toBe(`${origin}/xrpc/com.atproto.label.queryLabels`);
+    expect([...url.searchParams]).toEqual([['uriPatterns', uri]]);
+  });
+
+  it('never lets a URI change any other part of the URL', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (uri) => {
+        const made = queryUrl(origin, uri);
+        if (!uri.isWellFormed()) return expect(made).toBeNull();
+        const url = new URL(made ?? '');
+        expect([url.origin, url.pathname, url.hash]).toEqual([origin, '/xrpc/com.atproto.label.queryLabels', '']);
+        expect([...url.searchParams]).toEqual([['uriPatterns', uri]]);
+        expect(made).toMatch(/^[\x21-\x7e]+$/);
+      }),
+    );
+  });
+
+  it('returns null without an origin, and for a URI that may be truncated', () => {
+    expect(queryUrl(undefined, 'did:web:a.example')).toBeNull();
+    expect(queryUrl(origin, `at://${'x'.repeat(1_000)}`)).toBeNull();
+  });
+});

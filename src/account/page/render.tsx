@@ -1,0 +1,113 @@
+import type { ComponentChildren } from 'preact';
+import { accountErrorTable } from '../../contract/account-errors.ts';
+import type { HeaderList } from '../../http/headers.ts';
+import { type Reply, withBody } from '../../http/reply.ts';
+import { renderPage } from '../../web/document.tsx';
+import { languageOf, languageParameter, negotiateLanguage } from '../../web/language/language.ts';
+import { LanguageSwitch } from '../../web/language/switch.tsx';
+import { parseParameters } from '../query/parameters.ts';
+import { privateHeaders } from '../replies.ts';
+import type { AccountRequest } from '../route.ts';
+import type { NameProblem, PageErrorCode } from '../texts/entry/en.ts';
+import { textsOf } from '../texts/texts.ts';
+import type { PageFrame } from './frame.ts';
+import { RefusalBody } from './home.tsx';
+import type { OriginMark } from './origin.ts';
+
+/** Content Security Policy of the pages: resources only from this origin, nothing inline, no scripts, no framing. */
+const contentPolicy =
+  "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/** Headers of every response of the pages' routes. */
+export const pageHeaders: HeaderList = [
+  ...privateHeaders,
+  'Content-Security-Policy',
+  contentPolicy,
+  'X-Content-Type-Options',
+  'nosniff',
+  'Accept-Ranges',
+  'none',
+];
+
+/** Content type of a page. */
+export const htmlType = 'text/html; charset=utf-8';
+
+/** Content of one page. */
+interface PageContent {
+  readonly status: number;
+  /** Title of the page, without the origin of the data and the name of the service. */
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly more?: HeaderList;
+}
+
+/** Reason for an error page. */
+interface RefusalReason {
+  /** Problem with the submitted name of the account, whose text replaces the general text of the code. */
+  readonly name?: NameProblem;
+  readonly retryAfterSeconds?: number;
+}
+
+/** Renders the pages of the account surface. */
+export interface Renderer {
+  /** Returns the language and the links of the pages for a request. */
+  frameOf(request: AccountRequest): PageFrame;
+  page(request: AccountRequest, frame: PageFrame, content: PageContent): Reply;
+  /** Renders the error page of a code. */
+  refusal(request: AccountRequest, code: PageErrorCode, reason?: RefusalReason): Reply;
+}
+
+/** Creates the renderer of the pages. `base` is the base path; `handles` is true if the service resolves handles. */
+export function createRenderer(base: string, handles: boolean, mark: OriginMark): Renderer {
+  function frameOf({ search, acceptLanguage }: AccountRequest): PageFrame {
+    const selected = search === '' ? null : languageOf(parseParameters(search)?.get(languageParameter));
+    return { base, handles, selected, t: textsOf(selected ?? negotiateLanguage(acceptLanguage)) };
+  }
+
+  function page(
+    { search }: AccountRequest,
+    { t }: PageFrame,
+    { status, title, children, more = [] }: PageContent,
+  ): Reply {
+    const { origin } = mark;
+    const html = renderPage({
+      title: `${origin === null ? '' : `${t.bannerTitle[origin]} `}${title}`,
+      base,
+      indexed: false,
+      styles: ['/assets/account.css'],
+      navigation: [{ href: `${base}/`, text: t.lookUp }],
+      ...(origin === null ? {} : { banner: t.banner[origin] }),
+      language: t.language,
+      frame: t,
+      languageSwitch: (
+        <>
+          <LanguageSwitch label={t.languageMenu} current={t.language} search={search} />
+          {t.translationNote === null ? null : <p class="translation">{t.translationNote}</p>}
+        </>
+      ),
+      children,
+    });
+    const headers = ['Content-Language', t.language, 'Vary', 'Accept-Language', ...pageHeaders, ...more];
+    return withBody(status, htmlType, Buffer.from(html), headers);
+  }
+
+  function refusal(
+    request: AccountRequest,
+    code: PageErrorCode,
+    { name, retryAfterSeconds }: RefusalReason = {},
+  ): Reply {
+    const frame = frameOf(request);
+    const { t } = frame;
+    const typed = parseParameters(request.search) ?? new Map<string, never>();
+    const message = name === undefined ? t.refusal[code] : t.name[name];
+    const waitSeconds = retryAfterSeconds ?? null;
+    return page(request, frame, {
+      status: accountErrorTable[code].status,
+      title: `${t.failedTitle(code)} · Almanac`,
+      children: <RefusalBody {...{ code, message, frame, typed, waitSeconds }} />,
+      more: waitSeconds === null ? [] : ['Retry-After', String(Math.ceil(waitSeconds))],
+    });
+  }
+
+  return { frameOf, page, refusal };
+}

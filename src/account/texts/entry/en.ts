@@ -1,0 +1,140 @@
+import type { AccountErrorCode } from '../../../contract/account-errors.ts';
+import type { Origin } from '../../../contract/vocabulary.ts';
+import type { HandleResolution } from '../../../network/identity/resolve-handle.ts';
+import { formatsOf } from '../../../web/language/formats.ts';
+import type { Piece } from '../piece.ts';
+
+/**
+ * English texts of the frame of every page, the forms, the first page and the error pages. The type of this catalogue is
+ * the type of every translation.
+ */
+
+const { counted } = formatsOf('en');
+
+/** Error codes that a page can show. */
+export type PageErrorCode = Extract<
+  AccountErrorCode,
+  | 'invalid_account'
+  | 'invalid_interval'
+  | 'unsupported_interval'
+  | 'out_of_window'
+  | 'invalid_filter'
+  | 'unknown_parameter'
+  | 'invalid_cursor'
+  | 'export_too_large'
+  | 'snapshot_expired'
+  | 'store_busy'
+  | 'client_budget'
+  | 'internal_error'
+>;
+
+/** Reasons why a submitted text does not lead to an account. */
+export type NameProblem = Exclude<HandleResolution['kind'], 'resolved'> | 'neither' | 'did_only';
+
+const did = 'did:plc: and 24 of the letters a-z and digits 2-7, or did:web: and a host name';
+
+export const entryEn = {
+  skip: 'Skip to the content',
+  site: 'Site',
+  languageMenu: 'Language',
+  lookUp: 'Look up an account',
+  shortened: '(shortened)',
+  bannerLabel: 'Where these facts come from',
+  banner: {
+    simulated: 'These observations come from a simulated network. They say nothing about the real one.',
+    sample: 'These observations come from a bundled sample. They say nothing about the network now.',
+  } satisfies Record<Exclude<Origin, 'live'>, string>,
+  bannerTitle: { simulated: '[simulated]', sample: '[sample]' } satisfies Record<Exclude<Origin, 'live'>, string>,
+
+  accountOrHandle: 'Handle or DID of an account',
+  accountDid: 'DID of an account',
+  handleHint: 'For example alice.bsky.social, or a DID that begins with did:plc: or did:web:',
+  didHint: 'It begins with did:plc: or did:web:',
+  show: 'Show observations',
+  interval: 'Interval',
+  days: (n: number) => counted(n, { one: 'day', other: 'days' }),
+  anotherInterval: 'Another interval',
+  from: 'From (UTC, included)',
+  to: 'To (UTC, not included)',
+  showInterval: 'Show this interval',
+  intervalHint: 'For example 2026-11-20T08:30:00Z: the day, T, the time with its seconds, and Z for UTC.',
+  filter: 'Filter',
+  labeler: 'Labeler',
+  anyLabeler: 'any labeler',
+  value: 'Value',
+  whatHappened: 'What happened',
+  anyAction: 'applied or removed',
+  subjectKind: 'Subject',
+  anySubject: 'any subject',
+  filtered: 'Only some observations are shown. Filters:',
+  removeFilter: 'Remove this filter',
+
+  homeTitle: 'Almanac: labels observed on an account',
+  homeHeading: 'Which labels were observed on an account?',
+  homeLead:
+    'Labelers are public moderation services of the AT Protocol network. Almanac reads them and records the labels that they apply and remove. Look up an account to see the labels observed on it, on its posts and on its other records.',
+  isHeading: 'What this is',
+  is: [
+    'Public label events of the last 30 days at most, as each labeler published them.',
+    'Two clocks for each: when the labeler says it wrote the label, and when Almanac received it.',
+    'Each labeler separately: the same value from two labelers is two observations.',
+    'The limits of the observation: gaps, interruptions, labelers that are not read.',
+    'All rows as a download or an export.',
+  ] as readonly [string, string, string, string, string],
+  isNotHeading: 'What this is not',
+  isNot: [
+    'Not a statement of which labels an account has: Almanac observes applications and removals, not the labels that apply now.',
+    'Not complete: observing no label does not mean that no label exists.',
+    'Not a judgement: values and definitions are the labelers’ own words.',
+    'Not an archive: rows are removed after 30 days, including those of deleted accounts.',
+    'No record of visitors: looked-up accounts are not logged, and no cookie is set.',
+  ] as readonly [string, string, string, string, string],
+
+  failedTitle: (code: string) => `Request failed: ${code}`,
+  tryAgain: (span: string) => `Try again in ${span}.`,
+  code: (code: Piece): Piece => ['Code: ', code, '. Nothing may be concluded from this about any account.'],
+  refusalHeading: {
+    invalid_account: 'This account cannot be looked up',
+    invalid_interval: 'This interval is invalid',
+    unsupported_interval: 'This interval is not supported',
+    out_of_window: 'No data is available for this interval',
+    invalid_filter: 'This filter is invalid',
+    unknown_parameter: 'This address is invalid',
+    invalid_cursor: 'This place in the list does not exist',
+    export_too_large: 'This request failed',
+    snapshot_expired: 'This request failed',
+    store_busy: 'The observations cannot be read at the moment',
+    client_budget: 'The limit of look-ups is reached',
+    internal_error: 'Something went wrong here',
+  } satisfies Record<PageErrorCode, string>,
+  refusal: {
+    invalid_account: `Give the DID of the account once: ${did}.`,
+    invalid_interval: 'Give From and To together, each as a day and a time, with To after From.',
+    unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',
+    out_of_window:
+      'No part of this interval is available: it is outside the last 30 days, or before acquisition began.',
+    invalid_filter:
+      'A filter is invalid. The labeler is a DID, and the value has at most 128 bytes; each filter is given once.',
+    unknown_parameter: 'The address has a parameter that this page does not support.',
+    invalid_cursor:
+      'The address continues a list at a place that it does not have. Start with the newest observations.',
+    export_too_large: 'The interval holds more rows than this page can count. Choose a shorter one.',
+    snapshot_expired:
+      'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.',
+    store_busy: 'There are too many requests, or the observations are not available.',
+    client_budget: 'You have reached the limit of look-ups for your network.',
+    internal_error: 'The service could not build this page. Try again later.',
+  } satisfies Record<PageErrorCode, string>,
+  name: {
+    invalid_handle: 'This is not a handle of the public network. Check its spelling, or enter the DID.',
+    not_found:
+      'This handle names no account: neither its DNS nor its own site names a DID. Check its spelling, or enter the DID.',
+    unconfirmed: 'This handle points to an account that does not claim it, so it is not confirmed. Enter the DID.',
+    failed: 'This handle could not be resolved at the moment. Try again, or enter the DID.',
+    neither: `This is neither a handle nor a DID. A handle looks like alice.bsky.social; a DID is ${did}.`,
+    did_only: `This service does not resolve handles. Enter the DID of the account: ${did}.`,
+  } satisfies Record<NameProblem, string>,
+};
+
+/** Texts of the frame of every page, the forms, the first page and the error pages. */
+export type EntryTexts = typeof entryEn;

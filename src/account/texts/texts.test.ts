@@ -1,0 +1,145 @@
+import { isValidElement } from 'preact';
+import { describe, expect, it } from 'vitest';
+import { languages } from '../../web/language/language.ts';
+import { type Texts, textsOf } from './texts.ts';
+
+/** Arguments with which every function of a catalogue can be called; each one must be part of the result. */
+const samples = ['PIECE1', 'PIECE2', 'PIECE3', 'PIECE4'] as const;
+
+/** A text of a catalogue with its path. */
+type Entry = readonly [path: string, text: unknown];
+
+const ignored: readonly string[] = ['language', 'formats', 'translationNote'];
+
+/** Returns all texts and functions of a catalogue with their paths. */
+function entriesOf(value: unknown, path = ''): Entry[] {
+  if (typeof value !== 'object' || value === null) return [[path, value]];
+  return Object.entries(value).flatMap(([key, one]) =>
+    path === '' && ignored.includes(key) ? [] : entriesOf(one, path === '' ? key : `${path}.${key}`),
+  );
+}
+
+/** Returns the text of a part of a page. */
+function textIn(piece: unknown): string {
+  if (Array.isArray(piece)) return piece.map(textIn).join('');
+  if (isValidElement(piece)) return textIn((piece.props as { children?: unknown }).children);
+  return typeof piece === 'string' ? piece : '';
+}
+
+/** Calls the function of a catalogue whose arguments are all texts or pieces. */
+function sentence(text: unknown): string {
+  return typeof text === 'function' ? textIn((text as (...pieces: unknown[]) => unknown)(...samples)) : String(text);
+}
+
+/** Functions with other arguments than texts and pieces, with several calls each. */
+const calls: Readonly<Record<string, (t: Texts) => readonly unknown[]>> = {
+  events: (t) => [t.events({ applied: 1, removed: 2 }, 0), t.events({ applied: 1_234, removed: 0 }, 3)],
+  more: (t) =>
+    [0, 1, 25].flatMap((shown) =>
+      [true, false].flatMap((newest) => [null, 1, 4_125].map((total) => t.more({ shown, newest, total }))),
+    ),
+  interrupted: (t) => [t.interrupted(1, 'PIECE1'), t.interrupted(2, 'PIECE1')],
+  read: (t) => [t.read(1, 2, false), t.read(1, 1, true), t.read(3, 700, false), t.read(3, 700, true)],
+  others: (t) => [t.others('PIECE1', false), t.others('PIECE1', true)],
+  stateCount: (t) => [t.stateCount(3, 'PIECE1')],
+  notEnrolled: (t) => [1, 2].flatMap((n) => [t.notEnrolled(n, false), t.notEnrolled(n, true)]),
+  missed: (t) => [1, 2].flatMap((n) => [t.missed(n, 'PIECE1', false), t.missed(n, 'PIECE1', true)]),
+  purged: (t) => [t.purged(1, 'PIECE1'), t.purged(2, 'PIECE1')],
+  purging: (t) => [t.purging(1, 'PIECE1'), t.purging(2, 'PIECE1')],
+  spaces: (t) => [t.spaces(1, 'PIECE1'), t.spaces(2, null)],
+  moreLabelers: (t) => [t.moreLabelers(1), t.moreLabelers(2)],
+  sums: (t) => [t.sums({ applied: 1, removed: 2 }, 0), t.sums({ applied: 1, removed: 2 }, 1)],
+  ownGaps: (t) => [t.ownGaps(1, 'PIECE1'), t.ownGaps(2, 'PIECE1')],
+  earlierGaps: (t) => [t.earlierGaps(1), t.earlierGaps(2)],
+  partOfDay: (t) => [t.partOfDay('PIECE1', null), t.partOfDay(null, 'PIECE1'), t.partOfDay('PIECE1', 'PIECE2')],
+  dayCounts: (t) => [t.dayCounts(1, 2)],
+  observedBetween: (t) => [t.observedBetween({ applied: 1, removed: 2 }, 'PIECE1', 'PIECE2')],
+  daysUncounted: (t) => [t.daysUncounted(1), t.daysUncounted(2)],
+  days: (t) => [t.days(1), t.days(7)],
+  rows: (t) => [t.rows(1), t.rows(50_000)],
+  partDownloads: (t) => [t.partDownloads(50_001, false), t.partDownloads(50_001, true)],
+  tooManyDownloads: (t) => [t.tooManyDownloads((text) => text)],
+  wholeDownload: (t) => [t.wholeDownload((text) => text, false), t.wholeDownload((text) => text, true)],
+  downloadsExpire: (t) => [t.downloadsExpire((text) => text, 'PIECE1')],
+};
+
+/** Returns the texts that an entry of a catalogue can give. */
+function textsFrom(t: Texts, [path, text]: Entry): string[] {
+  return calls[path]?.(t).map(textIn) ?? [sentence(text)];
+}
+
+/** Texts that may be equal to the English ones: terms of the protocol, and words that the languages share. */
+const shared: Readonly<Record<string, readonly string[]>> = {
+  de: ['version', 'labeler', 'code', 'stateCount'],
+  es: ['stateCount'],
+  pt: ['site', 'stateCount'],
+  ja: [],
+};
+
+const english = textsOf('en');
+
+describe.each(languages.filter((language) => language !== 'en'))('the texts in %s', (language) => {
+  const t = textsOf(language);
+  const byPath = new Map(entriesOf(t));
+
+  it('are complete: each has an English counterpart of the same kind, with the same number of arguments', () => {
+    const shape = (texts: Texts) =>
+      entriesOf(texts)
+        // A language needs only its own plural forms.
+        .filter(([path]) => !path.startsWith('states.'))
+        .map(([path, text]) => `${path} ${typeof text}`)
+        .sort();
+    expect(shape(t)).toEqual(shape(english));
+    for (const [name, { now, past }] of Object.entries(english.states)) {
+      const own = t.states[name as keyof typeof t.states];
+      expect([typeof own.now.other, typeof own.past.other]).toEqual([typeof now.other, typeof past.other]);
+    }
+  });
+
+  it('are translated: none is empty or equal to the English text', () => {
+    for (const entry of entriesOf(english)) {
+      const [path] = entry;
+      if (path.startsWith('states.') || shared[language]?.includes(path)) continue;
+      const own = textsFrom(t, [path, byPath.get(path)]);
+      const originals = textsFrom(english, entry);
+      for (const [index, text] of own.entries()) {
+        expect({ path, text: text.trim() }).not.toEqual({ path, text: '' });
+        expect({ path, text }).not.toEqual({ path, text: originals[index] });
+      }
+    }
+  });
+
+  it('contain every time, number and link of the English text', () => {
+    for (const entry of entriesOf(english)) {
+      const [path] = entry;
+      if (path.startsWith('states.')) continue;
+      const own = textsFrom(t, [path, byPath.get(path)]);
+      for (const [index, original] of textsFrom(english, entry).entries()) {
+        const expected = original.match(/PIECE\d/g) ?? [];
+        expect({ path, pieces: own[index]?.match(/PIECE\d/g)?.sort() ?? [] }).toEqual({
+          path,
+          pieces: expected.sort(),
+        });
+      }
+    }
+  });
+
+  it('never state that a label is in effect', () => {
+    const claims = {
+      de: /\b(?:ist|sind) (?:gerade |derzeit |aktuell )?(?:aktiv|in Kraft)\b|\baktuelle(?:n|s)? Labels?\b/i,
+      es: /\betiquetas? (?:activas?|vigentes?|actual(?:es)?)\b/i,
+      pt: /\brótulos? (?:ativos?|vigentes?|atua(?:l|is))\b/i,
+      ja: /有効なラベル|現在のラベル/,
+    };
+    const all = entriesOf(t).flatMap((entry) => (entry[0].startsWith('states.') ? [] : textsFrom(t, entry)));
+    expect(all.filter((text) => claims[language as keyof typeof claims].test(text))).toEqual([]);
+  });
+
+  it('are marked as machine-made until a native speaker has reviewed them', () => {
+    expect(t.translationNote).toMatch(/maschinell|automática|機械翻訳/i);
+  });
+});
+
+it('the English texts have no note of a translation', () => {
+  expect(english.translationNote).toBeNull();
+});

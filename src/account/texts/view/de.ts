@@ -1,0 +1,245 @@
+import { formatsOf } from '../../../web/language/formats.ts';
+import type { ViewTexts } from './en.ts';
+
+const { count, counted, plural } = formatsOf('de');
+const labelers = { one: 'Labeler', other: 'Labeler' };
+const rows = { one: 'Zeile', other: 'Zeilen' };
+const was = { one: 'wurde', other: 'wurden' };
+const is = { one: 'wird', other: 'werden' };
+
+/** German texts of the page of an account. */
+export const viewDe: ViewTexts = {
+  title: (did) => `Auf ${did} beobachtete Labels`,
+  heading: 'Beobachtete Labels auf',
+  lead: (from, to) => [
+    'Beobachtet wurde, wie Labels vergeben und entfernt wurden, von ',
+    from,
+    ' bis ',
+    to,
+    ', mit den Grenzen der Beobachtung. Diese Seite weiß nicht, welche Labels jetzt gelten.',
+  ],
+  clipped: (from, to) => [
+    'Sie haben mehr verlangt, als beobachtet wurde oder aufbewahrt wird. Diese Seite beginnt am ',
+    from,
+    ' und endet am ',
+    to,
+    '.',
+  ],
+  before: (at) => [
+    'Beobachtungen, die vor diesem Zeitpunkt aufgenommen wurden: ',
+    at,
+    '. Diese Seite ist ein Teil der Liste.',
+  ],
+  none: 'Keine Beobachtungen in diesem Zeitraum.',
+  noneMatching: 'Keine Beobachtungen in diesem Zeitraum passen zu den Filtern.',
+  noneExplained:
+    'Das heißt nicht, dass es keine Labels gibt: Diese Seite zeigt nur Labels, die in diesem Zeitraum von Labelern vergeben oder entfernt wurden, die Almanac liest, und nur, während es sie las. Die nicht beobachtete Zeit steht weiter unten.',
+  events: ({ applied, removed }, uncounted) => {
+    const sum = `${count(applied)} vergeben und ${count(removed)} entfernt`;
+    return uncounted === 0
+      ? sum
+      : `Mindestens ${sum} (${counted(uncounted, { one: 'Tag', other: 'Tage' })} nicht gezählt)`;
+  },
+  observed: (events) => ['Beobachtet: ', events, '. '],
+  matching: (events) => ['Zu den Filtern passen: ', events, '. '],
+  eventsExplained:
+    'Das sind Ereignisse: Ein vergebenes Label kann unbeobachtet entfernt worden oder abgelaufen sein. Wurde von einer Art nichts beobachtet, heißt das nicht, dass es nichts davon gibt.',
+  target: { account: 'Auf dem Konto selbst', post: 'Auf Beiträgen', record: 'Auf anderen Einträgen' },
+  notObserved: 'nicht beobachtet',
+  notAllCounted: 'nicht alle gezählt',
+  intervalNotObserved: 'Dieser Zeitraum wurde nicht beobachtet.',
+  noneOfPart: 'In diesem Zeitraum nicht beobachtet.',
+  noneOfPartBefore: 'In diesem Zeitraum vor dieser Stelle nicht beobachtet.',
+  noneOfPartYet: 'Bisher nichts gefunden; ältere Beobachtungen wurden noch nicht gelesen.',
+  more: ({ shown, newest, total }) => {
+    const of = total === null ? '' : ` von ${counted(total, { one: 'Beobachtung', other: 'Beobachtungen' })}`;
+    const part = shown === 0 ? 'Keine' : `Die ${newest ? 'neuesten' : 'nächsten'} ${count(shown)}`;
+    return `${part}${of} angezeigt; diese Liste ist unvollständig.`;
+  },
+  older: 'Ältere',
+  olderOf: { account: 'auf dem Konto selbst', post: 'auf Beiträgen', record: 'auf anderen Einträgen' },
+  or: 'oder',
+  onlyThese: 'nur diese, mit den neuesten zuerst',
+
+  action: { application_observed: 'Vergeben', removal_observed: 'Entfernt' },
+  by: (labeler) => ['vom Labeler ', labeler],
+  claimed: '(angegeben, nicht bestätigt)',
+  noDefinition: 'Es wurde keine Definition dieses Wertes durch den Labeler beobachtet.',
+  emptyValue: 'ein leerer Wert',
+  subject: 'Gegenstand',
+  accountItself: 'Das Konto selbst',
+  collection: 'Sammlung',
+  version: 'Version',
+  observedAt: 'Beobachtet (Uhr von Almanac)',
+  authored: 'Verfasst (nach Angabe des Labelers)',
+  expires: 'Läuft ab (nach Angabe des Labelers)',
+  signature: 'Signatur',
+  verdict: {
+    verified: 'Mit dem Schlüssel des Labelers geprüft',
+    verified_earlier_key: 'Mit einem früheren Schlüssel des Labelers geprüft',
+    invalid: 'Passt zu keinem bekannten Schlüssel des Labelers',
+    unsigned: 'Nicht signiert',
+    unverified: 'Nicht geprüft: kein Schlüssel gefunden',
+  },
+  profileLink: 'Profil auf bsky.app (verlässt Almanac)',
+  queryLink: 'Seine eigene Auskunft jetzt (verlässt Almanac und zeigt dem Labeler, nach welchem Konto Sie fragen)',
+  disagree: 'Wenn Sie mit einem Label nicht einverstanden sind',
+  appeals:
+    'Almanac kann ein Label weder ändern noch entfernen. Melden Sie sich in der Bluesky-App an und öffnen Sie Ihr eigenes Profil oder Ihren Beitrag: Liegen darauf Labels von Labelern, die die App für Sie verwendet, dann nennt dort eine Schaltfläche ihre Anzahl. Sie öffnet eine Liste, in der Sie gegen jedes Label Einspruch erheben können. Der Einspruch geht an den Labeler, der das Label vergeben hat, und nur dieser entscheidet darüber. Werte, die mit „!“ beginnen, stehen nicht in der Liste; wenden Sie sich dafür direkt an den Labeler.',
+
+  coverage: 'Was nicht beobachtet wurde',
+  removedBefore: (at, missing) =>
+    `Beobachtungen vor dem ${at} wurden entfernt: Der Anfang des Zeitraums fehlt (${missing}).`,
+  beganOn: (at, missing) =>
+    `Die Beobachtung begann am ${at}: Davor wurde in diesem Zeitraum nichts beobachtet (${missing}).`,
+  nothingYet: 'Noch kein Labeler hat eine Seite gesendet: Bisher wurde nichts beobachtet.',
+  silentSince: (at) => `Seit dem ${at} hat kein Labeler etwas gesendet: Spätere Ereignisse sind unbekannt.`,
+  lastPage: (at) => `Die letzte Seite eines Labelers wurde am ${at} empfangen.`,
+  noInterruption: 'In diesem Zeitraum ist keine Unterbrechung von Almanac verzeichnet.',
+  interrupted: (times, missing) =>
+    `Almanac war in diesem Zeitraum ${times === 1 ? 'einmal' : `${count(times)}-mal`} unterbrochen (insgesamt ${missing}): Währenddessen wurde nichts beobachtet.`,
+  read: (read, all, past) => {
+    const when = past ? ', als Almanac zuletzt etwas empfing,' : '';
+    return `${count(read)} von ${count(all)} Labelern, denen Almanac folgt, ${plural(read, past ? was : is)}${when} ab der jeweils letzten gespeicherten Position gelesen.`;
+  },
+  others: (states, past) =>
+    `Die anderen ${past ? 'wurden' : 'werden'} es nicht, deshalb fehlen ihre Labels hier: ${states}.`,
+  stateCount: (n, state) => `${count(n)} ${state}`,
+  notEnrolled: (n, past) =>
+    `${counted(n, { one: 'bekannter Labeler', other: 'bekannte Labeler' })} ${plural(n, past ? was : is)} gar nicht gelesen.`,
+  missed: (n, longest, others) => {
+    const length = n === 1 ? `insgesamt ${longest}` : `einer davon insgesamt ${longest}`;
+    const listed = others
+      ? plural(n, { one: ', der unten nicht aufgeführt ist,', other: ', die unten nicht aufgeführt sind,' })
+      : '';
+    return `${counted(n, labelers)}${listed} ${plural(n, was)} in diesem Zeitraum ganz oder teilweise nicht beobachtet (${length}): Welche Labels ${plural(n, { one: 'er', other: 'sie' })} dann vergeben oder entfernt ${plural(n, { one: 'hat', other: 'haben' })}, ist unbekannt. Der Export führt ${plural(n, { one: 'ihn', other: 'sie' })} auf.`;
+  },
+  betweenReads:
+    'Labels, die ein Labeler zwischen zwei Abfragen vergibt und wieder entfernt oder die er nicht veröffentlicht, werden nicht beobachtet.',
+  purged: (n, day) =>
+    `Zeilen von ${n === 1 ? 'einem Labeler' : `${count(n)} Labelern`} wurden auf Verlangen des Betreibers entfernt, zuletzt am ${day}.`,
+  purging: (n, day) =>
+    `Zeilen von ${n === 1 ? 'einem Labeler' : `${count(n)} Labelern`} werden seit dem ${day} auf Verlangen des Betreibers entfernt.`,
+  spaces: (n, day) => {
+    const what = plural(n, { one: 'Label auf einem Gegenstand', other: 'Labels auf Gegenständen' });
+    const when = day === null ? 'Bisher entfernt (noch unvollständig)' : `Bis zum ${day} entfernt`;
+    return `${when}: ${count(n)} ${what} in Spaces, deren Einträge nicht öffentlich sind. Eine frühere Version nahm sie auf.`;
+  },
+  interruptions: 'Unterbrechungen von Almanac',
+  labelers: 'Labeler dieser Beobachtungen',
+  labelerAsked: 'Der Labeler, nach dem Sie gefragt haben',
+  moreLabelers: (n) =>
+    `${counted(n, { one: 'weiterer Labeler', other: 'weitere Labeler' })} mit weniger Beobachtungen ${plural(n, { one: 'ist', other: 'sind' })} hier nicht aufgeführt.`,
+  unread: {
+    never_read: 'Dieser Labeler wurde noch nie gelesen: Welche Labels er vergeben oder entfernt hat, ist unbekannt.',
+    not_known: 'Dieser Labeler ist unbekannt: Welche Labels er vergeben oder entfernt hat, ist unbekannt.',
+  },
+  sums: ({ applied, removed }, uncounted) =>
+    `${uncounted > 0 ? 'Mindestens ' : ''}${count(applied)} vergeben, ${count(removed)} entfernt in diesem Zeitraum, unabhängig von den Filtern.`,
+  notReadNow: 'Wird zurzeit nicht gelesen.',
+  state: (state) => `Zustand: ${state}.`,
+  statePast: (state) => `Zustand, als Almanac zuletzt etwas empfing: ${state}.`,
+  states: {
+    established: {
+      now: {
+        one: 'wird ab der letzten gespeicherten Position gelesen',
+        other: 'werden ab der letzten gespeicherten Position gelesen',
+      },
+      past: {
+        one: 'wurde ab der letzten gespeicherten Position gelesen',
+        other: 'wurden ab der letzten gespeicherten Position gelesen',
+      },
+    },
+    unstarted: { now: { other: 'noch nicht abgefragt' }, past: { other: 'noch nicht abgefragt' } },
+    probing: {
+      now: { one: 'wird gerade versucht', other: 'werden gerade versucht' },
+      past: { one: 'wurde gerade versucht', other: 'wurden gerade versucht' },
+    },
+    refused: {
+      now: { one: 'verweigert das Lesen', other: 'verweigern das Lesen' },
+      past: { one: 'verweigerte das Lesen', other: 'verweigerten das Lesen' },
+    },
+    cursor_order_unverified: {
+      now: { other: 'in ungeprüfter Reihenfolge gelesen' },
+      past: { other: 'in ungeprüfter Reihenfolge gelesen' },
+    },
+    undated_only: {
+      now: { one: 'liefert nur Labels ohne Datum', other: 'liefern nur Labels ohne Datum' },
+      past: { one: 'lieferte nur Labels ohne Datum', other: 'lieferten nur Labels ohne Datum' },
+    },
+    provider_rejects: { now: { other: 'vom Anbieter abgewiesen' }, past: { other: 'vom Anbieter abgewiesen' } },
+    unavailable: {
+      now: { one: 'antwortet nicht', other: 'antworten nicht' },
+      past: { one: 'antwortete nicht', other: 'antworteten nicht' },
+    },
+    unknown: { now: { other: 'in unbekanntem Zustand' }, past: { other: 'in unbekanntem Zustand' } },
+  },
+  lastReadUnknown: 'Wann er zuletzt geantwortet hat, ist unbekannt.',
+  lastRead: (at) => ['Zuletzt erfolgreich gelesen am ', at, '.'],
+  noOwnGap: 'Für ihn allein ist in diesem Zeitraum keine Lücke verzeichnet. Das beweist nicht, dass es keine gab.',
+  ownGaps: (n, missing) => `${counted(n, { one: 'eigene Lücke', other: 'eigene Lücken' })}, insgesamt ${missing}.`,
+  itsGaps: 'Seine Lücken',
+  gap: (from, to, missing, reason) => [from, ' bis ', to, ` (${missing}): ${reason}`],
+  earlierGaps: (n) => `und ${counted(n, { one: 'frühere Lücke', other: 'frühere Lücken' })}`,
+  reason: {
+    not_observed: 'nicht beobachtet',
+    source_unavailable: 'der Labeler antwortete nicht',
+    ingest_paused: 'Unterbrechung von Almanac',
+    cursor_reset: 'die Position von Almanac im Strom des Labelers ging verloren',
+    maintenance: 'Wartung von Almanac',
+    warmup: 'vor Beginn der Beobachtung',
+    unknown: 'Grund unbekannt',
+  },
+
+  byDay: 'Nach Tagen',
+  chartTop: (highest) => `Beobachtungen pro Tag; der höchste Balken entspricht ${highest}`,
+  chartSummary: (summary) => `Balken für jeden Tag. ${summary} Die Tabelle darunter enthält dieselben Daten in Zahlen.`,
+  legend: {
+    up: 'vergeben, über der Linie',
+    down: 'entfernt, darunter',
+    unseen: 'nicht beobachtet',
+    part: 'nicht alle beobachtet',
+    uncounted: 'nicht gezählt',
+  },
+  asTable: 'Dieselben Daten als Tabelle',
+  captionUnseen: 'Nicht beobachtet, nach UTC-Tagen der Uhr von Almanac',
+  caption: (events) => `${events}, nach UTC-Tagen der Uhr von Almanac`,
+  columns: { day: 'Tag', applied: 'Vergeben', removed: 'Entfernt', unseen: 'Nicht beobachtet' },
+  notCounted: 'nicht gezählt',
+  partOfDay: (from, until) => `,${from === null ? '' : ` ab ${from} Uhr`}${until === null ? '' : ` bis ${until} Uhr`}`,
+  allOfIt: 'ganz',
+  someLabelers: (missing) => `einige Labeler: ${missing}`,
+  dayCounts: (applied, removed) => `${count(applied)} vergeben, ${count(removed)} entfernt`,
+  dayMissed: (counts, missing) => `${counts}; nicht beobachtet: ${missing}`,
+  nothingObserved: (from, to) =>
+    `Von ${from} bis ${to} wurde nichts beobachtet; Ereignisse dieser Zeit sind unbekannt.`,
+  noObservation: (from, to) => `Keine Beobachtung von ${from} bis ${to}.`,
+  noneCounted: (from, to) => `Keine Beobachtung gezählt von ${from} bis ${to}.`,
+  observedBetween: ({ applied, removed }, from, to) =>
+    `${count(applied)} vergeben und ${count(removed)} entfernt von ${from} bis ${to}.`,
+  partMissed: (missing) => `Davon nicht beobachtet: ${missing}; Ereignisse dieser Zeit sind unbekannt.`,
+  daysUncounted: (n) =>
+    `${counted(n, { one: 'Tag hatte', other: 'Tage hatten' })} zu viele Zeilen, um hier gezählt zu werden, und ${plural(n, { one: 'ist', other: 'sind' })} in diesen Summen nicht enthalten.`,
+
+  download: 'Alles herunterladen',
+  tooManyDownloads: (link) => [
+    'Es sind zu viele Zeilen, um Downloads hier aufzulisten. Fordern Sie einen ',
+    link('Export'),
+    ' an: Die Antwort nennt Zeiträume, die passen und zusammen diesen abdecken.',
+  ],
+  wholeDownload: (link, filtered) => [
+    link('Als JSON herunterladen'),
+    `: jede Zeile dieses Zeitraums${filtered ? ', die zu den Filtern passt' : ''}, mit der Abdeckung und einer Prüfsumme.`,
+  ],
+  partDownloads: (n, filtered) =>
+    `${counted(n, rows)} sind zu viele für einen Download. Zusammen sind diese Teile vollständig${filtered ? ' (die Filter wählen weniger aus)' : ''}:`,
+  range: (from, to) => `${from} bis ${to}`,
+  rows: (n) => counted(n, rows),
+  downloadsExpire: (link, command) => [
+    'Download-Links laufen nach einigen Minuten ab; laden Sie diese Seite neu, um neue zu erhalten. Programme können dieselben Daten seitenweise über ',
+    link('den Export dieser Abfrage'),
+    ' lesen oder mit ',
+    command,
+    '. Zeilen werden nach 30 Tagen entfernt, auch die gelöschter Konten.',
+  ],
+};

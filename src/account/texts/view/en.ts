@@ -1,0 +1,270 @@
+import type { LabelerState } from '../../../contract/labeler-vocabulary.ts';
+import type { GapReason, LabelAction, SignatureVerdict, TargetKind } from '../../../contract/vocabulary.ts';
+import type { EventCount } from '../../../store/account-counts.ts';
+import { formatsOf, type PluralForms } from '../../../web/language/formats.ts';
+import type { LinkOf, Piece } from '../piece.ts';
+
+/**
+ * English texts of the page of an account. The type of this catalogue is the type of every translation. No text states
+ * that a label is in effect, because only past events are known.
+ */
+
+const { count, counted, plural } = formatsOf('en');
+const labelers = { one: 'labeler', other: 'labelers' };
+const rows = { one: 'row', other: 'rows' };
+
+/** State of a labeler that is read or was to be read, or `unknown` for any other state. */
+export type StateName = Exclude<LabelerState, 'departed' | 'denied'> | 'unknown';
+
+/** Descriptions of a state, for the present and the past. */
+export interface StateForms {
+  readonly now: PluralForms;
+  readonly past: PluralForms;
+}
+
+/** Number of rows of a part that a page shows. */
+export interface ShownRows {
+  readonly shown: number;
+  /** True if the shown rows are the newest ones. */
+  readonly newest: boolean;
+  /** Number of all rows, or null if unknown. */
+  readonly total: number | null;
+}
+
+export const viewEn = {
+  title: (did: string) => `Labels observed on ${did}`,
+  heading: 'Labels observed on',
+  lead: (from: Piece, to: Piece): Piece => [
+    'Observed applications and removals of labels from ',
+    from,
+    ' to ',
+    to,
+    ', with the limits of the observation. This page does not know which labels apply now.',
+  ],
+  clipped: (from: Piece, to: Piece): Piece => [
+    'You requested more than was observed or is kept. This page starts on ',
+    from,
+    ' and ends on ',
+    to,
+    '.',
+  ],
+  before: (at: Piece): Piece => ['Observations accepted before ', at, '. This page is a part of the list.'],
+  none: 'No observations in this interval.',
+  noneMatching: 'No observations match the filters in this interval.',
+  noneExplained:
+    'That does not mean that no labels exist: this page shows only labels that were applied or removed in this interval by labelers that Almanac reads, while it read them. The time that was not observed is listed below.',
+  events: ({ applied, removed }: EventCount, uncounted: number) => {
+    const sum = `${count(applied)} applied and ${count(removed)} removed`;
+    return uncounted === 0 ? sum : `At least ${sum} (${counted(uncounted, { one: 'day', other: 'days' })} not counted)`;
+  },
+  observed: (events: Piece): Piece => [events, ' were observed. '],
+  matching: (events: Piece): Piece => [events, ' match the filters. '],
+  eventsExplained:
+    'These are events: an applied label may have been removed without being observed, or have expired. Observing none of a kind does not mean that none exists.',
+  target: {
+    account: 'On the account itself',
+    post: 'On posts',
+    record: 'On other records',
+  } satisfies Record<TargetKind, string>,
+  notObserved: 'not observed',
+  notAllCounted: 'not all counted',
+  intervalNotObserved: 'This interval was not observed.',
+  noneOfPart: 'None observed in this interval.',
+  noneOfPartBefore: 'None observed in this interval before this place.',
+  noneOfPartYet: 'None found so far; older observations have not been read yet.',
+  more: ({ shown, newest, total }: ShownRows) => {
+    const part = shown === 0 ? 'Nothing' : `The ${newest ? 'newest' : 'next'} ${count(shown)}`;
+    const of = total === null ? '' : ` of ${counted(total, { one: 'observation', other: 'observations' })}`;
+    return `${part}${of} shown; this list is incomplete.`;
+  },
+  older: 'Older ones',
+  olderOf: { account: 'on the account itself', post: 'on posts', record: 'on other records' } satisfies Record<
+    TargetKind,
+    string
+  >,
+  or: 'or',
+  onlyThese: 'only these, starting with the newest',
+
+  action: { application_observed: 'Applied', removal_observed: 'Removed' } satisfies Record<LabelAction, string>,
+  by: (labeler: Piece): Piece => ['by labeler ', labeler],
+  claimed: '(claimed, not confirmed)',
+  noDefinition: 'No definition of this value by the labeler was observed.',
+  emptyValue: 'an empty value',
+  subject: 'Subject',
+  accountItself: 'The account itself',
+  collection: 'Collection',
+  version: 'version',
+  observedAt: 'Observed (Almanac’s clock)',
+  authored: 'Authored (as the labeler wrote it)',
+  expires: 'Expires (as the labeler wrote it)',
+  signature: 'Signature',
+  verdict: {
+    verified: 'Verified with the labeler’s key',
+    verified_earlier_key: 'Verified with an earlier key of the labeler',
+    invalid: 'Does not match any known key of the labeler',
+    unsigned: 'Not signed',
+    unverified: 'Not checked: no key was found',
+  } satisfies Record<SignatureVerdict, string>,
+  profileLink: 'Profile on bsky.app (leaves Almanac)',
+  queryLink: 'Its own response now (leaves Almanac and shows the labeler which account you ask about)',
+  disagree: 'If you disagree with a label',
+  appeals:
+    'Almanac can neither change nor remove a label. In the Bluesky app, sign in and open your own profile or post: if labels of labelers that the app uses for you are on it, a button there states how many. It lists them, and you can appeal against each one. The appeal goes to the labeler that applied the label, and only this labeler decides on it. Values that begin with “!” are not listed there; ask the labeler directly.',
+
+  coverage: 'What was not observed',
+  removedBefore: (at: string, missing: string) =>
+    `Observations before ${at} have been removed: the first ${missing} of the interval are missing.`,
+  beganOn: (at: string, missing: string) =>
+    `Observation began on ${at}: nothing was observed in the ${missing} before.`,
+  nothingYet: 'No labeler has sent a page yet: nothing was observed so far.',
+  silentSince: (at: string) => `No labeler has sent anything since ${at}: later events are unknown.`,
+  lastPage: (at: string) => `The last page from any labeler was received on ${at}.`,
+  noInterruption: 'No interruption of Almanac is recorded in this interval.',
+  interrupted: (times: number, missing: string) =>
+    `Almanac was interrupted ${times === 1 ? 'once' : `${count(times)} times`} in this interval, for ${missing} in total: nothing was observed then.`,
+  read: (read: number, all: number, past: boolean) => {
+    const are = past ? plural(read, { one: 'was', other: 'were' }) : plural(read, { one: 'is', other: 'are' });
+    const when = past ? ' when Almanac last received anything' : '';
+    return `${count(read)} of ${counted(all, labelers)} that Almanac follows ${are} being read${when}, each from the last stored position on.`;
+  },
+  others: (states: string, past: boolean) =>
+    `The others ${past ? 'were' : 'are'} not, so their labels are missing here: ${states}.`,
+  stateCount: (n: number, state: string) => `${count(n)} ${state}`,
+  notEnrolled: (n: number, past: boolean) => {
+    const are = past ? plural(n, { one: 'was', other: 'were' }) : plural(n, { one: 'is', other: 'are' });
+    return `${counted(n, { one: 'known labeler', other: 'known labelers' })} ${are} not read at all.`;
+  },
+  missed: (n: number, longest: string, others: boolean) => {
+    const was = plural(n, { one: 'was', other: 'were' });
+    const length = n === 1 ? `${longest} in total` : `one of them for ${longest} in total`;
+    return `${counted(n, labelers)}${others ? ' not listed below' : ''} ${was} not observed for some or all of this interval, ${length}: labels that ${plural(n, { one: 'it', other: 'they' })} applied or removed then are unknown. The export lists ${plural(n, { one: 'it', other: 'them' })}.`;
+  },
+  betweenReads: 'Labels that a labeler applied and removed between two reads, or does not publish, are not observed.',
+  purged: (n: number, day: string) =>
+    `Rows of ${counted(n, labelers)} were removed on the operator’s request, the last on ${day}.`,
+  purging: (n: number, day: string) =>
+    `Rows of ${counted(n, labelers)} are being removed on the operator’s request, since ${day}.`,
+  spaces: (n: number, day: string | null) => {
+    const what = plural(n, { one: 'label on a subject', other: 'labels on subjects' });
+    const when = day === null ? 'so far; the removal is incomplete' : `by ${day}`;
+    return `Removed ${when}: ${count(n)} ${what} inside spaces, whose records are not public. An earlier version accepted them.`;
+  },
+  interruptions: 'Interruptions of Almanac',
+  labelers: 'Labelers of these observations',
+  labelerAsked: 'The labeler you asked for',
+  moreLabelers: (n: number) =>
+    `${counted(n, { one: 'more labeler', other: 'more labelers' })} with fewer observations ${plural(n, { one: 'is', other: 'are' })} not listed here.`,
+  unread: {
+    never_read: 'This labeler has never been read: the labels that it applied or removed are unknown.',
+    not_known: 'This labeler is unknown: the labels that it applied or removed are unknown.',
+  },
+  sums: ({ applied, removed }: EventCount, uncounted: number) =>
+    `${uncounted > 0 ? 'At least ' : ''}${count(applied)} applied, ${count(removed)} removed in this interval, regardless of the filters.`,
+  notReadNow: 'Not read at this time.',
+  state: (state: string) => `State: ${state}.`,
+  statePast: (state: string) => `State when Almanac last received anything: ${state}.`,
+  states: {
+    established: {
+      now: { other: 'being read, from the last stored position on' },
+      past: { other: 'being read, from the last stored position on' },
+    },
+    unstarted: { now: { other: 'not asked yet' }, past: { other: 'not asked yet' } },
+    probing: { now: { other: 'being tried' }, past: { other: 'being tried' } },
+    refused: {
+      now: { one: 'refuses to be read', other: 'refuse to be read' },
+      past: { other: 'refused to be read' },
+    },
+    cursor_order_unverified: {
+      now: { other: 'read in an unverified order' },
+      past: { other: 'read in an unverified order' },
+    },
+    undated_only: {
+      now: { one: 'gives only labels without a date', other: 'give only labels without a date' },
+      past: { other: 'gave only labels without a date' },
+    },
+    provider_rejects: { now: { other: 'rejected by the provider' }, past: { other: 'rejected by the provider' } },
+    unavailable: {
+      now: { one: 'does not respond', other: 'do not respond' },
+      past: { other: 'did not respond' },
+    },
+    unknown: { now: { other: 'in an unknown state' }, past: { other: 'in an unknown state' } },
+  } as Record<StateName, StateForms>,
+  lastReadUnknown: 'The time of its last response is unknown.',
+  lastRead: (at: Piece): Piece => ['Last read successfully on ', at, '.'],
+  noOwnGap: 'No gap of its own is recorded in this interval. This does not prove that there was none.',
+  ownGaps: (n: number, missing: string) =>
+    `${counted(n, { one: 'gap', other: 'gaps' })} of its own, ${missing} in total.`,
+  itsGaps: 'Its gaps',
+  gap: (from: Piece, to: Piece, missing: string, reason: string): Piece => [
+    from,
+    ' to ',
+    to,
+    ` (${missing}): ${reason}`,
+  ],
+  earlierGaps: (n: number) => `and ${counted(n, { one: 'earlier gap', other: 'earlier gaps' })}`,
+  reason: {
+    not_observed: 'not observed',
+    source_unavailable: 'the labeler did not respond',
+    ingest_paused: 'interruption of Almanac',
+    cursor_reset: 'Almanac’s position in the labeler’s stream was lost',
+    maintenance: 'maintenance of Almanac',
+    warmup: 'before observation began',
+    unknown: 'reason unknown',
+  } satisfies Record<GapReason, string>,
+
+  byDay: 'By day',
+  chartTop: (highest: string) => `Observations per day; the highest bar is ${highest}`,
+  chartSummary: (summary: string) => `Bars for each day. ${summary} The table below has the same data in numbers.`,
+  legend: {
+    up: 'applied, above the line',
+    down: 'removed, below it',
+    unseen: 'not observed',
+    part: 'not all observed',
+    uncounted: 'not counted',
+  },
+  asTable: 'The same data as a table',
+  captionUnseen: 'Not observed, by UTC day of Almanac’s clock',
+  caption: (events: string) => `${events}, by UTC day of Almanac’s clock`,
+  columns: { day: 'Day', applied: 'Applied', removed: 'Removed', unseen: 'Not observed' },
+  notCounted: 'not counted',
+  partOfDay: (from: string | null, until: string | null) =>
+    `,${from === null ? '' : ` from ${from}`}${until === null ? '' : ` until ${until}`}`,
+  allOfIt: 'all of it',
+  someLabelers: (missing: string) => `some labelers for ${missing}`,
+  dayCounts: (applied: number, removed: number) => `${count(applied)} applied, ${count(removed)} removed`,
+  dayMissed: (counts: string, missing: string) => `${counts}; not observed: ${missing}`,
+  nothingObserved: (from: string, to: string) =>
+    `Nothing was observed between ${from} and ${to}; events of that time are unknown.`,
+  noObservation: (from: string, to: string) => `No observation between ${from} and ${to}.`,
+  noneCounted: (from: string, to: string) => `No observation was counted between ${from} and ${to}.`,
+  observedBetween: ({ applied, removed }: EventCount, from: string, to: string) =>
+    `${count(applied)} applied and ${count(removed)} removed between ${from} and ${to}.`,
+  partMissed: (missing: string) => `${missing} of it was not observed; events of that time are unknown.`,
+  daysUncounted: (n: number) =>
+    `${counted(n, { one: 'day', other: 'days' })} had too many rows to be counted here and ${plural(n, { one: 'is', other: 'are' })} not part of these sums.`,
+
+  download: 'Download everything',
+  tooManyDownloads: (link: LinkOf): Piece => [
+    'There are too many rows to list downloads here. Request an ',
+    link('export'),
+    ': the response lists intervals that fit and together cover this one.',
+  ],
+  wholeDownload: (link: LinkOf, filtered: boolean): Piece => [
+    link('Download as JSON'),
+    `: every row of this interval${filtered ? ' that matches the filters' : ''}, with its coverage and a digest.`,
+  ],
+  partDownloads: (n: number, filtered: boolean) =>
+    `${counted(n, rows)} are too many for one download. Together these parts are complete${filtered ? ' (the filters select fewer)' : ''}:`,
+  range: (from: string, to: string) => `${from} to ${to}`,
+  rows: (n: number) => counted(n, rows),
+  downloadsExpire: (link: LinkOf, command: Piece): Piece => [
+    'Download links expire after some minutes; reload this page for new ones. Programs can read the same data in pages from ',
+    link('the export of this query'),
+    ', or with ',
+    command,
+    '. Rows, including those of deleted accounts, are removed after 30 days.',
+  ],
+};
+
+/** Texts of the page of an account. */
+export type ViewTexts = typeof viewEn;

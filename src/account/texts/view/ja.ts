@@ -1,0 +1,199 @@
+import { formatsOf } from '../../../web/language/formats.ts';
+import type { ViewTexts } from './en.ts';
+
+const { count } = formatsOf('ja');
+
+/** Japanese texts of the page of an account. */
+export const viewJa: ViewTexts = {
+  title: (did) => `${did} で観測されたラベル`,
+  heading: '次のアカウントで観測されたラベル：',
+  lead: (from, to) => [
+    from,
+    ' から ',
+    to,
+    ' までに観測されたラベルの付与と解除を、観測の限界とともに示します。いまどのラベルが適用されるかは、このページには分かりません。',
+  ],
+  clipped: (from, to) => [
+    '観測または保存されている範囲を超える期間が指定されました。このページは ',
+    from,
+    ' から ',
+    to,
+    ' までです。',
+  ],
+  before: (at) => [at, ' より前に受け付けた観測です。このページはリストの一部です。'],
+  none: 'この期間に観測はありません。',
+  noneMatching: 'この期間に、絞り込みに一致する観測はありません。',
+  noneExplained:
+    'これは、ラベルが存在しないことを意味しません。このページが示すのは、Almanacが読み取っているラベラーが、読み取られている間に、この期間に付与または解除したラベルだけです。観測されなかった時間は下に示します。',
+  events: ({ applied, removed }, uncounted) => {
+    const sum = `付与${count(applied)}件、解除${count(removed)}件`;
+    return uncounted === 0 ? sum : `少なくとも${sum}（${count(uncounted)}日分は未集計）`;
+  },
+  observed: (events) => ['観測された件数：', events, '。'],
+  matching: (events) => ['絞り込みに一致する件数：', events, '。'],
+  eventsExplained:
+    'これらは出来事です。付与されたラベルは、観測されないまま解除されたり、期限が切れたりしている可能性があります。ある種類が観測されなかったことは、それが存在しないことを意味しません。',
+  target: { account: 'アカウント自体', post: '投稿', record: 'その他のレコード' },
+  notObserved: '観測なし',
+  notAllCounted: '一部未集計',
+  intervalNotObserved: 'この期間は観測されていません。',
+  noneOfPart: 'この期間には観測されませんでした。',
+  noneOfPartBefore: 'この期間のこの位置より前には観測されませんでした。',
+  noneOfPartYet: 'まだ見つかっていません。これより古い観測はまだ読み取られていません。',
+  more: ({ shown, newest, total }) => {
+    const of = total === null ? '' : `${count(total)}件の観測のうち、`;
+    const part =
+      shown === 0 ? '表示しているものはありません' : `${newest ? '最新の' : '次の'}${count(shown)}件を表示しています`;
+    return `${of}${part}。このリストは完全ではありません。`;
+  },
+  older: 'これより古い観測',
+  olderOf: { account: '（アカウント自体）', post: '（投稿）', record: '（その他のレコード）' },
+  or: 'または',
+  onlyThese: 'これだけを新しい順に表示',
+
+  action: { application_observed: '付与', removal_observed: '解除' },
+  by: (labeler) => ['ラベラー：', labeler],
+  claimed: '（自称、未確認）',
+  noDefinition: 'このラベラーによるこの値の定義は観測されていません。',
+  emptyValue: '空の値',
+  subject: '対象',
+  accountItself: 'アカウント自体',
+  collection: 'コレクション',
+  version: 'バージョン',
+  observedAt: '観測時刻（Almanacの時計）',
+  authored: '作成時刻（ラベラーの記載）',
+  expires: '有効期限（ラベラーの記載）',
+  signature: '署名',
+  verdict: {
+    verified: 'ラベラーの鍵で検証済み',
+    verified_earlier_key: 'ラベラーの以前の鍵で検証済み',
+    invalid: 'ラベラーの既知の鍵のいずれとも一致しない',
+    unsigned: '署名なし',
+    unverified: '未検証（鍵が見つからない）',
+  },
+  profileLink: 'bsky.app のプロフィール（Almanacの外へ移動します）',
+  queryLink: 'ラベラー自身の現在の回答（Almanacの外へ移動し、どのアカウントについて尋ねたかがラベラーに伝わります）',
+  disagree: 'ラベルに納得できない場合',
+  appeals:
+    'Almanacはラベルを変更することも取り除くこともできません。Blueskyアプリにログインし、自分のプロフィールまたは投稿を開いてください。アプリがあなたのために使っているラベラーのラベルが付いている場合、その数を示すボタンがあります。ボタンを押すと一覧が開き、ラベルごとに異議を申し立てることができます。申し立ては、そのラベルを付けたラベラーに送られ、そのラベラーだけが判断します。「!」で始まる値は一覧に表示されないため、ラベラーに直接問い合わせてください。',
+
+  coverage: '観測されなかったもの',
+  removedBefore: (at, missing) =>
+    `${at} より前の観測は消去されました。この期間の最初の部分（${missing}）がありません。`,
+  beganOn: (at, missing) => `観測は ${at} に始まりました。それより前（${missing}）には何も観測されていません。`,
+  nothingYet: 'まだどのラベラーからもページを受信していません。これまでに何も観測されていません。',
+  silentSince: (at) => `${at} 以降、どのラベラーからも何も届いていません。それより後の出来事は不明です。`,
+  lastPage: (at) => `ラベラーから最後にページを受信したのは ${at} です。`,
+  noInterruption: 'この期間に、Almanacの中断は記録されていません。',
+  interrupted: (times, missing) =>
+    `この期間に、Almanacは${count(times)}回中断しました（合計${missing}）。その間は何も観測されていません。`,
+  read: (read, all, past) =>
+    past
+      ? `Almanacが最後に何かを受信した時点で、追跡している${count(all)}のラベラーのうち${count(read)}が、それぞれ最後に保存された位置から読み取られていました。`
+      : `Almanacが追跡している${count(all)}のラベラーのうち${count(read)}が、それぞれ最後に保存された位置から読み取られています。`,
+  others: (states, past) =>
+    `残りは読み取られて${past ? 'いなかった' : 'いない'}ため、そのラベルはここにありません（${states}）。`,
+  stateCount: (n, state) => `${state}：${count(n)}`,
+  notEnrolled: (n, past) =>
+    `${count(n)}の既知のラベラーは、まったく読み取られて${past ? 'いませんでした' : 'いません'}。`,
+  missed: (n, longest, others) =>
+    `${others ? '下に挙げていない' : ''}${count(n)}のラベラーは、この期間の全部または一部で観測されませんでした（${n === 1 ? '' : '最長のもので'}合計${longest}）。その間に付与または解除されたラベルは不明です。該当するラベラーはエクスポートに記載されています。`,
+  betweenReads: '2回の読み取りの間に付与され解除されたラベルや、ラベラーが公開しないラベルは観測されません。',
+  purged: (n, day) => `運営者の求めにより、${count(n)}のラベラーの行が消去されました。最後の消去は ${day} です。`,
+  purging: (n, day) => `運営者の求めにより、${day} から${count(n)}のラベラーの行を消去しています。`,
+  spaces: (n, day) =>
+    `レコードが公開されていないスペース内の対象に対するラベル${count(n)}件が${day === null ? 'これまでに消去されました（未完了）' : ` ${day} までに消去されました`}。以前のバージョンが受け付けていたものです。`,
+  interruptions: 'Almanacの中断',
+  labelers: 'これらの観測のラベラー',
+  labelerAsked: '指定されたラベラー',
+  moreLabelers: (n) => `観測がより少ない${count(n)}のラベラーは、ここに挙げていません。`,
+  unread: {
+    never_read: 'このラベラーは一度も読み取られていません。付与または解除したラベルは不明です。',
+    not_known: 'このラベラーは知られていません。付与または解除したラベルは不明です。',
+  },
+  sums: ({ applied, removed }, uncounted) =>
+    `この期間に${uncounted > 0 ? '少なくとも' : ''}付与${count(applied)}件、解除${count(removed)}件（絞り込みに関係なく）。`,
+  notReadNow: '現在は読み取られていません。',
+  state: (state) => `状態：${state}。`,
+  statePast: (state) => `Almanacが最後に何かを受信した時点の状態：${state}。`,
+  states: {
+    established: {
+      now: { other: '最後に保存された位置から読み取り中' },
+      past: { other: '最後に保存された位置から読み取り中' },
+    },
+    unstarted: { now: { other: '未問い合わせ' }, past: { other: '未問い合わせ' } },
+    probing: { now: { other: '試行中' }, past: { other: '試行中' } },
+    refused: { now: { other: '読み取りを拒否' }, past: { other: '読み取りを拒否' } },
+    cursor_order_unverified: { now: { other: '順序が未確認の読み取り' }, past: { other: '順序が未確認の読み取り' } },
+    undated_only: { now: { other: '日付のないラベルのみ' }, past: { other: '日付のないラベルのみ' } },
+    provider_rejects: { now: { other: '提供元が拒否' }, past: { other: '提供元が拒否' } },
+    unavailable: { now: { other: '応答なし' }, past: { other: '応答なし' } },
+    unknown: { now: { other: '状態不明' }, past: { other: '状態不明' } },
+  },
+  lastReadUnknown: '最後に応答した時刻は不明です。',
+  lastRead: (at) => ['最後に読み取りに成功した時刻：', at, '。'],
+  noOwnGap: 'この期間に、このラベラー固有の欠落は記録されていません。欠落がなかったことの証明ではありません。',
+  ownGaps: (n, missing) => `固有の欠落：${count(n)}件、合計${missing}。`,
+  itsGaps: 'このラベラーの欠落',
+  gap: (from, to, missing, reason) => [from, ' ～ ', to, `（${missing}）：${reason}`],
+  earlierGaps: (n) => `さらに以前の欠落が${count(n)}件`,
+  reason: {
+    not_observed: '観測なし',
+    source_unavailable: 'ラベラーが応答しなかった',
+    ingest_paused: 'Almanacの中断',
+    cursor_reset: 'ラベラーのストリームでのAlmanacの位置が失われた',
+    maintenance: 'Almanacの保守',
+    warmup: '観測開始前',
+    unknown: '理由不明',
+  },
+
+  byDay: '日別',
+  chartTop: (highest) => `1日あたりの観測数。最も高い棒は${highest}`,
+  chartSummary: (summary) => `日ごとの棒グラフ。${summary}下の表に同じデータを数値で示します。`,
+  legend: {
+    up: '付与（線の上）',
+    down: '解除（線の下）',
+    unseen: '観測なし',
+    part: '一部観測なし',
+    uncounted: '未集計',
+  },
+  asTable: '同じデータの表',
+  captionUnseen: '観測なし（Almanacの時計によるUTCの日別）',
+  caption: (events) => `${events}（Almanacの時計によるUTCの日別）`,
+  columns: { day: '日', applied: '付与', removed: '解除', unseen: '観測なし' },
+  notCounted: '未集計',
+  partOfDay: (from, until) => `（${from === null ? '' : `${from}から`}${until === null ? '' : `${until}まで`}）`,
+  allOfIt: '終日',
+  someLabelers: (missing) => `一部のラベラー：${missing}`,
+  dayCounts: (applied, removed) => `付与${count(applied)}件、解除${count(removed)}件`,
+  dayMissed: (counts, missing) => `${counts}。観測なし：${missing}`,
+  nothingObserved: (from, to) => `${from} から ${to} までは何も観測されていません。この間の出来事は不明です。`,
+  noObservation: (from, to) => `${from} から ${to} までに観測はありません。`,
+  noneCounted: (from, to) => `${from} から ${to} までに集計された観測はありません。`,
+  observedBetween: ({ applied, removed }, from, to) =>
+    `${from} から ${to} までに、付与${count(applied)}件、解除${count(removed)}件。`,
+  partMissed: (missing) => `このうち${missing}は観測されていません。この間の出来事は不明です。`,
+  daysUncounted: (n) => `${count(n)}日分は行が多すぎて集計できず、この合計に含まれていません。`,
+
+  download: 'すべてダウンロード',
+  tooManyDownloads: (link) => [
+    '行が多すぎるため、ここにダウンロードを挙げることができません。',
+    link('エクスポート'),
+    'を要求してください。収まる期間の一覧が返され、それらを合わせるとこの期間全体になります。',
+  ],
+  wholeDownload: (link, filtered) => [
+    link('JSONでダウンロード'),
+    `：${filtered ? '絞り込みに一致する' : ''}この期間のすべての行と、その観測範囲およびダイジェスト。`,
+  ],
+  partDownloads: (n, filtered) =>
+    `${count(n)}行は1回のダウンロードには多すぎます。次の部分を合わせると全体になります${filtered ? '（絞り込みにより、実際の行数は少なくなります）' : ''}。`,
+  range: (from, to) => `${from} ～ ${to}`,
+  rows: (n) => `${count(n)}行`,
+  downloadsExpire: (link, command) => [
+    'ダウンロードのリンクは数分で無効になります。新しいリンクは、このページを再読み込みすると得られます。プログラムは、同じデータを',
+    link('この検索のエクスポート'),
+    'または ',
+    command,
+    ' でページごとに読み取れます。行は、削除されたアカウントのものも含め、30日後に消去されます。',
+  ],
+};

@@ -1,0 +1,103 @@
+import { canonicalJson } from '../../contract/canonical.ts';
+import { hoursOf } from '../days/calendar.ts';
+import { factNames, lineFileOf } from '../days/facts.ts';
+import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
+import { parseLines } from '../days/lines.ts';
+import { labelsHoursFile, parseLabelsDay, unknownLabels } from '../hours/labels-day.ts';
+import { parseWeatherDay, unknownWeather, weatherHoursFile } from '../hours/weather-day.ts';
+import { tableFiles } from '../tables/columns.ts';
+import { type DayHours, dayTables, type FilledTable } from '../tables/day-tables.ts';
+import { csvBytes } from '../tables/write-csv.ts';
+import { parquetBytes } from '../tables/write-parquet.ts';
+import { type DayLines, gapManifest, gapsFile } from './gaps.ts';
+import { Memo } from './memo.ts';
+
+/** Names of the files from which the other files of a day are computed. */
+export const inputFiles: readonly string[] = [
+  ...factNames.map(lineFileOf),
+  issuesFile,
+  weatherHoursFile,
+  labelsHoursFile,
+];
+/** Names of the files that are computed. */
+export const computedFiles: readonly string[] = [gapsFile, ...tableFiles];
+
+/** Parsed files of one day. */
+export interface DayInputs {
+  readonly lines: DayLines;
+  readonly issues: readonly KnownIssue[];
+  readonly hours: DayHours;
+}
+
+/** Result of parsing the input files of a day: the names of the damaged ones, and the inputs if there are none. */
+export interface ParsedInputs {
+  readonly inputs: DayInputs | null;
+  readonly damaged: readonly string[];
+}
+
+/** Parses the input files of a day; a file that does not exist states nothing. */
+export function parseInputs(
+  day: string,
+  bytesOf: (name: string) => Buffer | null,
+  memo: Memo = new Memo(),
+): ParsedInputs {
+  const damaged: string[] = [];
+  const parsed = <T>(name: string, parse: (bytes: Buffer) => T | null, absent: T): T => {
+    const bytes = bytesOf(name);
+    const value = bytes === null ? absent : memo.parsed(`${day}/${name}`, bytes, parse);
+    if (value === null) damaged.push(name);
+    return value ?? absent;
+  };
+  const linesOf = (fact: (typeof factNames)[number]) =>
+    parsed(lineFileOf(fact), (bytes) => parseLines(bytes.toString('utf8'), fact, day), []);
+  const inputs = {
+    lines: {
+      instruments: linesOf('instruments'),
+      'labels-overview': linesOf('labels-overview'),
+      'weather-conditions': linesOf('weather-conditions'),
+      'weather-metrics': linesOf('weather-metrics'),
+    },
+    issues: parsed(issuesFile, parseIssues, []),
+    hours: {
+      weather: parsed(weatherHoursFile, (bytes) => parseWeatherDay(bytes, day), unknownWeather(day)),
+      labels: parsed(labelsHoursFile, (bytes) => parseLabelsDay(bytes, day), unknownLabels(day)),
+    },
+  };
+  return { inputs: damaged.length === 0 ? inputs : null, damaged };
+}
+
+/** A computed file, with the values that it contains. */
+export interface ComputedFile {
+  readonly name: string;
+  readonly bytes: Buffer;
+  readonly value: object;
+}
+
+/**
+ * Computes the files of a day from its inputs and those of the two following days, as far as they are archived. `until` is
+ * the instant up to which hours are judged, in milliseconds since 1970. The bytes depend on these values alone.
+ */
+export function computeFiles(
+  day: string,
+  days: readonly DayInputs[],
+  until: number,
+  memo: Memo = new Memo(),
+): ComputedFile[] {
+  const [own] = days;
+  if (!own) return [];
+  const lines = days.map((one) => one.lines);
+  const manifest = gapManifest({ day, days: lines, until, issues: own.issues, hours: own.hours });
+  const gaps = { name: gapsFile, bytes: Buffer.from(`${canonicalJson(manifest)}\n`), value: manifest };
+  const tables = memo.tables(own.hours, hoursOf(day, until).length, () =>
+    dayTables(own.hours, until).flatMap(formattedTable),
+  );
+  return [gaps, ...tables];
+}
+
+function formattedTable({ table, rows }: FilledTable): ComputedFile[] {
+  const named = rows.map((row) => Object.fromEntries(table.columns.map(({ name }, place) => [name, row[place]])));
+  return [
+    { name: `${table.name}.csv`, bytes: csvBytes(table, rows), value: { rows: named } },
+    { name: `${table.name}.parquet`, bytes: parquetBytes(table, rows), value: { rows: named } },
+  ];
+}

@@ -1,0 +1,45 @@
+import { canonicalJson } from '../../contract/canonical.ts';
+import { isDay } from './calendar.ts';
+import { type ListedFile, parseFile } from './day.ts';
+import { parsedObject } from './json.ts';
+
+/** Name of the file with the tombstones of a day. */
+export const tombstoneFile = 'withdrawn.json';
+/** Schema of that file. */
+const tombstoneSchema = 'almanac.archive.withdrawn/v1';
+/** Maximum length of the reason of a withdrawal, in characters. */
+export const maxReasonLength = 300;
+
+/** Record of a withdrawn file. Its length and digest remain, because the record of its closed day still lists them. */
+export interface Tombstone extends ListedFile {
+  /** Instant of the withdrawal. */
+  readonly withdrawn_at: string;
+  readonly reason: string;
+}
+
+/** Returns the bytes of the tombstones of a day. */
+export function formatTombstones(day: string, files: readonly Tombstone[]): Buffer {
+  return Buffer.from(`${canonicalJson({ schema: tombstoneSchema, day, files })}\n`);
+}
+
+/** Parses the tombstones of a day; null unless the bytes are exactly those that `formatTombstones` returns. */
+export function parseTombstones(bytes: Uint8Array, day: string): Tombstone[] | null {
+  const { files } = parsedObject(bytes) ?? {};
+  const listed: unknown[] = Array.isArray(files) ? files : [null];
+  const parsed = listed.map(parseTombstone).filter((one) => one !== null);
+  if (parsed.length !== listed.length || !isDay(day)) return null;
+  return formatTombstones(day, parsed).equals(bytes) ? parsed : null;
+}
+
+function parseTombstone(value: unknown): Tombstone | null {
+  const file = parseFile(value);
+  if (!file || typeof value !== 'object' || value === null) return null;
+  const { withdrawn_at: at, reason } = value as Readonly<Record<string, unknown>>;
+  if (typeof at !== 'string' || Number.isNaN(Date.parse(at)) || new Date(at).toISOString() !== at) return null;
+  return typeof reason === 'string' && isReason(reason) ? { ...file, withdrawn_at: at, reason } : null;
+}
+
+/** Returns true for a reason: one line of printable text. */
+export function isReason(text: string): boolean {
+  return text.trim() !== '' && text.length <= maxReasonLength && !/[\p{Cc}\u2028\u2029]/u.test(text);
+}

@@ -1,0 +1,106 @@
+import { hourMs, startOf } from '../days/calendar.ts';
+
+/** Lists with one entry for each hour of a day, and the gaps of a day. */
+
+/** Hours of a day. */
+export const dayHours = 24;
+/** Reasons for which the archive has no counts of an hour. `withheld`: the privacy scan found an identity in the file. */
+export const hoursFailures = ['missing', 'unreadable', 'malformed', 'held', 'withheld'] as const;
+/** Reason for which the archive has no counts of an hour. */
+export type HoursFailure = (typeof hoursFailures)[number];
+
+/** Counts or seconds by hour; a list whose entries are equal is written as this entry. */
+export type Packed<T> = T | readonly T[];
+
+/** Returns the written form of a list of a day. */
+export function packed<T>(list: readonly T[]): Packed<T> {
+  const [first] = list;
+  return first !== undefined && list.every((one) => one === first) ? first : list;
+}
+
+/** Returns the list of a written form; null if it does not have one entry for each hour, or is not packed. */
+export function unpacked<T>(value: Packed<T>): T[] | null {
+  if (!isList(value)) return Array.from({ length: dayHours }, () => value);
+  return value.length === dayHours && isList(packed(value)) ? [...value] : null;
+}
+
+function isList<T>(value: Packed<T>): value is readonly T[] {
+  return Array.isArray(value);
+}
+
+/** Returns the list of a day with the same entry for each hour. */
+export function dayList<T>(entry: T): T[] {
+  return Array.from({ length: dayHours }, () => entry);
+}
+
+/** Returns the place of an hour in the lists of a day; null for an hour of another day. */
+export function placeOf(day: string, start: string): number | null {
+  const place = (Date.parse(start) - startOf(day)) / hourMs;
+  return Number.isInteger(place) && place >= 0 && place < dayHours ? place : null;
+}
+
+/** An interval that was not observed; start inclusive, end exclusive. */
+export interface HoursGap {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** An interval in milliseconds since 1970. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Replaces the gaps within spans by others. A gap that crosses a border keeps the part outside. */
+export function replacedGaps<G extends HoursGap>(kept: readonly G[], news: readonly G[], spans: readonly Span[]): G[] {
+  return spans.reduce<readonly G[]>((all, span) => replacedIn(all, news, span), kept) as G[];
+}
+
+function replacedIn<G extends HoursGap>(kept: readonly G[], news: readonly G[], span: Span): G[] {
+  const before = kept.flatMap((gap) => clipped(gap, { start: Number.NEGATIVE_INFINITY, end: span.start }));
+  const after = kept.flatMap((gap) => clipped(gap, { start: span.end, end: Number.POSITIVE_INFINITY }));
+  const own = news.flatMap((gap) => clipped(gap, span));
+  return [...before, ...own, ...after].sort((a, b) => Date.parse(a.start) - Date.parse(b.start));
+}
+
+/** Returns the part of a gap within a span, as a list of one gap or none. */
+function clipped<G extends HoursGap>(gap: G, span: Span): G[] {
+  const start = Math.max(span.start, Date.parse(gap.start));
+  const end = Math.min(span.end, Date.parse(gap.end));
+  return start < end ? [{ ...gap, start: new Date(start).toISOString(), end: new Date(end).toISOString() }] : [];
+}
+
+/** Returns the spans of consecutive hours of a day, by their places in ascending order. */
+export function spansOf(day: string, places: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  for (const place of places) {
+    const start = startOf(day) + place * hourMs;
+    const last = spans.at(-1);
+    if (last?.end === start) spans[spans.length - 1] = { start: last.start, end: start + hourMs };
+    else spans.push({ start, end: start + hourMs });
+  }
+  return spans;
+}
+
+/** Returns the end of the closed minutes of an hour: the earlier one of its end and the end of the file. */
+export function throughOf(start: string, through: string): string {
+  return new Date(Math.min(Date.parse(start) + hourMs, Date.parse(through))).toISOString();
+}
+
+/** Returns a copy of a list with some entries replaced. */
+export function replacedEntries<T>(kept: readonly T[], places: readonly number[], entryAt: (place: number) => T): T[] {
+  const own = new Set(places);
+  return kept.map((entry, place) => (own.has(place) ? entryAt(place) : entry));
+}
+
+/** Returns the failures of a day with a reason for each hour that is over and of which nothing is known. */
+export function notedFailures(
+  day: string,
+  failures: readonly (HoursFailure | null)[],
+  { reason, isKnown, now }: { reason: HoursFailure; isKnown: (place: number) => boolean; now: number },
+): (HoursFailure | null)[] {
+  return failures.map((known, place) => {
+    const isOver = startOf(day) + (place + 1) * hourMs <= now;
+    return isOver && !isKnown(place) ? (known ?? reason) : known;
+  });
+}

@@ -1,0 +1,155 @@
+import Type from 'typebox';
+import { type LabelsHours, maxHourLabelers } from '../../artifact/hours/labels-hours.ts';
+import { maxLabelerGaps } from '../../artifact/labelers.ts';
+import { check, count, labelerDid, measure, nullable, oneOf, usableInstant, uuidText } from '../../artifact/schema.ts';
+import { canonicalJson } from '../../contract/canonical.ts';
+import { maxGaps } from '../../contract/limits.ts';
+import { gapReasons } from '../../contract/vocabulary.ts';
+import { inputLimits } from '../../input/limits.ts';
+import { parsedObject } from '../days/json.ts';
+import { dayHours, dayList, type HoursFailure, hoursFailures, packed, unpacked } from './hour-lists.ts';
+
+/** Name of the file with the labels of the hours of a day, and of the instrument's file. */
+export const labelsHoursFile = 'labels-hours.json';
+/** Schema of the archived file. */
+const labelsDaySchema = 'almanac.archive.labels-hours/v1';
+
+/** States of sources whose numbers the file states for each hour, after the number of enrolled sources. */
+export const sourceStates = [
+  'unstarted',
+  'probing',
+  'refused',
+  'established',
+  'cursor_order_unverified',
+  'undated_only',
+  'provider_rejects',
+  'unavailable',
+] as const;
+
+const closed = { additionalProperties: false };
+const list = <S extends Type.TSchema>(item: S) =>
+  Type.Union([item, Type.Array(item, { minItems: dayHours, maxItems: dayHours })]);
+const gaps = (maxItems: number) =>
+  Type.Array(
+    Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }, closed),
+    // Gaps of an earlier file may precede and follow those of a later one.
+    { maxItems: 3 * maxItems },
+  );
+const states = Object.fromEntries(sourceStates.map((state) => [state, count()])) as Record<
+  (typeof sourceStates)[number],
+  ReturnType<typeof count>
+>;
+
+const HourSchema = Type.Object(
+  {
+    /** Epoch of the store that stated the hour. */
+    generation_id: uuidText(),
+    /** End of the closed minutes of the hour. */
+    through: usableInstant(),
+    observed_seconds: measure(),
+    labeler_seconds: measure(),
+    applications: nullable(count()),
+    removals: nullable(count()),
+    repeats: nullable(count()),
+    sources: nullable(Type.Object({ at: usableInstant(), enrolled: count(), ...states }, closed)),
+  },
+  closed,
+);
+const LabelerSchema = Type.Object(
+  {
+    labeler_did: labelerDid(),
+    applications: list(nullable(count())),
+    removals: list(nullable(count())),
+    observed_seconds: list(measure()),
+    gaps: gaps(maxLabelerGaps),
+    gap_overflow: Type.Boolean(),
+  },
+  closed,
+);
+const Schema = Type.Object(
+  {
+    schema: Type.Literal(labelsDaySchema),
+    day: Type.String(),
+    generated_at: nullable(usableInstant()),
+    failures: list(nullable(oneOf(hoursFailures))),
+    hours: Type.Array(nullable(HourSchema), { minItems: dayHours, maxItems: dayHours }),
+    gaps: gaps(maxGaps),
+    gap_overflow: Type.Boolean(),
+    labelers: Type.Array(LabelerSchema, { maxItems: 2 * maxHourLabelers }),
+    omitted: count(),
+  },
+  closed,
+);
+const checkSchema = check(Schema);
+
+/** Labels of all labelers in one hour. */
+export type DayHour = Type.Static<typeof HourSchema>;
+/** A gap of the instrument or of one labeler. */
+export type LabelGap = LabelsHours['gaps'][number];
+
+/** Labels of one labeler by hour. An hour in which the labeler was not observed has no counts and no seconds. */
+export interface DayLabeler {
+  readonly labeler_did: string;
+  readonly applications: (number | null)[];
+  readonly removals: (number | null)[];
+  readonly observed_seconds: number[];
+  readonly gaps: readonly LabelGap[];
+  readonly gap_overflow: boolean;
+}
+
+/** Labels of one day as the instrument last stated them. */
+export interface LabelsDay {
+  readonly day: string;
+  /** `generated_at` of the last file that changed the day; null without one. */
+  readonly generated_at: string | null;
+  /** Reason for each hour without counts, as far as one is known. */
+  readonly failures: (HoursFailure | null)[];
+  /** Null for an hour of which nothing is known. */
+  readonly hours: (DayHour | null)[];
+  readonly gaps: readonly LabelGap[];
+  readonly gap_overflow: boolean;
+  /** Sorted by DID. */
+  readonly labelers: readonly DayLabeler[];
+  /** Number of labelers that did not fit into the instrument's file. */
+  readonly omitted: number;
+}
+
+/** Returns the labels of a day of which nothing is known. */
+export function unknownLabels(day: string): LabelsDay {
+  const [failures, hours] = [dayList(null), dayList(null)];
+  return { day, generated_at: null, failures, hours, gaps: [], gap_overflow: false, labelers: [], omitted: 0 };
+}
+
+/** Returns the bytes of the labels of a day. */
+export function formatLabelsDay(labels: LabelsDay): Buffer {
+  const written = {
+    schema: labelsDaySchema,
+    ...labels,
+    failures: packed(labels.failures),
+    labelers: labels.labelers.map((one) => ({
+      ...one,
+      applications: packed(one.applications),
+      removals: packed(one.removals),
+      observed_seconds: packed(one.observed_seconds),
+    })),
+  };
+  return Buffer.from(`${canonicalJson(written)}\n`);
+}
+
+/** Parses the labels of a day; null unless the bytes are exactly those that `formatLabelsDay` returns. */
+export function parseLabelsDay(bytes: Uint8Array, day: string): LabelsDay | null {
+  const checked = checkSchema(parsedObject(bytes, inputLimits.hoursFile));
+  if (!checked.ok || checked.value.day !== day) return null;
+  const { schema: _, ...written } = checked.value;
+  const failures = unpacked<HoursFailure | null>(written.failures);
+  const labelers = written.labelers.map((one): DayLabeler | null => {
+    const applications = unpacked(one.applications);
+    const removals = unpacked(one.removals);
+    const seconds = unpacked(one.observed_seconds);
+    return applications && removals && seconds ? { ...one, applications, removals, observed_seconds: seconds } : null;
+  });
+  const known = labelers.filter((one) => one !== null);
+  if (!failures || known.length !== labelers.length) return null;
+  const parsed = { ...written, failures, labelers: known };
+  return formatLabelsDay(parsed).equals(bytes) ? parsed : null;
+}

@@ -1,0 +1,122 @@
+import type { LabelerHours, LabelsHour, LabelsHours } from '../../artifact/hours/labels-hours.ts';
+import {
+  dayList,
+  type HoursFailure,
+  notedFailures,
+  placeOf,
+  replacedEntries,
+  replacedGaps,
+  type Span,
+  spansOf,
+  throughOf,
+} from './hour-lists.ts';
+import { type DayHour, type DayLabeler, type LabelGap, type LabelsDay, sourceStates } from './labels-day.ts';
+
+/**
+ * Returns the labels of a day with the hours of a newer file; the same object for an older file. An hour of
+ * another epoch of the store replaces a known one only if more of it was observed.
+ */
+export function mergeLabels(kept: LabelsDay, file: LabelsHours): LabelsDay {
+  if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
+  const index = replacedPlaces(kept, file);
+  if (index.size === 0) return kept;
+  const places = [...index.keys()];
+  const hours = replacedEntries(kept.hours, places, (place) => {
+    const hour = file.hours[index.get(place) ?? -1];
+    return hour ? dayHour(hour, file) : null;
+  });
+  const spans = spansOf(kept.day, places);
+  return {
+    ...kept,
+    generated_at: file.generated_at,
+    failures: kept.failures.map((failure, place) => (hours[place] ? null : failure)),
+    hours,
+    gaps: replacedGaps(kept.gaps, file.gaps.map(gapOf), spans),
+    gap_overflow: kept.gap_overflow || file.gap_overflow,
+    labelers: mergedLabelers(kept, file, { index, places, spans }),
+    omitted: Math.max(kept.omitted, file.omitted),
+  };
+}
+
+/** Returns the labels of a day with a reason for each hour that is over and unknown. */
+export function noteLabelsFailure(kept: LabelsDay, reason: HoursFailure, now: number): LabelsDay {
+  const isKnown = (place: number): boolean => kept.hours[place] !== null;
+  return { ...kept, failures: notedFailures(kept.day, kept.failures, { reason, isKnown, now }) };
+}
+
+/** Returns the index within the file of each hour that the file replaces, by its place in the day. */
+function replacedPlaces({ day, hours }: LabelsDay, file: LabelsHours): Map<number, number> {
+  const index = new Map<number, number>();
+  for (const [at, hour] of file.hours.entries()) {
+    const place = placeOf(day, hour.start);
+    if (place === null) continue;
+    const known = hours[place];
+    const isSameEpoch = !known || known.generation_id === file.generation_id;
+    if (isSameEpoch || hour.observed_seconds > known.observed_seconds) index.set(place, at);
+  }
+  return index;
+}
+
+function dayHour(hour: LabelsHour, { generation_id, through }: LabelsHours): DayHour {
+  const { observed_seconds, labeler_seconds, applications, removals, repeats, sources } = hour;
+  const counts = { observed_seconds, labeler_seconds, applications, removals, repeats };
+  return { generation_id, through: throughOf(hour.start, through), ...counts, sources: sources && sourcesOf(sources) };
+}
+
+function sourcesOf(sources: NonNullable<LabelsHour['sources']>): NonNullable<DayHour['sources']> {
+  const states = Object.fromEntries(sourceStates.map((state) => [state, sources[state]])) as Record<
+    (typeof sourceStates)[number],
+    number
+  >;
+  return { at: sources.at, enrolled: sources.enrolled, ...states };
+}
+
+function gapOf({ start, end, reason }: LabelGap): LabelGap {
+  return { start, end, reason };
+}
+
+interface Replacement {
+  readonly index: ReadonlyMap<number, number>;
+  readonly places: readonly number[];
+  readonly spans: readonly Span[];
+}
+
+function mergedLabelers(kept: LabelsDay, file: LabelsHours, replacement: Replacement): DayLabeler[] {
+  const news = new Map(file.labelers.map((one) => [one.labeler_did, one]));
+  const before = new Map(kept.labelers.map((one) => [one.labeler_did, one]));
+  const dids = [...new Set([...before.keys(), ...news.keys()])].sort();
+  return dids
+    .map((did) => mergedLabeler(before.get(did) ?? unknownLabeler(did), news.get(did), replacement))
+    .filter(isKnown);
+}
+
+function unknownLabeler(did: string): DayLabeler {
+  const [applications, removals] = [dayList<number | null>(null), dayList<number | null>(null)];
+  return { labeler_did: did, applications, removals, observed_seconds: dayList(0), gaps: [], gap_overflow: false };
+}
+
+function mergedLabeler(kept: DayLabeler, news: LabelerHours | undefined, replacement: Replacement): DayLabeler {
+  const { index, places, spans } = replacement;
+  const entry = <T>(list: readonly T[] | undefined, place: number): T | undefined => list?.[index.get(place) ?? -1];
+  return {
+    labeler_did: kept.labeler_did,
+    applications: replacedEntries(kept.applications, places, (place) => entry(news?.applications, place) ?? null),
+    removals: replacedEntries(kept.removals, places, (place) => entry(news?.removals, place) ?? null),
+    observed_seconds: replacedEntries(
+      kept.observed_seconds,
+      places,
+      (place) => entry(news?.observed_seconds, place) ?? 0,
+    ),
+    gaps: replacedGaps(kept.gaps, (news?.gaps ?? []).map(gapOf), spans),
+    gap_overflow: kept.gap_overflow || (news?.gap_overflow ?? false),
+  };
+}
+
+/** Returns true if anything is known of a labeler on the day. */
+function isKnown({ applications, removals, observed_seconds, gaps }: DayLabeler): boolean {
+  return gaps.length > 0 || observed_seconds.some((one) => one > 0) || [...applications, ...removals].some(isCount);
+}
+
+function isCount(count: number | null): boolean {
+  return count !== null;
+}

@@ -1,0 +1,102 @@
+import type { WeatherHourSeries, WeatherHours } from '../../artifact/hours/weather-hours.ts';
+import { collectionNames } from '../../contract/vocabulary.ts';
+import {
+  dayList,
+  type HoursFailure,
+  notedFailures,
+  placeOf,
+  replacedEntries,
+  replacedGaps,
+  spansOf,
+  throughOf,
+} from './hour-lists.ts';
+import { type DaySeries, type HourCounts, maxDaySeries, type WeatherDay } from './weather-day.ts';
+
+/**
+ * Returns the weather of a day with the hours of a newer file; the same object for an older file. An instrument that lost
+ * its store observed nothing before a certain hour: such a file does not erase what is known of earlier hours.
+ */
+export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
+  if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
+  const series = new Map(kept.series.map((one) => [keyOf(one), one]));
+  for (const own of file.series) {
+    const host = URL.parse(own.endpoint)?.host ?? '';
+    const key = keyOf({ host, protocol: own.wire });
+    const before = series.get(key) ?? unknownSeries(host, own.wire);
+    if (host === '' || (!series.has(key) && series.size >= maxDaySeries)) continue;
+    const merged = mergedSeries(kept.day, before, own);
+    if (merged) series.set(key, merged);
+  }
+  const sorted = [...series].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  const failures = kept.failures.map((failure, place) =>
+    sorted.some((one) => one.through[place] !== null) ? null : failure,
+  );
+  return { ...kept, generated_at: file.generated_at, failures, series: sorted };
+}
+
+/** Returns the weather of a day with a reason for each hour that is over and unknown. */
+export function noteWeatherFailure(kept: WeatherDay, reason: HoursFailure, now: number): WeatherDay {
+  const isKnown = (place: number): boolean => kept.series.some((one) => one.through[place] !== null);
+  return { ...kept, failures: notedFailures(kept.day, kept.failures, { reason, isKnown, now }) };
+}
+
+function keyOf({ host, protocol }: Pick<DaySeries, 'host' | 'protocol'>): string {
+  return `${host} ${protocol}`;
+}
+
+function unknownSeries(host: string, protocol: DaySeries['protocol']): DaySeries {
+  const through = dayList<string | null>(null);
+  return { host, protocol, published: false, through, ...unknown(), collections: {}, gaps: [], gap_overflow: false };
+}
+
+function unknown(): HourCounts {
+  return { events: dayList<number | null>(null), observed_seconds: dayList(0) };
+}
+
+function mergedSeries(day: string, before: DaySeries, own: WeatherHourSeries): DaySeries | null {
+  /** Index within the file by place in the day. */
+  const index = new Map<number, number>();
+  const firstObserved = own.hours.findIndex(({ observed_seconds }) => observed_seconds > 0);
+  for (const [at, hour] of own.hours.entries()) {
+    const place = placeOf(day, hour.start);
+    const isEarly = firstObserved < 0 || at <= firstObserved;
+    const isErased = isEarly && hour.observed_seconds < (before.observed_seconds[place ?? -1] ?? 0);
+    if (place !== null && !isErased) index.set(place, at);
+  }
+  if (index.size === 0) return null;
+  const places = [...index.keys()];
+  const merged = (counts: HourCounts, news: HourCounts | undefined): HourCounts => ({
+    events: replacedEntries(counts.events, places, (place) => news?.events[index.get(place) ?? -1] ?? null),
+    observed_seconds: replacedEntries(
+      counts.observed_seconds,
+      places,
+      (place) => news?.observed_seconds[index.get(place) ?? -1] ?? 0,
+    ),
+  });
+  const collections: DaySeries['collections'] = {};
+  for (const name of collectionNames) {
+    const [known, news] = [before.collections[name], own.collections[name]];
+    if (known || news) collections[name] = merged(known ?? unknown(), news);
+  }
+  const totals = { events: own.hours.map((hour) => hour.events), observed_seconds: own.hours.map(secondsOf) };
+  return {
+    ...before,
+    published: own.published,
+    through: replacedEntries(before.through, places, (place) => {
+      const hour = own.hours[index.get(place) ?? -1];
+      return hour ? throughOf(hour.start, own.through) : null;
+    }),
+    ...merged(before, totals),
+    collections,
+    gaps: replacedGaps(
+      before.gaps,
+      own.gaps.map(({ start, end, reason, collection }) => ({ start, end, reason, collection })),
+      spansOf(day, places),
+    ),
+    gap_overflow: before.gap_overflow || own.gap_overflow,
+  };
+}
+
+function secondsOf(hour: WeatherHourSeries['hours'][number]): number {
+  return hour.observed_seconds;
+}

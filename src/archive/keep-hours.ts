@@ -1,0 +1,142 @@
+import type { LabelsHours } from '../artifact/hours/labels-hours.ts';
+import type { WeatherHours } from '../artifact/hours/weather-hours.ts';
+import { futureToleranceSeconds } from '../contract/limits.ts';
+import type { Memo } from './compute/memo.ts';
+import { addDays } from './days/calendar.ts';
+import { pathOf } from './days/paths.ts';
+import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
+import type { ArchiveFiles } from './files/archive-files.ts';
+import type { HoursFailure } from './hours/hour-lists.ts';
+import { formatLabelsDay, labelsHoursFile, parseLabelsDay, unknownLabels } from './hours/labels-day.ts';
+import { mergeLabels, noteLabelsFailure } from './hours/merge-labels.ts';
+import { mergeWeather, noteWeatherFailure } from './hours/merge-weather.ts';
+import { formatWeatherDay, parseWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
+
+/** Result of reading the hours file of an instrument. */
+export type HoursReading<A> =
+  | { readonly kind: 'readable'; readonly artifact: A }
+  | { readonly kind: 'failure'; readonly reason: HoursFailure };
+
+/** The hours files of both instruments. */
+export interface HoursReadings {
+  readonly weather: HoursReading<WeatherHours>;
+  readonly labels: HoursReading<LabelsHours>;
+}
+
+/** Maximum time by which a file may be dated ahead of the archiver's clock, in milliseconds. */
+const toleranceMs = futureToleranceSeconds * 1000;
+
+/** Dependencies of keeping the hours of days. */
+interface HoursUpkeep {
+  readonly files: ArchiveFiles;
+  readonly memo: Memo;
+  readonly findIdentityIn: (name: string, value: object) => string | null;
+  readonly onDamage: (path: string) => void;
+  readonly onIdentity: (path: string, why: string) => void;
+  readonly onFuture: (name: string) => void;
+}
+
+/** Days to which hours are copied, and the instant up to which hours are over, in milliseconds since 1970. */
+interface OpenDays {
+  readonly first: string;
+  readonly last: string;
+  readonly now: number;
+  /** State of the label facts in the current hour. Their hours are not copied while the operator holds them. */
+  readonly labelFacts: 'published' | 'held' | 'unknown';
+}
+
+/**
+ * Copies the hours of the instruments' files to the open days that contain them, those of labels only as `labelFacts`
+ * allows. A file with an identity changes nothing but the reasons for missing hours, and a file that is dated in the
+ * future changes nothing. The hours that the operator has withdrawn stay withdrawn.
+ */
+export function keepHours(upkeep: HoursUpkeep, { weather, labels }: HoursReadings, open: OpenDays): void {
+  const { first, last, now, labelFacts } = open;
+  const held = { kind: 'failure', reason: 'held' } as const;
+  const hasWeather = isUsable(upkeep, weather, { name: weatherHoursFile, now });
+  const hasLabels = labelFacts === 'held' || isUsable(upkeep, labels, { name: labelsHoursFile, now });
+  for (let day = first; day <= last; day = addDays(day, 1)) {
+    const withdrawn = withdrawnNames(upkeep, day);
+    if (hasWeather && withdrawn?.has(weatherHoursFile) === false) {
+      keepDay(upkeep, weather, { ...weatherForm, day, now });
+    }
+    if (!hasLabels || labelFacts === 'unknown' || withdrawn?.has(labelsHoursFile) !== false) continue;
+    keepDay(upkeep, labelFacts === 'held' ? held : labels, { ...labelsForm, day, now });
+  }
+}
+
+function isUsable(
+  { onFuture }: HoursUpkeep,
+  reading: HoursReading<KeptHours>,
+  { name, now }: { readonly name: string; readonly now: number },
+): boolean {
+  const isAhead = reading.kind === 'readable' && isFuture(reading.artifact.generated_at, now);
+  if (isAhead) onFuture(name);
+  return !isAhead;
+}
+
+function isFuture(generatedAt: string | null, now: number): boolean {
+  return generatedAt !== null && Date.parse(generatedAt) > now + toleranceMs;
+}
+
+/** Returns the names of a day's withdrawn files; null if they are not known. */
+function withdrawnNames({ files, onDamage }: HoursUpkeep, day: string): ReadonlySet<string> | null {
+  const path = pathOf(day, tombstoneFile);
+  const bytes = files.read(path);
+  const tombstones = bytes ? parseTombstones(bytes, day) : [];
+  if (!tombstones) onDamage(path);
+  return tombstones && new Set(tombstones.map(({ name }) => name));
+}
+
+interface KeptHours {
+  readonly generated_at: string | null;
+}
+
+/** The archived form of the hours of one instrument. */
+interface Form<D, A> {
+  readonly name: string;
+  readonly unknown: (day: string) => D;
+  readonly parse: (bytes: Uint8Array, day: string) => D | null;
+  readonly format: (hours: D) => Buffer;
+  readonly merge: (kept: D, file: A) => D;
+  readonly note: (kept: D, reason: HoursFailure, now: number) => D;
+}
+
+const weatherForm = {
+  name: weatherHoursFile,
+  unknown: unknownWeather,
+  parse: parseWeatherDay,
+  format: formatWeatherDay,
+  merge: mergeWeather,
+  note: noteWeatherFailure,
+};
+const labelsForm = {
+  name: labelsHoursFile,
+  unknown: unknownLabels,
+  parse: parseLabelsDay,
+  format: formatLabelsDay,
+  merge: mergeLabels,
+  note: noteLabelsFailure,
+};
+
+function keepDay<D extends KeptHours, A>(
+  { files, memo, findIdentityIn, onIdentity }: HoursUpkeep,
+  reading: HoursReading<A>,
+  { name, unknown, parse, format, merge, note, day, now }: Form<D, A> & { readonly day: string; readonly now: number },
+): void {
+  const path = pathOf(day, name);
+  const bytes = files.read(path);
+  const kept = bytes ? memo.parsed(`${day}/${name}`, bytes, (own) => parse(own, day)) : unknown(day);
+  // A damaged file is reported where the day is computed.
+  if (!kept) return;
+  const before = bytes ?? format(kept);
+  // Hours that were copied while the clocks were ahead do not exclude later files.
+  const comparable = isFuture(kept.generated_at, now) ? { ...kept, generated_at: null } : kept;
+  const merged = reading.kind === 'readable' ? merge(comparable, reading.artifact) : note(kept, reading.reason, now);
+  // A file that states the same later is no reason for a new revision.
+  if (format({ ...merged, generated_at: kept.generated_at }).equals(before)) return;
+  const why = findIdentityIn(name, merged);
+  if (why !== null) onIdentity(path, why);
+  const formatted = format(why === null ? merged : note(kept, 'withheld', now));
+  if (!formatted.equals(before)) files.replace(path, formatted);
+}

@@ -1,0 +1,83 @@
+import { OperatorError } from '../ops/errors.ts';
+import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
+import { addDays, dayMs, startOf } from './days/calendar.ts';
+import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay } from './days/day.ts';
+import { sha256Of } from './days/digest.ts';
+import { indexFile, parseIndex } from './days/index-file.ts';
+import { pathOf } from './days/paths.ts';
+import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
+import type { ArchiveFiles } from './files/archive-files.ts';
+
+/** Result for one file. `restored`: it was missing or damaged. `different`: the computed bytes are not those that were published. */
+export interface RebuiltFile {
+  readonly name: string;
+  readonly result: 'identical' | 'restored' | 'withdrawn' | 'different';
+}
+
+/**
+ * Computes the files of a closed day again from the files that the archive keeps, and replaces those that are missing or
+ * damaged. A file whose computed bytes are not the published ones is not written. Throws OperatorError if an input is
+ * missing or damaged.
+ */
+export function rebuildDay(files: ArchiveFiles, day: string): RebuiltFile[] {
+  const record = closedRecord(files, day);
+  const withdrawn = withdrawnNames(files, day);
+  for (const { name, sha256 } of record.files.filter((file) => inputFiles.includes(file.name))) {
+    const bytes = files.read(pathOf(day, name));
+    if (bytes && sha256Of(bytes) === sha256) continue;
+    if (withdrawn.has(name)) throw new OperatorError(`${day} cannot be computed again: ${name} was withdrawn`);
+    throw new OperatorError(`${pathOf(day, name)} is missing or damaged; restore it from a copy of the archive`);
+  }
+  const days = [0, 1, 2].map((count) => inputsOf(files, addDays(day, count)));
+  const computed = computeFiles(day, days, startOf(day) + dayMs);
+  const results = computed
+    .filter(({ name }) => !record.withheld.includes(name))
+    .map((one) => rebuildFile(files, record, { ...one, isWithdrawn: withdrawn.has(one.name) }));
+  return [...results, { name: dayFile, result: isComposed(record, computed) ? 'identical' : 'different' }];
+}
+
+function closedRecord(files: ArchiveFiles, day: string): DayRecord {
+  const index = parseIndex(files.read(indexFile) ?? Buffer.alloc(0));
+  const listed = index?.days.find((one) => one.day === day);
+  if (listed?.state !== 'closed') throw new OperatorError(`${day} is not a closed day of this archive`);
+  const bytes = files.read(pathOf(day, dayFile));
+  const record = bytes && sha256Of(bytes) === listed.sha256 ? parseDay(bytes) : null;
+  if (!record) {
+    throw new OperatorError(`${pathOf(day, dayFile)} is missing or damaged; restore it from a copy of the archive`);
+  }
+  return record;
+}
+
+function withdrawnNames(files: ArchiveFiles, day: string): ReadonlySet<string> {
+  const bytes = files.read(pathOf(day, tombstoneFile));
+  return new Set((bytes && parseTombstones(bytes, day))?.map(({ name }) => name));
+}
+
+function inputsOf(files: ArchiveFiles, day: string): DayInputs {
+  const { inputs, damaged } = parseInputs(day, (name) => files.read(pathOf(day, name)));
+  if (!inputs) throw new OperatorError(`damaged: ${damaged.map((name) => pathOf(day, name)).join(', ')}`);
+  return inputs;
+}
+
+interface Rebuildable extends ComputedFile {
+  readonly isWithdrawn: boolean;
+}
+
+function rebuildFile(files: ArchiveFiles, record: DayRecord, { name, bytes, isWithdrawn }: Rebuildable): RebuiltFile {
+  const path = pathOf(record.day, name);
+  const isPublished = record.files.some((file) => file.name === name && file.sha256 === sha256Of(bytes));
+  if (!isPublished) return { name, result: 'different' };
+  if (isWithdrawn) return { name, result: 'withdrawn' };
+  if (files.read(path)?.equals(bytes) === true) return { name, result: 'identical' };
+  files.replace(path, bytes);
+  return { name, result: 'restored' };
+}
+
+/** Returns true if a record with the computed files has the bytes of the published one. */
+function isComposed(record: DayRecord, computed: readonly ComputedFile[]): boolean {
+  const rebuilt = record.files.map((file): ListedFile => {
+    const one = computed.find(({ name }) => name === file.name);
+    return one ? { name: one.name, bytes: one.bytes.length, sha256: sha256Of(one.bytes) } : file;
+  });
+  return formatDay({ ...record, files: rebuilt }).equals(formatDay(record));
+}

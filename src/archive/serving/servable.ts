@@ -1,0 +1,98 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open, readFile, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { inputLimits } from '../../input/limits.ts';
+import { systemCode } from '../../ops/errors.ts';
+import { isDay } from '../days/calendar.ts';
+import { dayFile, isFileName, parseDay } from '../days/day.ts';
+import { indexFile } from '../days/index-file.ts';
+import { issuesFile } from '../days/known-issues.ts';
+import { pathOf } from '../days/paths.ts';
+import { tombstoneFile } from '../days/tombstones.ts';
+import { checkpointPath } from '../signing/log-files.ts';
+import { dictionaryFile } from '../tables/dictionary.ts';
+
+/** Maximum bytes of a served file. */
+export const maxServedBytes = inputLimits.archiveFile.bytes;
+/** Maximum bytes of the record of a day. */
+const maxRecordBytes = 1024 * 1024;
+
+/** An open file of an archive. */
+export interface OpenedFile {
+  /** Handle of the file, which the caller closes. */
+  readonly handle: FileHandle;
+  readonly bytes: number;
+  /** Modification time in milliseconds since 1970. */
+  readonly modifiedAt: number;
+  /** Text that changes whenever the file changes. */
+  readonly stamp: string;
+  /** True for a file that never changes. */
+  readonly isImmutable: boolean;
+}
+
+/** The files of an archive that may be served. */
+export interface ServableArchive {
+  /**
+   * Opens a file by its path below the directory. Resolves with null for a path that names no file of an archive, for a
+   * file that does not exist or is too large, and for every path through a symbolic link.
+   */
+  open(path: string): Promise<OpenedFile | null>;
+}
+
+/** Paths of the files that do not belong to a day and change. */
+const changing: ReadonlySet<string> = new Set([indexFile, issuesFile, dictionaryFile, checkpointPath]);
+/** Matches the tiles and entry bundles of the log, which never change. */
+const tile = /^log\/tile\/(?:entries|\d{1,2})\/(?:x\d{3}\/){0,6}\d{3}(?:\.p\/[1-9]\d{0,2})?$/;
+const missing: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EISDIR']);
+
+/** Returns the files of the archive in a directory, which may not exist yet. */
+export function servableArchive(root: string): ServableArchive {
+  return {
+    async open(path) {
+      try {
+        const isImmutable = await immutability(root, path);
+        return isImmutable === null ? null : await openInside(root, path, isImmutable);
+      } catch (error) {
+        if (missing.has(systemCode(error) ?? '')) return null;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Returns true if the file at a path never changes, false if it may change, and null if it is no file of an archive. */
+async function immutability(root: string, path: string): Promise<boolean | null> {
+  if (changing.has(path)) return false;
+  if (tile.test(path)) return true;
+  const [folder, day = '', name = '', ...more] = path.split('/');
+  if (folder !== 'days' || !isDay(day) || !isFileName(name) || more.length > 0) return null;
+  if (name === tombstoneFile) return false;
+  const record = parseDay(await readRecord(join(root, pathOf(day, dayFile))));
+  if (record === null || record.day !== day) return null;
+  const isListed = name === dayFile || record.files.some((file) => file.name === name);
+  return isListed ? record.state === 'closed' : null;
+}
+
+async function readRecord(path: string): Promise<Buffer> {
+  const bytes = await readFile(path);
+  return bytes.length > maxRecordBytes ? Buffer.alloc(0) : bytes;
+}
+
+async function openInside(root: string, path: string, isImmutable: boolean): Promise<OpenedFile | null> {
+  const file = join(root, path);
+  // Only the directory itself may be a symbolic link, and no part of the path below it.
+  if ((await realpath(file)) !== `${await realpath(root)}${sep}${path.replaceAll('/', sep)}`) return null;
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size > maxServedBytes) {
+      await handle.close();
+      return null;
+    }
+    const stamp = `${stats.dev} ${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+    return { handle, bytes: stats.size, modifiedAt: stats.mtimeMs, stamp, isImmutable };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}

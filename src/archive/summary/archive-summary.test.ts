@@ -1,0 +1,97 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
+import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
+import { hourMs } from '../days/calendar.ts';
+import { archiveSummary } from './archive-summary.ts';
+import { labelsSums, weatherSums } from './day-summary.ts';
+
+/** The summary of a day states the sums of its tables, and nothing that was not observed is 0. */
+
+const weatherHeader = 'hour,host,protocol,published,collection,events,observed_seconds\r\n';
+const labelsHeader = 'hour,applications,removals,repeats,observed_seconds,labeler_seconds\r\n';
+
+test('the sums of the weather are those of the published series, and of all its events', () => {
+  const rows = [
+    '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,100,3600',
+    '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,like.create,90,3600',
+    '2026-11-20T00:00:00Z,b.example,jetstream.legacy,false,total,700,3600',
+    '2026-11-20T01:00:00Z,a.example,jetstream.legacy,true,total,50,1800',
+    '2026-11-20T02:00:00Z,a.example,jetstream.legacy,true,total,,0',
+    '2026-11-20T03:00:00Z,a.example,jetstream.legacy,true,total,,',
+  ];
+  const csv = `${weatherHeader}${rows.join('\r\n')}\r\n`;
+  expect(weatherSums(csv)).toEqual({ count: 150, observedSeconds: 5400, wholeHours: [0] });
+});
+
+test('two published series of a day are not added', () => {
+  const rows = [
+    '2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,100,600',
+    '2026-11-20T01:00:00Z,b.example,jetstream.legacy,true,total,700,3600',
+  ];
+  expect(weatherSums(`${weatherHeader}${rows.join('\r\n')}\r\n`)).toMatchObject({ count: 700, observedSeconds: 3600 });
+});
+
+test('the sums of labels are applications and removals, and null if nothing was observed', () => {
+  const observed = `${labelsHeader}2026-11-20T00:00:00Z,5,2,1,3600,7200\r\n2026-11-20T01:00:00Z,1,,0,600,600\r\n`;
+  expect(labelsSums(observed)).toEqual({ count: 7, observedSeconds: 3600, wholeHours: [0] });
+  expect(labelsSums(`${labelsHeader}2026-11-20T00:00:00Z,,,,0,0\r\n`)).toEqual({
+    ...{ count: null, observedSeconds: 0, wholeHours: [] },
+  });
+});
+
+test('an hour without a count adds no observed time, and is not whole', () => {
+  const labels = ['2026-11-20T00:00:00Z,60,12,0,3600,7200', '2026-11-20T01:00:00Z,,,,3600,7200'];
+  expect(labelsSums(`${labelsHeader}${labels.join('\r\n')}\r\n`)).toEqual({
+    ...{ count: 72, observedSeconds: 3600, wholeHours: [0] },
+  });
+  const weather = `${weatherHeader}2026-11-20T00:00:00Z,a.example,jetstream.legacy,true,total,,3600\r\n`;
+  expect(weatherSums(weather)).toEqual({ count: null, observedSeconds: 0, wholeHours: [] });
+});
+
+test('a table of the header alone has no whole hour', () => {
+  const none = { count: null, observedSeconds: 0, wholeHours: [] };
+  expect([weatherSums(weatherHeader), labelsSums(labelsHeader)]).toEqual([none, none]);
+});
+
+test('a table without the columns, or with quoted cells, has no sums', () => {
+  expect(labelsSums('hour,removals\r\n')).toBeNull();
+  expect(labelsSums(`${labelsHeader}"2026-11-20T00:00:00Z",1,1,1,1,1\r\n`)).toBeNull();
+});
+
+test('the days of an archive are summarised, and a day is read again only after its record changed', async () => {
+  const simulated = simulateArchive({ hours: (now) => simulatedHours(now) });
+  await simulated.run(30);
+  const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const write = (): void => {
+    for (const [path, bytes] of simulated.content) {
+      mkdirSync(join(root, dirname(path)), { recursive: true });
+      writeFileSync(join(root, path), bytes);
+      utimesSync(join(root, path), 0, 0);
+    }
+  };
+  const failed = (error: unknown): never => {
+    throw error;
+  };
+  const summary = archiveSummary({ root, pollMs: 1, failed });
+  onTestFinished(() => summary.stop());
+  await summary.start();
+  expect(summary.days()).toBeNull();
+  write();
+  await summary.stop();
+  const second = archiveSummary({ root, pollMs: hourMs, failed });
+  onTestFinished(() => second.stop());
+  await second.start();
+  const days = second.days();
+  expect(days?.map(({ day, isClosed }) => [day, isClosed])).toEqual([
+    ['2026-11-20', false],
+    ['2026-11-21', false],
+  ]);
+  const table = simulated.content.get('days/2026-11-20/labels-by-hour.csv')?.toString('utf8') ?? '';
+  expect(days?.[0]?.labels).toEqual(labelsSums(table));
+  expect(days?.[0]?.labels?.count).toBeGreaterThan(0);
+  expect(days?.[0]?.weather?.count).toBeGreaterThan(0);
+});

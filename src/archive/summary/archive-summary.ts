@@ -1,0 +1,113 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createPoller } from '../../artifact/poller.ts';
+import { systemCode } from '../../ops/errors.ts';
+import { indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
+import { pathOf } from '../days/paths.ts';
+import { labelsByHour, weatherByHour } from '../tables/columns.ts';
+import { type DaySums, labelsSums, weatherSums } from './day-summary.ts';
+
+/** One day of an archive with its sums. */
+export interface SummarisedDay {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly isClosed: boolean;
+  /** Sums of the published weather; null if the archive has no table of the day. */
+  readonly weather: DaySums | null;
+  readonly labels: DaySums | null;
+}
+
+/** Options of a summary of an archive. */
+export interface ArchiveSummaryOptions {
+  /** Directory of the archive, which may not exist yet. */
+  readonly root: string;
+  readonly pollMs: number;
+  /** Called with an error that is not the absence of a file. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Summary of the newest days of an archive, which is read in the background. */
+export interface ArchiveSummary {
+  /** Returns the newest days, oldest first; the same list until the archive changes. Null while there is no archive. */
+  days(): readonly SummarisedDay[] | null;
+  /** Starts background work. Resolves after the first reading, or after a second. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Number of days of the summary. */
+export const summaryDays = 366;
+/** Maximum bytes of the index and of a table. */
+const maxBytes = 4 * 1024 * 1024;
+const firstMs = 1_000;
+const csvOf = { weather: `${weatherByHour.name}.csv`, labels: `${labelsByHour.name}.csv` };
+
+/** Creates the summary of an archive. A day is read again only after its record changed. */
+export function archiveSummary({ root, pollMs, failed }: ArchiveSummaryOptions): ArchiveSummary {
+  const stopping = new AbortController();
+  const known = new Map<string, { readonly sha256: string; readonly summary: SummarisedDay }>();
+  let index: Buffer | null = null;
+  let days: readonly SummarisedDay[] | null = null;
+
+  async function poll(): Promise<void> {
+    try {
+      const bytes = await readBounded(join(root, indexFile));
+      if (bytes !== null && index?.equals(bytes)) return;
+      const listed = bytes === null ? null : (parseIndex(bytes)?.days ?? null);
+      days = listed && (await summarised(listed.slice(-summaryDays)));
+      index = bytes;
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  async function summarised(listed: readonly ListedDay[]): Promise<SummarisedDay[]> {
+    const result: SummarisedDay[] = [];
+    for (const { day, state, sha256 } of listed) {
+      const before = known.get(day);
+      const isKnown = before?.sha256 === sha256;
+      const summary = isKnown ? before.summary : await readDay(root, day, state === 'closed');
+      known.set(day, { sha256, summary });
+      result.push(summary);
+      // One day at a time, so that no request waits for a year of days.
+      if (!isKnown) await nextTurn();
+      if (stopping.signal.aborted) break;
+    }
+    const kept = new Set(listed.map(({ day }) => day));
+    for (const day of known.keys()) if (!kept.has(day)) known.delete(day);
+    return result;
+  }
+
+  const poller = createPoller({ poll, pollMs, firstMs, signal: stopping.signal });
+  return {
+    days: () => days,
+    start: () => poller.start(),
+    async stop() {
+      stopping.abort();
+      await poller.finished();
+    },
+  };
+}
+
+async function readDay(root: string, day: string, isClosed: boolean): Promise<SummarisedDay> {
+  const read = async (name: string): Promise<string | null> =>
+    (await readBounded(join(root, pathOf(day, name))))?.toString('utf8') ?? null;
+  const [weather, labels] = [await read(csvOf.weather), await read(csvOf.labels)];
+  return {
+    ...{ day, isClosed },
+    weather: weather === null ? null : weatherSums(weather),
+    labels: labels === null ? null : labelsSums(labels),
+  };
+}
+
+/** Reads a file; null if it does not exist or is too large. */
+async function readBounded(path: string): Promise<Buffer | null> {
+  try {
+    const stats = await stat(path);
+    return stats.isFile() && stats.size <= maxBytes ? await readFile(path) : null;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,122 @@
+import { collectionNames, wires } from '../../contract/vocabulary.ts';
+import { sourceStates } from '../hours/labels-day.ts';
+
+/** Kinds of cells. An hour and a day are written as text in CSV and as a time in Parquet. */
+export type CellKind = 'hour' | 'day' | 'text' | 'count' | 'seconds' | 'flag';
+/** A cell; null means not observed or not known, never 0. */
+export type Cell = string | number | boolean | null;
+/** A row, with one cell for each column. */
+export type Row = readonly Cell[];
+
+/** A column with its entry in the data dictionary. */
+export interface Column {
+  readonly name: string;
+  readonly kind: CellKind;
+  readonly isNullable: boolean;
+  readonly unit: string | null;
+  /** Clock by which events belong to the row; null for a column that does not depend on a clock. */
+  readonly clock: string | null;
+  readonly description: string;
+  /** Possible values of a text; null for other texts. */
+  readonly values: readonly string[] | null;
+}
+
+/** A daily table. */
+export interface Table {
+  readonly name: string;
+  readonly description: string;
+  readonly columns: readonly Column[];
+}
+
+const streamClock = "stream: times of the host's stream";
+const acceptanceClock = 'acceptance: the clock of the label instrument when it accepted a label';
+/** Value of `collection` in rows with events of all kinds. */
+export const allCollections = 'total';
+
+function column(name: string, kind: CellKind, description: string, more: Partial<Column> = {}): Column {
+  const unit = kind === 'seconds' ? 'seconds' : kind === 'count' ? 'events' : null;
+  return { name, kind, isNullable: false, unit, clock: null, values: null, description, ...more };
+}
+
+const weather = { clock: streamClock };
+const labels = { clock: acceptanceClock };
+const orNull = { isNullable: true };
+const labelCount = { ...labels, ...orNull, unit: 'labels' };
+
+/** Weather by hour, series and collection. */
+export const weatherByHour: Table = {
+  name: 'weather-by-hour',
+  description:
+    'Events of the network by hour, host, protocol and collection. Series of two hosts or protocols must never be added.',
+  columns: [
+    column('hour', 'hour', 'Start of the hour, in UTC.', weather),
+    column('host', 'text', 'Host whose stream was read.'),
+    column('protocol', 'text', 'Protocol of the stream.', { values: wires }),
+    column('published', 'flag', 'True for the series of the published weather when the day was last stated.'),
+    column(
+      'collection',
+      'text',
+      'Kind of events; `total` for events of all kinds, including kinds without a row of their own.',
+      { values: [allCollections, ...collectionNames] },
+    ),
+    column('events', 'count', 'Observed events; null if nothing was observed.', { ...weather, ...orNull }),
+    column('observed_seconds', 'seconds', 'Observed part of the hour; null if the archive has no statement.', {
+      ...weather,
+      ...orNull,
+    }),
+  ],
+};
+
+/** Labels by hour. */
+export const labelsByHour: Table = {
+  name: 'labels-by-hour',
+  description: 'Observed label applications and removals of all labelers by hour, and the states of the sources.',
+  columns: [
+    column('hour', 'hour', 'Start of the hour, in UTC.', labels),
+    column('applications', 'count', 'Accepted applications; null if no labeler was observed.', labelCount),
+    column('removals', 'count', 'Accepted removals; null if no labeler was observed.', labelCount),
+    column(
+      'repeats',
+      'count',
+      'Rows that repeat known labels after a change of key; not part of the counts.',
+      labelCount,
+    ),
+    column(
+      'observed_seconds',
+      'seconds',
+      'Time in which the instrument accepted labels; null if the archive has no statement.',
+      {
+        ...labels,
+        ...orNull,
+      },
+    ),
+    column('labeler_seconds', 'seconds', 'Sum of the observed seconds of all labelers.', { ...labels, ...orNull }),
+    ...['enrolled', ...sourceStates].map((state) =>
+      column(`sources_${state}`, 'count', `Sources that were ${state.replaceAll('_', ' ')} at the end of the hour.`, {
+        ...labels,
+        ...orNull,
+        unit: 'sources',
+      }),
+    ),
+  ],
+};
+
+/** Labels by labeler and day. */
+export const labelsByLabeler: Table = {
+  name: 'labels-by-labeler',
+  description: 'Observed label applications and removals of the day by labeler.',
+  columns: [
+    column('day', 'day', 'The day, in UTC.', labels),
+    column('labeler_did', 'text', 'DID of the labeler, which is a public moderation service.'),
+    column('applications', 'count', 'Accepted applications; null if the labeler was not observed.', labelCount),
+    column('removals', 'count', 'Accepted removals; null if the labeler was not observed.', labelCount),
+    column('observed_seconds', 'seconds', 'Time of the day in which the labeler was observed.', labels),
+  ],
+};
+
+/** All daily tables. */
+export const tables: readonly Table[] = [weatherByHour, labelsByHour, labelsByLabeler];
+/** Formats of each table, which are the extensions of the files. */
+export const tableFormats = ['csv', 'parquet'] as const;
+/** Names of the files of all tables. */
+export const tableFiles: readonly string[] = tables.flatMap(({ name }) => tableFormats.map((ext) => `${name}.${ext}`));

@@ -1,0 +1,48 @@
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import type { Cell, CellKind, Column, Row, Table } from './columns.ts';
+import { tablesSchema } from './dictionary.ts';
+
+const types = {
+  hour: { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
+  day: { type: 'INT32', converted_type: 'DATE' },
+  text: { type: 'BYTE_ARRAY', converted_type: 'UTF8' },
+  count: { type: 'INT64' },
+  seconds: { type: 'DOUBLE' },
+  flag: { type: 'BOOLEAN' },
+} as const satisfies Readonly<Record<CellKind, object>>;
+
+/** Maximum number of rows of a group; a table of one day has one group. */
+const rowGroupSize = 100_000;
+
+/** Returns a table as Parquet. The bytes depend on the rows alone, which a rebuild of the day requires. */
+export function parquetBytes({ name, columns }: Table, rows: readonly Row[]): Buffer {
+  const bytes = parquetWriteBuffer({
+    columnData: columns.map((column, place) => ({
+      name: column.name,
+      data: rows.map((row) => parquetValue(column, row[place] ?? null)),
+    })),
+    schema: [
+      { name: 'root', num_children: columns.length },
+      ...columns.map((column) => ({
+        name: column.name,
+        ...types[column.kind],
+        repetition_type: column.isNullable ? ('OPTIONAL' as const) : ('REQUIRED' as const),
+      })),
+    ],
+    rowGroupSize,
+    codec: 'SNAPPY',
+    createdBy: 'almanac',
+    kvMetadata: [
+      { key: 'schema', value: tablesSchema },
+      { key: 'table', value: name },
+      { key: 'licence', value: 'CC0-1.0' },
+    ],
+  });
+  return Buffer.from(bytes);
+}
+
+function parquetValue({ kind }: Column, cell: Cell): bigint | Date | Cell {
+  if (cell === null) return null;
+  if (kind === 'count') return BigInt(cell);
+  return kind === 'hour' || kind === 'day' ? new Date(String(cell)) : cell;
+}

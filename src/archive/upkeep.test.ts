@@ -1,0 +1,248 @@
+import { hash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Content, copyOf } from '../../harness/archive/forge.ts';
+import { type MemoryArchive, memoryArchive } from '../../harness/archive/memory-files.ts';
+import { simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import { hourMs } from './days/calendar.ts';
+import { formatDay, parseDay } from './days/day.ts';
+import { formatIssues, issuesFile, type KnownIssue, parseIssues } from './days/known-issues.ts';
+import { rebuildDay } from './rebuild.ts';
+import { withdrawFile } from './withdraw.ts';
+
+const [first, second, open] = ['2026-11-20', '2026-11-21', '2026-11-25'];
+const labels = 'labels-overview.jsonl';
+const now = simulatedStart + 24 * 6 * hourMs;
+
+let threeDays: MemoryArchive = memoryArchive();
+
+beforeAll(async () => {
+  const archive = simulateArchive({ memory: threeDays });
+  await archive.run(24 * 5 + 1);
+  threeDays = archive.copy();
+});
+
+/** Returns an archive with three closed days. */
+async function archiveInTest() {
+  const archive = simulateArchive({ memory: threeDays.copy() });
+  await archive.tickAt(now - 24 * hourMs);
+  const withdraw = (day: string, name: string) =>
+    withdrawFile({ files: archive.files, day, name, reason: 'a test', now });
+  const text = (path: string) => archive.content.get(path)?.toString('utf8') ?? '';
+  return { ...archive, withdraw, text };
+}
+
+describe('a withdrawn file', () => {
+  it('of a closed day leaves a tombstone with its digest, and the archive verifies', async () => {
+    const { withdraw, content, verify, text } = await archiveInTest();
+    const record = parseDay(content.get(`days/${first}/day.json`) ?? Buffer.alloc(0));
+    const listed = record?.files.find(({ name }) => name === labels);
+    expect(withdraw(first, labels)).toBe('removed');
+    expect(content.has(`days/${first}/${labels}`)).toBe(false);
+    const tombstone = { ...listed, reason: 'a test', withdrawn_at: new Date(now).toISOString() };
+    expect(JSON.parse(text(`days/${first}/withdrawn.json`))).toMatchObject({ day: first, files: [tombstone] });
+    const report = await verify();
+    expect(report).toMatchObject({ findings: [], closedDays: 3, withdrawn: [`days/${first}/${labels}`] });
+    expect(withdraw(first, labels)).toBe('removed');
+    expect(withdraw(first, 'gaps.json')).toBe('removed');
+    expect(await verify()).toMatchObject({ findings: [], withdrawn: [expect.anything(), expect.anything()] });
+  });
+
+  it('is a finding if its tombstone states another digest, or is damaged', async () => {
+    const { withdraw, content, verify, text } = await archiveInTest();
+    withdraw(first, labels);
+    const path = `days/${first}/withdrawn.json`;
+    const digest = /"sha256":"(\w+)"/.exec(text(path))?.[1] ?? '';
+    const alter = async (change: (text: string) => string) => {
+      const altered: Content = copyOf(content);
+      altered.set(path, Buffer.from(change(text(path))));
+      return (await verify({ reader: memoryArchive(altered).reader })).findings.map(({ kind }) => kind);
+    };
+    expect(await alter((old) => old.replace(digest, '0'.repeat(64)))).toEqual(['altered']);
+    expect(await alter((old) => old.replace('a test', 'a\\ntest'))).toContain('malformed');
+  });
+
+  it('of an open day loses its bodies, and its day is archived further and closed', async () => {
+    const { withdraw, run, verify, text } = await archiveInTest();
+    expect(withdraw(open, labels)).toBe('withheld');
+    await run(24 * 3, 24 * 5 + 1);
+    const lines = text(`days/${open}/${labels}`).trimEnd().split('\n');
+    expect(lines).toHaveLength(24);
+    expect(lines.map((line) => (JSON.parse(line) as { failure?: string }).failure).filter(Boolean)).toEqual([
+      'withheld',
+    ]);
+    expect(text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
+    expect((await verify()).findings).toEqual([]);
+  });
+
+  it.each([
+    ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
+    ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
+  ])('with the hours of an open day (%s) takes its tables with it, and they stay empty', async (name, table, text) => {
+    const archive = await archiveInTest();
+    const { withdraw, content, run, verify } = archive;
+    await run(3, 24 * 5 + 1);
+    const found = () =>
+      [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
+    expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
+    expect(withdraw(open, name)).toBe('withheld');
+    expect(found()).toEqual([]);
+    expect(withdraw(open, name)).toBe('withheld');
+    archive.restart();
+    await run(24 * 3, 24 * 5 + 4);
+    expect(found()).toEqual([]);
+    expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
+    expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
+    expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
+    expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
+    expect(withdraw(open, name)).toBe('removed');
+    expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
+  });
+
+  it('is refused for the known issues of an open day, which the list of the archive contains', async () => {
+    const { withdraw, content } = await archiveInTest();
+    const day = parseDay(content.get(`days/${open}/day.json`) ?? Buffer.alloc(0));
+    if (!day) throw new Error('the day has no record');
+    const issues = { name: 'known-issues.json', bytes: 1, sha256: '0'.repeat(64) };
+    content.set(`days/${open}/day.json`, formatDay({ ...day, files: [...day.files, issues] }));
+    expect(() => withdraw(open, 'known-issues.json')).toThrow('remove the issue from known-issues.json');
+  });
+
+  it('is refused for a name that the day does not list, and for a computed file of an open day', async () => {
+    const { withdraw } = await archiveInTest();
+    expect(() => withdraw(first, '../index.json')).toThrow('has no file "../index.json"');
+    expect(() => withdraw('2026-12-24', labels)).toThrow('no intact record of 2026-12-24');
+    expect(() => withdraw(open, 'gaps.json')).toThrow('is computed again from the other files');
+  });
+
+  it('may be withdrawn again after a kill at any write', async () => {
+    const { copy } = await archiveInTest();
+    for (const effect of ['nothing', 'complete'] as const) {
+      for (const operation of [1, 2]) {
+        const memory = copy();
+        const error = new Error('killed');
+        memory.failAt(operation, { effect, error });
+        const withdrawal = { files: memory.files, day: first, name: labels, reason: 'a test', now };
+        expect(() => withdrawFile(withdrawal)).toThrow('killed');
+        withdrawFile(withdrawal);
+        expect(memory.content.has(`days/${first}/${labels}`)).toBe(false);
+        expect((await simulateArchive({ memory }).verify({ now })).findings).toEqual([]);
+      }
+    }
+  });
+});
+
+describe('a rebuild', () => {
+  it('computes the files of a closed day byte for byte, and restores missing and damaged ones', async () => {
+    const { files, content } = await archiveInTest();
+    const before = copyOf(content);
+    expect(rebuildDay(files, first).map(({ result }) => result)).not.toContain('different');
+    content.delete(`days/${first}/gaps.json`);
+    content.set(`days/${second}/gaps.json`, Buffer.from('{}\n'));
+    expect(rebuildDay(files, first)).toContainEqual({ name: 'gaps.json', result: 'restored' });
+    expect(rebuildDay(files, second)).toContainEqual({ name: 'gaps.json', result: 'restored' });
+    expect(content).toEqual(before);
+  });
+
+  it('writes no file whose bytes were not published', async () => {
+    const { files, content } = await archiveInTest();
+    const path = `days/${second}/${labels}`;
+    const line = (content.get(path)?.toString('utf8') ?? '').split('\n')[0] ?? '';
+    const hour = (at: string) => line.replaceAll('T00:00:', `T${at}:00:`);
+    content.set(path, Buffer.from(`${hour('00')}\n`));
+    content.delete(`days/${second}/gaps.json`);
+    expect(() => rebuildDay(files, second)).toThrow(`days/${second}/${labels} is missing or damaged`);
+    expect(content.has(`days/${second}/gaps.json`)).toBe(false);
+  });
+
+  it('reports a file whose computed bytes differ from the published ones, and does not write it', async () => {
+    const { files, content, text } = await archiveInTest();
+    const path = `days/${first}/day.json`;
+    const digestOf = (bytes: string | Buffer): string => hash('sha256', bytes, 'hex');
+    const gaps = content.get(`days/${first}/gaps.json`) ?? Buffer.alloc(0);
+    const record = text(path);
+    const forged = record.replace(digestOf(gaps), '0'.repeat(64));
+    content.set(path, Buffer.from(forged));
+    content.set('index.json', Buffer.from(text('index.json').replace(digestOf(record), digestOf(forged))));
+    content.delete(`days/${first}/gaps.json`);
+    expect(rebuildDay(files, first)).toContainEqual({ name: 'gaps.json', result: 'different' });
+    expect(content.has(`days/${first}/gaps.json`)).toBe(false);
+  });
+
+  it('is refused for an open day, for a damaged input and for a withdrawn one', async () => {
+    const { files, content, withdraw } = await archiveInTest();
+    expect(() => rebuildDay(files, open)).toThrow('is not a closed day of this archive');
+    withdraw(first, labels);
+    expect(() => rebuildDay(files, first)).toThrow('labels-overview.jsonl was withdrawn');
+    content.delete(`days/${second}/${labels}`);
+    expect(() => rebuildDay(files, second)).toThrow(`days/${second}/${labels} is missing or damaged`);
+  });
+});
+
+describe('the list of known issues', () => {
+  const issue: KnownIssue = {
+    id: 'double-count',
+    reported_at: '2026-11-21T09:00:00Z',
+    source: 'labels',
+    start: '2026-11-20T10:00:00Z',
+    end: '2026-11-22T00:00:00Z',
+    summary: 'Removals were counted twice.',
+  };
+
+  it('is created without issues, and an issue is in the manifest of every day that it concerns', async () => {
+    const archive = simulateArchive();
+    await archive.run(1);
+    expect(archive.content.get(issuesFile)).toEqual(formatIssues([]));
+    archive.content.set(
+      issuesFile,
+      Buffer.from(JSON.stringify({ schema: 'almanac.archive.known-issues/v1', issues: [issue] })),
+    );
+    await archive.run(74, 1);
+    const manifest = (day: string) =>
+      JSON.parse(archive.content.get(`days/${day}/gaps.json`)?.toString('utf8') ?? '') as object;
+    expect(manifest(first)).toMatchObject({ known_issues: [issue] });
+    expect(manifest(second)).toMatchObject({ known_issues: [issue] });
+    expect(manifest('2026-11-22')).toMatchObject({ known_issues: [] });
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+    expect(new Set(rebuildDay(archive.files, first).map(({ result }) => result))).toEqual(new Set(['identical']));
+  });
+
+  it('changes no day while it is invalid or contains an identity, with an alarm', async () => {
+    const findIdentityIn = (_name: string, value: object) =>
+      JSON.stringify(value).includes('Caused by did:plc:') ? 'a DID is at /issues/0/summary' : null;
+    const archive = simulateArchive({ findIdentityIn });
+    const named = { ...issue, summary: 'Caused by did:plc:ewvi7nxzyoun6zhxrhs64oiz.' };
+    archive.content.set(issuesFile, formatIssues([named]));
+    await archive.run(1);
+    archive.content.set(issuesFile, Buffer.from('{"issues":[]}'));
+    await archive.run(1, 1);
+    expect(archive.messages).toEqual([
+      {
+        message: 'a file of the archive contains an identity and is not written',
+        fields: { path: issuesFile, why: 'a DID is at /issues/0/summary' },
+      },
+      { message: 'a file of the archive is damaged and not used', fields: { path: issuesFile } },
+    ]);
+    expect([...archive.content].filter(([path, bytes]) => path !== issuesFile && bytes.includes('Caused by'))).toEqual(
+      [],
+    );
+    expect((await archive.verify()).findings).toEqual([]);
+  });
+
+  it.each([
+    ['another field', { severity: 'low' }],
+    ['a repeated id', {}],
+    ['an id with other characters', { id: 'A b' }],
+    ['an unknown source', { source: 'drift' }],
+    ['an end before its start', { end: '2026-11-20T10:00:00Z' }],
+    ['a time without a zone', { reported_at: '2026-11-21T09:00:00' }],
+    ['an empty summary', { summary: ' ' }],
+    ['a summary of two lines', { summary: 'a\nb' }],
+    ['a summary that is too long', { summary: 'a'.repeat(1001) }],
+  ])('is invalid with %s', (_fault, change) => {
+    expect(parseIssues(formatIssues([issue]))).toEqual([issue]);
+    const changed = { ...issue, ...change };
+    const issues = Object.keys(change).length === 0 ? [issue, issue] : [changed];
+    const list = JSON.stringify({ schema: 'almanac.archive.known-issues/v1', issues });
+    expect(parseIssues(Buffer.from(list))).toBeNull();
+  });
+});

@@ -1,0 +1,96 @@
+import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
+import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
+import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
+import { checkpointPath } from '../signing/log-files.ts';
+import type { ArchiveReader } from './archive-reader.ts';
+import { type Finding, orReport } from './finding.ts';
+import type { KeptCheckpoint, VerifyOptions, VerifyReport } from './report.ts';
+import { DayVerifier } from './verify-day.ts';
+import { type VerifiedLog, verifyLog } from './verify-log.ts';
+
+/** Verifies the files of an archive in one pass. */
+export async function verifyOnce({ reader, key, kept, now }: VerifyOptions): Promise<VerifyReport> {
+  const findings: Finding[] = [];
+  const report = (finding: Finding): void => void findings.push(finding);
+  const index = await readIndex(reader, report);
+  const trusted = key ?? parseVerifierKey(kept?.key ?? index?.key ?? '');
+  const isFirstContact = key === null && kept === null;
+  if (!trusted) {
+    if (index) report({ kind: 'malformed', path: indexFile, message: 'it contains no key' });
+    return { findings, closedDays: 0, openDays: 0, withdrawn: [], isFirstContact, key: null, keep: null };
+  }
+  if (index && index.key !== trusted.text) {
+    report({ kind: 'key', path: indexFile, message: `the key is ${index.key}, not ${trusted.text}` });
+  }
+  const before = keptCheckpoint(kept, trusted, report);
+  const listed = index?.days ?? [];
+  const log = await orReport(checkpointPath, report, async () => {
+    const isClosed = listed.some(({ state }) => state === 'closed');
+    if (!isClosed && before === null && (await reader.read(checkpointPath)) === null) return null;
+    return verifyLog({ reader, key: trusted, ownKey: index?.key ?? null, kept: before, now, report });
+  });
+  const days = new DayVerifier(reader, report);
+  for (const leaf of log?.days ?? []) {
+    if (leaf) await orReport(`days/${leaf.day}`, report, () => days.verify(leaf.day, leaf.sha256, 'closed'));
+  }
+  if (log && index) verifyIndex(log, listed, report);
+  const open = listed.filter(({ state }) => state === 'open');
+  for (const { day, sha256 } of open) {
+    await orReport(`days/${day}`, report, () => days.verify(day, sha256, 'open'));
+  }
+  const note = log?.note.toString('utf8') ?? null;
+  return {
+    findings,
+    closedDays: log?.days.length ?? 0,
+    openDays: open.length,
+    withdrawn: days.withdrawn(),
+    isFirstContact,
+    key: trusted.text,
+    keep: findings.length === 0 && note !== null ? { key: trusted.text, note } : null,
+  };
+}
+
+/** Returns the index; null after reporting it if it is missing, damaged or cannot be read. */
+async function readIndex(reader: ArchiveReader, report: (finding: Finding) => void): Promise<ArchiveIndex | null> {
+  return orReport(indexFile, report, async () => {
+    const bytes = await reader.read(indexFile);
+    const index = bytes && parseIndex(bytes);
+    if (!bytes) report({ kind: 'missing', path: indexFile, message: 'there is no index' });
+    else if (!index) report({ kind: 'malformed', path: indexFile, message: 'it is not the index of an archive' });
+    return index;
+  });
+}
+
+function keptCheckpoint(
+  kept: KeptCheckpoint | null,
+  key: VerifierKey,
+  report: (finding: Finding) => void,
+): Checkpoint | null {
+  if (!kept) return null;
+  const opened = openCheckpoint(Buffer.from(kept.note), key);
+  if (opened.kind === 'verified') return opened.checkpoint;
+  report({ kind: 'key', path: checkpointPath, message: 'another key signed the kept checkpoint' });
+  return null;
+}
+
+/**
+ * Compares the days of the index with those of the log. The index is written after the log, so that it may still list a
+ * day of the log as open.
+ */
+function verifyIndex({ days }: VerifiedLog, listed: readonly ListedDay[], report: (finding: Finding) => void): void {
+  const byDay = new Map(listed.map((one) => [one.day, one]));
+  for (const leaf of days) {
+    if (!leaf) continue;
+    const one = byDay.get(leaf.day);
+    if (!one) {
+      report({ kind: 'missing', path: indexFile, message: `the closed day ${leaf.day} is not listed` });
+    } else if (one.state === 'closed' && one.sha256 !== leaf.sha256) {
+      report({ kind: 'altered', path: indexFile, message: `the digest of ${leaf.day} is not that of the log` });
+    }
+    byDay.delete(leaf.day);
+  }
+  for (const { day, state } of byDay.values()) {
+    if (state !== 'closed') continue;
+    report({ kind: 'log', path: indexFile, message: `the log does not contain the closed day ${day}` });
+  }
+}

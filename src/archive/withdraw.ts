@@ -1,0 +1,92 @@
+import { OperatorError } from '../ops/errors.ts';
+import { computedFiles } from './compute/inputs.ts';
+import { dayFile, isFileName, type ListedFile, parseDay } from './days/day.ts';
+import { archivedFacts, type FactName, factNames, lineFileOf } from './days/facts.ts';
+import { issuesFile } from './days/known-issues.ts';
+import { formatFailure } from './days/line.ts';
+import { parseLines } from './days/lines.ts';
+import { pathOf } from './days/paths.ts';
+import { formatTombstones, parseTombstones, type Tombstone, tombstoneFile } from './days/tombstones.ts';
+import type { ArchiveFiles } from './files/archive-files.ts';
+import { formatLabelsDay, labelsHoursFile, unknownLabels } from './hours/labels-day.ts';
+import { noteLabelsFailure } from './hours/merge-labels.ts';
+import { noteWeatherFailure } from './hours/merge-weather.ts';
+import { formatWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
+
+/** A withdrawal of one file. */
+export interface Withdrawal {
+  readonly files: ArchiveFiles;
+  readonly day: string;
+  readonly name: string;
+  readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/**
+ * Withdraws a file. A file of a closed day is removed, and its tombstone keeps the digest that the log covers; the bodies in
+ * a file of an open day are replaced by lines without a response, and archiving continues. The hours of an open day become
+ * unknown and stay so; the files that were computed from them are removed until the archiver computes them again. May be
+ * repeated after a crash. Throws OperatorError if the file cannot be withdrawn.
+ */
+export function withdrawFile(withdrawal: Withdrawal): 'removed' | 'withheld' {
+  const { files, day, name } = withdrawal;
+  const bytes = files.read(pathOf(day, dayFile));
+  const record = bytes && parseDay(bytes);
+  if (!record) throw new OperatorError(`the archive has no intact record of ${day}`);
+  const listed = isFileName(name) ? record.files.find((file) => file.name === name) : undefined;
+  if (!listed) throw new OperatorError(`${day} has no file ${JSON.stringify(name)}`);
+  if (record.state === 'open') {
+    withhold(withdrawal, listed);
+    return 'withheld';
+  }
+  remove(withdrawal, listed);
+  return 'removed';
+}
+
+function remove(withdrawal: Withdrawal, file: ListedFile): void {
+  bury(withdrawal, file, ({ sha256 }) => sha256 === file.sha256);
+  withdrawal.files.remove(pathOf(withdrawal.day, file.name));
+}
+
+/** Writes the tombstone of a file, instead of another one of the same name unless `isValid` accepts that. */
+function bury({ files, day, reason, now }: Withdrawal, file: ListedFile, isValid: (old: Tombstone) => boolean): void {
+  const path = pathOf(day, tombstoneFile);
+  const bytes = files.read(path);
+  const known = bytes ? parseTombstones(bytes, day) : [];
+  if (!known) throw new OperatorError(`${path} is damaged; restore it first`);
+  const { name, bytes: length, sha256 } = file;
+  if (known.some((one) => one.name === name && isValid(one))) return;
+  const tombstone = { name, bytes: length, sha256, withdrawn_at: new Date(now).toISOString(), reason };
+  files.replace(path, formatTombstones(day, [...known.filter((one) => one.name !== name), tombstone]));
+}
+
+function withhold(withdrawal: Withdrawal, file: ListedFile): void {
+  const { name } = file;
+  const fact = factNames.find((one): one is FactName => lineFileOf(one) === name);
+  if (fact) withholdLines(withdrawal, fact);
+  else if (name === weatherHoursFile || name === labelsHoursFile) withholdHours(withdrawal, file);
+  else if (name === issuesFile) throw new OperatorError(`remove the issue from ${issuesFile} of the archive`);
+  else throw new OperatorError(`${name} of an open day is computed again from the other files: withdraw those`);
+}
+
+function withholdLines({ files, day, name }: Withdrawal, fact: FactName): void {
+  const path = pathOf(day, name);
+  const lines = parseLines(files.read(path)?.toString('utf8') ?? '', fact, day);
+  if (!lines) throw new OperatorError(`${path} is damaged; remove it while the archive is stopped`);
+  const withheld = lines.map(({ at }) => formatFailure(archivedFacts[fact], Date.parse(at), 'withheld'));
+  files.replace(path, Buffer.from(withheld.join('')));
+}
+
+/** The tombstone prevents that later hours files bring the hours back; the archiver computes the removed files again. */
+function withholdHours(withdrawal: Withdrawal, file: ListedFile): void {
+  const { files, day } = withdrawal;
+  bury(withdrawal, file, () => true);
+  const always = Number.POSITIVE_INFINITY;
+  const withheld =
+    file.name === labelsHoursFile
+      ? formatLabelsDay(noteLabelsFailure(unknownLabels(day), 'withheld', always))
+      : formatWeatherDay(noteWeatherFailure(unknownWeather(day), 'withheld', always));
+  files.replace(pathOf(day, file.name), withheld);
+  for (const computed of computedFiles) files.remove(pathOf(day, computed));
+}

@@ -1,0 +1,131 @@
+import { parseTimestamp } from '../../contract/timestamp.ts';
+import { isObject } from '../../input/json-object.ts';
+import type { Malformed } from '../reading.ts';
+
+/**
+ * Rules that both hours files share. The label and the weather instrument each write one file with the counts of the
+ * last 72 UTC hours. Lists of counts and seconds have one entry per hour, in the order of `hours`.
+ *
+ * An hour consists of whole minutes that the instrument closed. The last hour is usually not complete: its counts and
+ * seconds then end at `through`. A count of an hour that was not observed is null, never 0.
+ */
+
+/** Maximum number of hours in a file; the last one contains `through`, or ends at it. */
+export const maxHours = 72;
+/** Length of an hour in seconds. */
+export const hourSeconds = 3600;
+/** Maximum bytes of an hours file. */
+export const maxHoursBytes = 4 * 1024 * 1024;
+
+/** The first violation of a rule that the schema does not express. */
+export type HoursFault = Pick<Malformed, 'pointer' | 'why'>;
+
+/** One hour of a file, with the fields that both files have. */
+export interface FileHour {
+  readonly start: string;
+  readonly complete: boolean;
+  readonly observed_seconds: number;
+}
+
+const minuteUs = 60_000_000;
+const hourUs = 60 * minuteUs;
+
+/**
+ * Checks that hours are whole, consecutive UTC hours, that `through` is a whole minute in or at the end of the last one,
+ * and that exactly the hours that end by then are complete.
+ */
+export function hoursFault(hours: readonly FileHour[], through: string, pointer: string): HoursFault | null {
+  const end = parseTimestamp(through);
+  if (end === null || end % minuteUs !== 0) return { pointer: `${pointer}/through`, why: 'is not a whole minute' };
+  let next: number | null = null;
+  for (const [at, hour] of hours.entries()) {
+    const own = `${pointer}/hours/${at}`;
+    const start = parseTimestamp(hour.start);
+    if (start === null || start % hourUs !== 0) return { pointer: `${own}/start`, why: 'is not a whole hour' };
+    if (next !== null && start !== next) return { pointer: `${own}/start`, why: 'does not follow the previous hour' };
+    next = start + hourUs;
+    if (hour.complete !== next <= end) return { pointer: `${own}/complete`, why: 'does not match `through`' };
+    const closed = Math.max(0, Math.min(next, end) - start) / 1_000_000;
+    if (hour.observed_seconds > closed) return tooLong(`${own}/observed_seconds`);
+  }
+  if (next !== null && (end > next || end < next - hourUs)) {
+    return { pointer: `${pointer}/through`, why: 'is not in the last hour' };
+  }
+  return null;
+}
+
+/**
+ * Returns the first list that is too long: a list has at most 72 items, unless `maxItems` has its name. Checked before
+ * the schema, which would describe every wrong item of a long list before it returns the first.
+ */
+export function longListFault(
+  value: unknown,
+  maxItems: Readonly<Record<string, number>>,
+  name = '',
+  pointer = '',
+): HoursFault | null {
+  const isList = Array.isArray(value);
+  const max = maxItems[name] ?? maxHours;
+  if (isList && value.length > max) return { pointer, why: `has more than ${max} items` };
+  if (!isList && !isObject(value)) return null;
+  for (const [key, item] of Object.entries(value)) {
+    if (typeof item !== 'object' || item === null) continue;
+    const fault = longListFault(item, maxItems, isList ? '' : key, `${pointer}/${key}`);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+/** One list of counts, or several with the same observed time. */
+export interface HourLists {
+  readonly counts: Readonly<Record<string, readonly (number | null)[]>>;
+  readonly observed_seconds: readonly number[];
+}
+
+/**
+ * Checks that lists have one entry per hour, that the observed time fits into the hour, that every observed hour has a
+ * count, and that no unobserved hour has a count of 0.
+ */
+export function listsFault(lists: HourLists, hours: number, pointer: string): HoursFault | null {
+  const { counts, observed_seconds: seconds } = lists;
+  if (seconds.length !== hours) return wrongLength(`${pointer}/observed_seconds`);
+  const long = seconds.findIndex((one) => one > hourSeconds);
+  if (long >= 0) return tooLong(`${pointer}/observed_seconds/${long}`);
+  for (const [name, list] of Object.entries(counts)) {
+    if (list.length !== hours) return wrongLength(`${pointer}/${name}`);
+    for (const [at, count] of list.entries()) {
+      const fault = countFault(count, seconds[at] ?? 0, `${pointer}/${name}/${at}`);
+      if (fault) return fault;
+    }
+  }
+  return null;
+}
+
+/** Checks that a count is null or more than 0 if nothing was observed, and that it is a number otherwise. */
+export function countFault(count: number | null, observedSeconds: number, pointer: string): HoursFault | null {
+  if (observedSeconds === 0 && count === 0) return { pointer, why: 'is 0 although the hour was not observed' };
+  if (observedSeconds > 0 && count === null) return { pointer, why: 'is null although the hour was observed' };
+  return null;
+}
+
+/** Checks that intervals end after they start. */
+export function gapsFault(
+  gaps: readonly { readonly start: string; readonly end: string }[],
+  pointer: string,
+): HoursFault | null {
+  for (const [at, gap] of gaps.entries()) {
+    const [start, end] = [parseTimestamp(gap.start), parseTimestamp(gap.end)];
+    if (start === null || end === null || start >= end) {
+      return { pointer: `${pointer}/${at}`, why: 'does not end after it starts' };
+    }
+  }
+  return null;
+}
+
+function wrongLength(pointer: string): HoursFault {
+  return { pointer, why: 'does not have one entry per hour' };
+}
+
+function tooLong(pointer: string): HoursFault {
+  return { pointer, why: 'is longer than the closed part of the hour' };
+}

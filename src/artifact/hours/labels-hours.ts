@@ -1,0 +1,150 @@
+import Type from 'typebox';
+import { maxGaps } from '../../contract/limits.ts';
+import { gapReasons, origins } from '../../contract/vocabulary.ts';
+import { isObject } from '../../input/json-object.ts';
+import { maxLabelerGaps } from '../labelers.ts';
+import type { Recogniser } from '../reading.ts';
+import { check, count, labelerDid, measure, nullable, oneOf, own, usableInstant, uuidText } from '../schema.ts';
+import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';
+
+/**
+ * Schema `labels.hours.v1`: `labels-hours.json`, which the label instrument writes with its overview. All times are of the
+ * acceptance clock. The only identities are the labelers' DIDs (`/labelers/N/labeler_did`). Unlike published schemas,
+ * this schema is open: only named fields are read.
+ */
+
+/** Maximum number of labelers in the file. */
+export const maxHourLabelers = 5_000;
+
+const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: maxHours });
+
+const gapList = (maxItems: number) =>
+  Type.Array(Type.Object({ start: usableInstant(), end: usableInstant(), reason: oneOf(gapReasons) }), { maxItems });
+
+const SourcesSchema = Type.Object({
+  /** Instant of the count: the last publication of the hour. */
+  at: usableInstant(),
+  enrolled: count(),
+  unstarted: count(),
+  probing: count(),
+  refused: count(),
+  established: count(),
+  cursor_order_unverified: count(),
+  undated_only: count(),
+  provider_rejects: count(),
+  unavailable: count(),
+});
+
+const HourSchema = Type.Object({
+  start: usableInstant(),
+  /** True if every minute of the hour is closed. */
+  complete: Type.Boolean(),
+  /** Seconds in which the instrument was running and accepted labels. */
+  observed_seconds: measure(),
+  /** Sum of the observed seconds of all labelers, including omitted ones. */
+  labeler_seconds: measure(),
+  /** Accepted applications of all labelers, including omitted ones; null if no labeler was observed. */
+  applications: nullable(count()),
+  removals: nullable(count()),
+  /** Rows that repeat known labels after a change of key and are excluded from the counts; null as the counts are. */
+  repeats: nullable(count()),
+  /** Enrolled sources by state; null if the instrument published nothing in the hour. */
+  sources: nullable(SourcesSchema),
+});
+
+const LabelerHoursSchema = Type.Object({
+  labeler_did: labelerDid(),
+  /** Accepted applications by hour, without repeats; null for an hour in which the labeler was not observed. */
+  applications: perHour(nullable(count())),
+  removals: perHour(nullable(count())),
+  /** Observed seconds by hour: without the labeler's gaps and those of the instrument. */
+  observed_seconds: perHour(measure()),
+  /** Time that was not observed, without the gaps of the instrument. Sorted by start, disjoint per reason. */
+  gaps: gapList(maxLabelerGaps),
+  /** True if there were more gaps than the maximum, so that the closest ones were merged. */
+  gap_overflow: Type.Boolean(),
+});
+
+const LabelsHoursSchema = Type.Object({
+  schema: Type.Literal('labels.hours.v1'),
+  /** Equal to the overview's `generated_at`. */
+  generated_at: usableInstant(),
+  /** True while the operator holds the label facts; absent means false. */
+  hold: Type.Optional(Type.Boolean()),
+  origin: Type.Optional(oneOf(origins)),
+  /** Equal to the overview's `acquisition.generation_id` and `acquisition.started_at`. */
+  generation_id: uuidText(),
+  started_at: usableInstant(),
+  /** End of the closed minutes. */
+  through: usableInstant(),
+  /** At most 72 hours. Hours whose rows are no longer retained are omitted, not null. */
+  hours: perHour(HourSchema),
+  /** Time in which the instrument itself did not observe; it applies to every labeler. */
+  gaps: gapList(maxGaps),
+  gap_overflow: Type.Boolean(),
+  /** Number of labelers that do not fit into the file. */
+  omitted: count(),
+  /**
+   * Labelers that were enrolled, or have events in the hours, sorted by DID. The last field, because it is the longest.
+   * Each labeler is checked on its own.
+   */
+  labelers: Type.Array(Type.Unknown(), { maxItems: maxHourLabelers }),
+});
+
+/** One labeler of the file. */
+export type LabelerHours = Type.Static<typeof LabelerHoursSchema>;
+/** The hours file of the label instrument. */
+export interface LabelsHours extends Omit<Type.Static<typeof LabelsHoursSchema>, 'labelers'> {
+  labelers: LabelerHours[];
+}
+/** One hour of the file: the counts of all labelers. */
+export type LabelsHour = LabelsHours['hours'][number];
+
+const checkSchema = check(LabelsHoursSchema);
+const checkLabeler = check(LabelerHoursSchema);
+const maxItems = { labelers: maxHourLabelers, gaps: maxGaps };
+
+/** Detects and checks the hours file of the label instrument. */
+export const recogniseLabelsHours: Recogniser<LabelsHours> = (value) => {
+  const schema = isObject(value) ? own(value, 'schema') : undefined;
+  if (schema !== 'labels.hours.v1') return { kind: 'unknown_schema', why: 'this is not an hours file of the labels' };
+  const long = longListFault(value, maxItems);
+  if (long) return { kind: 'malformed', schema, ...long };
+  const checked = checkSchema(value);
+  if (!checked.ok) return { kind: 'malformed', schema, pointer: checked.pointer, why: checked.why };
+  const { hours, through, gaps } = checked.value;
+  const fault = hoursFault(hours, through, '') ?? totalsFault(hours) ?? gapsFault(gaps, '/gaps');
+  if (fault) return { kind: 'malformed', schema, ...fault };
+  const labelers = checkedLabelers(checked.value);
+  if (!Array.isArray(labelers)) return { kind: 'malformed', schema, ...labelers };
+  return { kind: 'recognised', artifact: { ...checked.value, labelers } };
+};
+
+function totalsFault(hours: readonly LabelsHour[]): HoursFault | null {
+  for (const [at, hour] of hours.entries()) {
+    for (const name of ['applications', 'removals', 'repeats'] as const) {
+      const fault = countFault(hour[name], hour.labeler_seconds, `/hours/${at}/${name}`);
+      if (fault) return fault;
+    }
+  }
+  return null;
+}
+
+function checkedLabelers({ hours, labelers }: Type.Static<typeof LabelsHoursSchema>): LabelerHours[] | HoursFault {
+  const result: LabelerHours[] = [];
+  for (const [at, labeler] of labelers.entries()) {
+    const pointer = `/labelers/${at}`;
+    const checked = checkLabeler(labeler);
+    if (!checked.ok) return { pointer: `${pointer}${checked.pointer}`, why: checked.why };
+    const { labeler_did: did, applications, removals, observed_seconds, gaps } = checked.value;
+    if (did <= (result.at(-1)?.labeler_did ?? '')) {
+      return { pointer: `${pointer}/labeler_did`, why: 'is not in the order of the DIDs' };
+    }
+    const fault =
+      listsFault({ counts: { applications, removals }, observed_seconds }, hours.length, pointer) ??
+      gapsFault(gaps, `${pointer}/gaps`);
+    if (fault) return fault;
+    result.push(checked.value);
+  }
+  return result;
+}

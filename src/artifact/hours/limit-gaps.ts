@@ -1,0 +1,48 @@
+/** A gap on any clock, with a key of the gaps that it may be joined with. */
+export interface KeyedGap {
+  readonly from: number;
+  readonly to: number;
+  readonly key: string;
+}
+
+/** Gaps that fit into a file. */
+export interface LimitedGaps<G> {
+  /** Gaps sorted by start, then by key. */
+  readonly gaps: readonly G[];
+  /** True if gaps were joined because there were too many, which overstates the unobserved time. */
+  readonly overflow: boolean;
+}
+
+/** First tolerance for joining gaps, in the unit of the gaps: 1 s of microseconds. */
+const firstTolerance = 1_000_000;
+
+/**
+ * Returns at most `limit` gaps. Joins gaps of one key that are close to each other, with the smallest of the doubling
+ * tolerances that suffices. The limit must not be lower than the number of keys.
+ */
+export function limitGaps<G extends KeyedGap>(gaps: readonly G[], limit: number): LimitedGaps<G> {
+  let joined = joinedWithin(gaps, 0);
+  for (let tolerance = firstTolerance; joined.length > limit; tolerance *= 2) joined = joinedWithin(gaps, tolerance);
+  const overflow = joined.length < joinedWithin(gaps, 0).length;
+  return { gaps: joined, overflow };
+}
+
+function joinedWithin<G extends KeyedGap>(gaps: readonly G[], tolerance: number): G[] {
+  const last = new Map<string, number>();
+  const result: G[] = [];
+  for (const gap of gaps.toSorted(byStart)) {
+    const at = last.get(gap.key);
+    const before = at === undefined ? undefined : result[at];
+    if (at !== undefined && before && gap.from - before.to <= tolerance) {
+      result[at] = { ...before, to: Math.max(before.to, gap.to) };
+    } else {
+      last.set(gap.key, result.length);
+      result.push(gap);
+    }
+  }
+  return result;
+}
+
+function byStart(a: KeyedGap, b: KeyedGap): number {
+  return a.from - b.from || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+}

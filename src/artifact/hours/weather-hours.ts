@@ -1,0 +1,125 @@
+import Type from 'typebox';
+import { type CollectionName, collectionNames, origins, weatherGapReasons, wires } from '../../contract/vocabulary.ts';
+import { isObject } from '../../input/json-object.ts';
+import type { Recogniser } from '../reading.ts';
+import { check, count, measure, nullable, oneOf, own, usableInstant } from '../schema.ts';
+import { countFault, gapsFault, type HoursFault, hoursFault, listsFault, longListFault, maxHours } from './hours.ts';
+
+/**
+ * Schema `weather.hours.v1`: `weather-hours.json`, which the weather instrument writes with its summary. All times except
+ * `generated_at` are of the stream's clock. Unlike published schemas, this schema is open: only named fields are read.
+ */
+
+/** Maximum number of series: two hosts, each with a legacy protocol that its present one replaces. */
+export const maxHourSeries = 4;
+/** Maximum number of gaps of a series. */
+export const maxSeriesGaps = 1_000;
+
+const perHour = <S extends Type.TSchema>(item: S) => Type.Array(item, { maxItems: maxHours });
+
+const CollectionHours = Type.Object({
+  /** Events by hour; null for an hour in which the collection was not observed. */
+  events: perHour(nullable(count())),
+  /** Observed seconds by hour, without the silences of the collection. */
+  observed_seconds: perHour(measure()),
+});
+
+/** Events and observed seconds of one collection, by hour. */
+export type CollectionHours = Type.Static<typeof CollectionHours>;
+
+function collections() {
+  const named: Record<string, Type.TSchema> = {};
+  for (const name of collectionNames) named[name] = Type.Optional(CollectionHours);
+  return Type.Unsafe<Partial<Record<CollectionName, CollectionHours>>>(Type.Object(named));
+}
+
+const SeriesSchema = Type.Object({
+  /** URL of the host without credentials and query, as in the summary. */
+  endpoint: Type.String({ maxLength: 2_048 }),
+  wire: oneOf(wires),
+  /** True for the series of the current summary. Series of two hosts or protocols must never be added. */
+  published: Type.Boolean(),
+  /** End of the closed minutes. */
+  through: usableInstant(),
+  hours: perHour(
+    Type.Object({
+      start: usableInstant(),
+      /** True if every minute of the hour is closed. */
+      complete: Type.Boolean(),
+      observed_seconds: measure(),
+      /** Events of all kinds, including kinds without a collection; null if nothing was observed. */
+      events: nullable(count()),
+    }),
+  ),
+  collections: collections(),
+  /** Time in the hours that was not observed, sorted by start. */
+  gaps: Type.Array(
+    Type.Object({
+      start: usableInstant(),
+      end: usableInstant(),
+      reason: oneOf(weatherGapReasons),
+      /** The collection that was not observed; null if nothing was observed. */
+      collection: nullable(oneOf(collectionNames)),
+    }),
+    { maxItems: maxSeriesGaps },
+  ),
+  /** True if there were more gaps than the maximum, so that the closest ones were merged. */
+  gap_overflow: Type.Boolean(),
+});
+
+const WeatherHoursSchema = Type.Object({
+  schema: Type.Literal('weather.hours.v1'),
+  /** Equal to the summary's `generated_at`. */
+  generated_at: usableInstant(),
+  origin: Type.Optional(oneOf(origins)),
+  series: Type.Array(SeriesSchema, { maxItems: maxHourSeries }),
+});
+
+/** The hours file of the weather instrument. */
+export type WeatherHours = Type.Static<typeof WeatherHoursSchema>;
+/** One series of the file: one host and one protocol. */
+export type WeatherHourSeries = WeatherHours['series'][number];
+
+const checkSchema = check(WeatherHoursSchema);
+const maxItems = { series: maxHourSeries, gaps: maxSeriesGaps };
+
+/** Detects and checks the hours file of the weather instrument. */
+export const recogniseWeatherHours: Recogniser<WeatherHours> = (value) => {
+  const schema = isObject(value) ? own(value, 'schema') : undefined;
+  if (schema !== 'weather.hours.v1') return { kind: 'unknown_schema', why: 'this is not an hours file of the weather' };
+  const long = longListFault(value, maxItems);
+  if (long) return { kind: 'malformed', schema, ...long };
+  const checked = checkSchema(value);
+  if (!checked.ok) return { kind: 'malformed', schema, pointer: checked.pointer, why: checked.why };
+  const fault = seriesFault(checked.value.series);
+  return fault ? { kind: 'malformed', schema, ...fault } : { kind: 'recognised', artifact: checked.value };
+};
+
+function seriesFault(all: readonly WeatherHourSeries[]): HoursFault | null {
+  for (const [at, series] of all.entries()) {
+    const pointer = `/series/${at}`;
+    const fault =
+      hoursFault(series.hours, series.through, pointer) ??
+      totalsFault(series, pointer) ??
+      collectionsFault(series, pointer) ??
+      gapsFault(series.gaps, `${pointer}/gaps`);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+function totalsFault({ hours }: WeatherHourSeries, pointer: string): HoursFault | null {
+  for (const [at, { events, observed_seconds }] of hours.entries()) {
+    const fault = countFault(events, observed_seconds, `${pointer}/hours/${at}/events`);
+    if (fault) return fault;
+  }
+  return null;
+}
+
+function collectionsFault({ hours, collections: all }: WeatherHourSeries, pointer: string): HoursFault | null {
+  for (const [name, { events, observed_seconds }] of Object.entries(all)) {
+    const fault = listsFault({ counts: { events }, observed_seconds }, hours.length, `${pointer}/collections/${name}`);
+    if (fault) return fault;
+  }
+  return null;
+}

@@ -1,0 +1,156 @@
+import type { HeaderList } from '../../http/headers.ts';
+import { errorReply, type Reply, withBody } from '../../http/reply.ts';
+import type { Coding } from '../../http/representation/accept-encoding.ts';
+import { encode } from '../../http/representation/compress.ts';
+import { renderPage } from '../../web/document.tsx';
+import type { PageParts } from '../../web/page-body.tsx';
+import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
+import { type ArchivedDay, type ArchivedDays, type ChartDay, chartDays, hourGaps, hourNumber } from './model.ts';
+
+/** Path of the page about the archive. */
+export const archivePagePath = '/archive';
+
+const yearDays = 365;
+
+const headers: HeaderList = [
+  'Cache-Control',
+  'no-store',
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'Referrer-Policy',
+  'no-referrer',
+  'Vary',
+  'Accept-Encoding',
+];
+
+/** State from which the page is rendered. */
+interface Shown {
+  readonly days: readonly ArchivedDay[];
+  /** Present time in milliseconds since 1970. */
+  readonly now: number;
+  /** Reason for which the label overview is refused; null while it is served. */
+  readonly refusal: string | null;
+}
+
+/**
+ * Creates the resource of the page about the archive, which is rendered once for each state of the archive, hour and
+ * refusal of the label overview.
+ */
+export function archivePage(common: HeaderList, source: ArchivedDays) {
+  let kept: { shown: Shown; html: Buffer; replies: Map<Coding, Reply> } | undefined;
+  const unavailable = errorReply('asset_unavailable', common, ['Cache-Control', 'no-store']);
+
+  return (coding: Coding, now: number, refusal: string | null): Reply => {
+    const days = source.days();
+    if (days === null) return unavailable;
+    const shown = { days, now, refusal };
+    if (!kept || !isSame(kept.shown, shown)) {
+      kept = { shown, html: Buffer.from(renderPage(archiveParts(shown))), replies: new Map() };
+    }
+    const known = kept.replies.get(coding);
+    if (known) return known;
+    const codingHeader = coding === 'identity' ? [] : ['Content-Encoding', coding];
+    const reply = withBody(200, 'text/html; charset=utf-8', encode(kept.html, coding), [
+      ...[...codingHeader, ...headers],
+      ...common,
+    ]);
+    kept.replies.set(coding, reply);
+    return reply;
+  };
+}
+
+function isSame(a: Shown, b: Shown): boolean {
+  return a.days === b.days && hourNumber(a.now) === hourNumber(b.now) && a.refusal === b.refusal;
+}
+
+/** Returns the page about the archive. Links are relative, so that the page works under any path prefix. */
+function archiveParts(shown: Shown): PageParts {
+  const base = '.';
+  return {
+    title: 'The archive: what was published, day by day',
+    description: 'Daily files of the observations of the AT Protocol network, with their gaps, in the public domain.',
+    base,
+    indexed: true,
+    styles: ['/assets/observatory.css'],
+    navigation: [
+      { href: './labelers', text: 'Labelers' },
+      { href: './docs', text: 'API' },
+      { href: './policy', text: 'Policy' },
+    ],
+    children: <Body base={base} shown={shown} />,
+  };
+}
+
+function Body({ base, shown: { days, now, refusal } }: { base: string; shown: Shown }) {
+  const areLabelsShown = refusal === null;
+  const period = { count: recentDays, now, areLabelsShown };
+  const month = chartDays(days, period);
+  const newest = days.at(-1)?.day;
+  return (
+    <>
+      <h1>The archive</h1>
+      <p>
+        The archive keeps what this observatory publishes: its facts hour by hour, daily tables, and the gaps of each
+        day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
+        files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days.{' '}
+        {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
+      </p>
+      {refusal === null ? null : <LabelsRefused why={refusal} />}
+      <section aria-labelledby="month">
+        <h2 id="month">30 days</h2>
+        <RateChart base={base} days={month} what="30 days" areLabelsShown={areLabelsShown} />
+        <GapList gaps={hourGaps(days, period)} areLabelsShown={areLabelsShown} />
+        <DayTable base={base} days={month} areLabelsShown={areLabelsShown} />
+      </section>
+      <section aria-labelledby="year">
+        <h2 id="year">12 months</h2>
+        <RateChart
+          base={base}
+          days={chartDays(days, { ...period, count: yearDays })}
+          what="12 months"
+          areLabelsShown={areLabelsShown}
+        />
+      </section>
+    </>
+  );
+}
+
+/** Lists the days of a month with their files, newest first. */
+function DayTable(props: { base: string; days: readonly ChartDay[]; areLabelsShown: boolean }) {
+  const { base, days, areLabelsShown } = props;
+  return (
+    <div class="scroll">
+      <table class="archive-days">
+        <thead>
+          <tr>
+            <th scope="col">Day (UTC)</th>
+            <th scope="col">Events</th>
+            <th scope="col">Labels</th>
+            <th scope="col">Files</th>
+          </tr>
+        </thead>
+        <tbody>
+          {days.toReversed().map((day) => (
+            <tr key={day.day}>
+              <th scope="row">{dayText(day.day)}</th>
+              <td>{eventsText(day)}</td>
+              <td>{areLabelsShown ? labelsText(day) : 'not shown'}</td>
+              <td>{day.isArchived ? <Files base={base} day={day} /> : 'not archived'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Files({ base, day: { day, isClosed } }: { base: string; day: ChartDay }) {
+  const folder = `${base}/archive/days/${day}`;
+  return (
+    <>
+      <a href={`${folder}/day.json`}>{isClosed ? 'closed' : 'open'}</a>{' '}
+      <a href={`${folder}/weather-by-hour.csv`}>weather</a> <a href={`${folder}/labels-by-hour.csv`}>labels</a>{' '}
+      <a href={`${folder}/gaps.json`}>gaps</a>
+    </>
+  );
+}

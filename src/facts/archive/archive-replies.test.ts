@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Reply, StreamedReply } from '../../http/reply.ts';
+import { factsCommonHeaders } from '../app.ts';
+import { type ArchiveReplies, archiveReplies } from './archive-replies.ts';
+
+/** Concurrent requests for files share the work on a file, and no client takes all the room. */
+
+const content = Buffer.from('a file');
+const etag = `"${createHash('sha256').update(content).digest('hex')}"`;
+
+/** An archive of one file, whose reads wait until `resume` is called, or fail after `fail` was called. */
+function archiveOfOne() {
+  let reads = 0;
+  let fails = false;
+  const { promise: resumed, resolve: resume } = Promise.withResolvers<void>();
+  const handle = {
+    read: async (piece: Buffer) => {
+      reads += 1;
+      await resumed;
+      if (fails) throw new Error('the disk failed');
+      return { bytesRead: content.copy(piece), buffer: piece };
+    },
+    close: () => Promise.resolve(),
+  } as never;
+  const file = { handle, bytes: content.length, modifiedAt: 0, stamp: '1', isImmutable: true };
+  return {
+    directory: { open: () => Promise.resolve(file) },
+    resume,
+    reads: () => reads,
+    fail: (does: boolean) => {
+      fails = does;
+    },
+  };
+}
+
+function request(replies: ArchiveReplies, peer = '192.0.2.1', method = 'HEAD'): Promise<Reply | StreamedReply> {
+  const absent = { range: undefined, ifRange: undefined, ifNoneMatch: undefined, acceptEncoding: undefined };
+  return replies.reply('index.json', { method, target: '', peer, ...absent }, 0);
+}
+
+test('concurrent first requests for a file read it once for its digest', async () => {
+  const { directory, resume, reads } = archiveOfOne();
+  const replies = archiveReplies({ directory, common: factsCommonHeaders });
+  const pending = Array.from({ length: 20 }, () => request(replies));
+  resume();
+  for (const { status, headers } of await Promise.all(pending))
+    expect([status, headers.includes(etag)]).toEqual([200, true]);
+  expect(reads()).toBe(1);
+});
+
+test('a digest that could not be computed is computed again at the next request', async () => {
+  const { directory, resume, fail } = archiveOfOne();
+  const replies = archiveReplies({ directory, common: factsCommonHeaders });
+  resume();
+  fail(true);
+  await expect(Promise.all([request(replies), request(replies)])).rejects.toThrow('the disk failed');
+  fail(false);
+  expect((await request(replies)).headers).toContain(etag);
+});
+
+test('a client that holds its share is refused another file, and other clients are not', async () => {
+  const { directory, resume } = archiveOfOne();
+  const replies = archiveReplies({ directory, common: factsCommonHeaders, maxFiles: 3, maxClientFiles: 2 });
+  resume();
+  const get = (peer: string) => request(replies, peer, 'GET');
+  const [first] = [await get('192.0.2.1'), await get('192.0.2.1')];
+  expect((await get('192.0.2.1')).status).toBe(503);
+  expect((await get('192.0.2.2')).status).toBe(200);
+  expect((await get('192.0.2.3')).status).toBe(503);
+  if ('stream' in first) await first.release?.();
+  expect((await get('192.0.2.1')).status).toBe(200);
+});

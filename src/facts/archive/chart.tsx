@@ -1,0 +1,169 @@
+import { countText, dateText, instantText, rateText } from '../../web/format.ts';
+import { LinkedLines } from '../../web/linked-line.tsx';
+import { type ArchivedDay, type ChartDay, chartDays, type HourGap, hourGaps, type Period } from './model.ts';
+
+/** Maximum number of gaps that are listed. */
+const maxGaps = 20;
+
+/** Content of a chart of rates. */
+export interface RateChartProps {
+  /** Relative address of the service. */
+  readonly base: string;
+  readonly days: readonly ChartDay[];
+  readonly what: string;
+  /** False while the label overview is refused: then the chart has no line of labels. */
+  readonly areLabelsShown: boolean;
+}
+
+/** Draws the rates of days. */
+export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) {
+  const labels = days.map(({ labelsPerHour, isLabelsPartial }) => {
+    return { value: labelsPerHour, isPartial: isLabelsPartial };
+  });
+  return (
+    <figure class="rates">
+      <LinkedLines
+        summary={`Events of the network per second${areLabelsShown ? ' and labels per hour' : ''}, by day: ${what}. The lines break where nothing was observed.`}
+        columns={days.map((day) => ({ href: fileOf(base, day), title: titleOf(day, areLabelsShown) }))}
+        lines={[
+          {
+            kind: 'weather',
+            points: days.map(({ eventsPerSecond, isWeatherPartial }) => {
+              return { value: eventsPerSecond, isPartial: isWeatherPartial };
+            }),
+          },
+          ...(areLabelsShown ? [{ kind: 'labels' as const, points: labels }] : []),
+        ]}
+      />
+      <figcaption>
+        {areLabelsShown
+          ? 'Above, events of the network per second; below, label applications and removals per hour, each by day, with its own scale, and only for the observed time.'
+          : 'Events of the network per second by day, only for the observed time.'}{' '}
+        The marks below the lines are days that the archive does not state as observed entirely.
+      </figcaption>
+    </figure>
+  );
+}
+
+function fileOf(base: string, { day, isArchived }: ChartDay): string {
+  return isArchived ? `${base}/archive/days/${day}/day.json` : `${base}/archive/index.json`;
+}
+
+function titleOf(day: ChartDay, areLabelsShown: boolean): string {
+  const texts = areLabelsShown ? [eventsText(day), labelsText(day)] : [eventsText(day)];
+  return `${dayText(day.day)}: ${texts.join(', ')}`;
+}
+
+/** Formats a day of the archive. */
+export function dayText(day: string): string {
+  return dateText(`${day}T00:00:00Z`);
+}
+
+/** Describes the rate of events. */
+export function eventsText({ eventsPerSecond, isArchived }: ChartDay): string {
+  if (eventsPerSecond === null) return isArchived ? 'weather not observed' : 'weather unknown';
+  return `${rateText(eventsPerSecond)} events per second`;
+}
+
+/** Describes the rate of labels. */
+export function labelsText({ labelsPerHour, isArchived }: ChartDay): string {
+  if (labelsPerHour === null) return isArchived ? 'labels not observed' : 'labels unknown';
+  return `${rateText(labelsPerHour)} labels per hour`;
+}
+
+/** States why the page shows no labels. */
+export function LabelsRefused({ why }: { why: string }) {
+  return <p data-refused="archived-labels">The chart shows no labels. {why}</p>;
+}
+
+/** Lists the newest gaps in words. */
+export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; areLabelsShown: boolean }) {
+  if (gaps.length === 0) {
+    return <p>Every hour of these days was observed entirely{areLabelsShown ? '' : ' by the weather instrument'}.</p>;
+  }
+  const more = gaps.length - maxGaps;
+  return (
+    <>
+      <p>Hours that the archive does not state as observed entirely, newest first:</p>
+      <ul class="archive-gaps">
+        {gaps.slice(0, maxGaps).map(({ instrument, start, end }) => (
+          <li key={`${instrument} ${start}`}>
+            {instrument}, {instantText(start)} to {instantText(end)}
+          </li>
+        ))}
+        {more > 0 ? <li>and {countText(more)} more, in the gap manifests of the days</li> : null}
+      </ul>
+    </>
+  );
+}
+
+/** The newest gaps of a period, and the number of all its gaps. */
+interface NewestGaps {
+  readonly newest: readonly HourGap[];
+  readonly count: number;
+}
+
+/** The last month of the archive, which the observatory's page shows. */
+export interface RecentArchive {
+  /** Newest day of the archive, which may be before the month. */
+  readonly newest: string;
+  readonly days: readonly ChartDay[];
+  readonly gaps: NewestGaps;
+  readonly weatherGaps: NewestGaps;
+  /** False if the label overview was refused when the data was read: then the data has no labels. */
+  readonly areLabelsShown: boolean;
+}
+
+/** Number of days that the observatory's page shows. */
+export const recentDays = 30;
+
+/** Returns the data of a period of the archive; null for an archive without days. */
+export function recentArchive(days: readonly ArchivedDay[] | null, period: Period): RecentArchive | null {
+  const newest = days?.at(-1)?.day;
+  if (days === null || newest === undefined) return null;
+  const gaps = hourGaps(days, period);
+  return {
+    ...{ newest, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
+    gaps: newestOf(gaps),
+    weatherGaps: newestOf(gaps.filter(({ instrument }) => instrument === 'weather')),
+  };
+}
+
+function newestOf(gaps: readonly HourGap[]): NewestGaps {
+  return { newest: gaps.slice(0, 5), count: gaps.length };
+}
+
+function withoutLabels(recent: RecentArchive): RecentArchive {
+  const days = recent.days.map((day) => ({ ...day, labelsPerHour: null, isLabelsPartial: false }));
+  return { ...recent, days, gaps: recent.weatherGaps, areLabelsShown: false };
+}
+
+/**
+ * Shows the last month of the archive. `refusal` is the reason for which the label overview is refused now, or null. An
+ * attribute repeats the data for the page's script.
+ */
+export function RecentSection({ recent, refusal }: { recent: RecentArchive | null; refusal: string | null }) {
+  if (!recent) return null;
+  const shown = refusal === null ? recent : withoutLabels(recent);
+  const { days, gaps, areLabelsShown, newest } = shown;
+  const more = gaps.count - gaps.newest.length;
+  return (
+    <section aria-labelledby="archive" data-archive={JSON.stringify(shown)}>
+      <h2 id="archive">The last 30 days</h2>
+      {areLabelsShown ? null : <LabelsRefused why={refusal ?? 'Reload this page to show them.'} />}
+      <RateChart base="." days={days} what="30 days" areLabelsShown={areLabelsShown} />
+      <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
+      <p>
+        {more > 0 ? `There are ${countText(more)} more gaps. ` : ''}
+        The newest day in the archive is {dayText(newest)}. <a href="./archive">The archive</a> has the files of every
+        day.
+      </p>
+    </section>
+  );
+}
+
+/** Returns the archive's data of a page that the server rendered, or null if the page has none. */
+export function recentArchiveOf(page: ParentNode): RecentArchive | null {
+  const text = page.querySelector('[data-archive]')?.getAttribute('data-archive');
+  return typeof text === 'string' ? (JSON.parse(text) as RecentArchive) : null;
+}

@@ -1,0 +1,127 @@
+/** Sums of one kind of observation on one day. */
+export interface ArchivedSums {
+  /** Events or labels; null if nothing was observed. */
+  readonly count: number | null;
+  /** Observed time of the hours that have a count. */
+  readonly observedSeconds: number;
+  /** Hours with a count that were observed entirely, 0 to 23. */
+  readonly wholeHours: readonly number[];
+}
+
+/** One day of the archive. */
+export interface ArchivedDay {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly isClosed: boolean;
+  readonly weather: ArchivedSums | null;
+  readonly labels: ArchivedSums | null;
+}
+
+/** Source of the days that the page of the archive shows. */
+export interface ArchivedDays {
+  /** Returns the newest days, oldest first; null while there is no archive. The same list until the archive changes. */
+  days(): readonly ArchivedDay[] | null;
+}
+
+/** A column of a chart: a day, with its rates. */
+export interface ChartDay {
+  readonly day: string;
+  /** False for a day without a directory in the archive. */
+  readonly isArchived: boolean;
+  readonly isClosed: boolean;
+  /** Events of the network per second of observation; null if nothing was observed. */
+  readonly eventsPerSecond: number | null;
+  readonly isWeatherPartial: boolean;
+  /** Label applications and removals per hour of observation; null if nothing was observed. */
+  readonly labelsPerHour: number | null;
+  readonly isLabelsPartial: boolean;
+}
+
+/** Days that a chart shows: the last days until the present day. */
+export interface Period {
+  readonly count: number;
+  /** Present time in milliseconds since 1970. */
+  readonly now: number;
+  /** False while the label overview is refused: then the period has no values of labels. */
+  readonly areLabelsShown: boolean;
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+/** Time after the end of an hour within which the archiver may still write it, in milliseconds. */
+const dueAfterMs = 2 * hourMs;
+
+/** Returns the number of the hour of an instant: all gaps of a period stay the same within an hour. */
+export function hourNumber(now: number): number {
+  return Math.floor(now / hourMs);
+}
+
+/** Returns the days of a chart that ends with the present day. Days that the archive omits have no values. */
+export function chartDays(days: readonly ArchivedDay[], period: Period): ChartDay[] {
+  const known = new Map(days.map((day) => [day.day, day]));
+  return dayNames(period).map((name) => chartDay(name, known.get(name), period));
+}
+
+function dayNames({ count, now }: Period): string[] {
+  return Array.from({ length: count }, (_, at) => new Date(now - (count - 1 - at) * dayMs).toISOString().slice(0, 10));
+}
+
+function chartDay(day: string, archived: ArchivedDay | undefined, { now, areLabelsShown }: Period): ChartDay {
+  const { weather = null, labels = null, isClosed = false } = archived ?? {};
+  const perHour = areLabelsShown ? rate(labels) : null;
+  return {
+    ...{ day, isArchived: archived !== undefined, isClosed },
+    eventsPerSecond: rate(weather),
+    isWeatherPartial: gapHours(day, weather, now).length > 0,
+    labelsPerHour: perHour === null ? null : perHour * 3600,
+    isLabelsPartial: areLabelsShown && gapHours(day, labels, now).length > 0,
+  };
+}
+
+function rate(sums: ArchivedSums | null): number | null {
+  return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
+}
+
+/** Returns the starts of the hours that are due in the archive, and that it does not state as observed entirely. */
+function gapHours(day: string, sums: ArchivedSums | null, now: number): number[] {
+  const whole = new Set(sums?.wholeHours);
+  const gaps: number[] = [];
+  for (let hour = 0; hour < 24; hour += 1) {
+    const start = Date.parse(day) + hour * hourMs;
+    if (start + hourMs + dueAfterMs <= now && !whole.has(hour)) gaps.push(start);
+  }
+  return gaps;
+}
+
+/** An interval of whole hours, at least a part of which was not observed. */
+export interface HourGap {
+  readonly instrument: 'weather' | 'labels';
+  readonly start: string;
+  readonly end: string;
+}
+
+/**
+ * Returns the gaps of a period, newest first, joined over midnight. All hours of a day without a directory or table are
+ * gaps.
+ */
+export function hourGaps(days: readonly ArchivedDay[], period: Period): HourGap[] {
+  const known = new Map(days.map((day) => [day.day, day]));
+  const instruments = period.areLabelsShown ? (['weather', 'labels'] as const) : (['weather'] as const);
+  return instruments
+    .flatMap((instrument) => {
+      const joined: { start: number; end: number }[] = [];
+      for (const name of dayNames(period)) {
+        for (const start of gapHours(name, known.get(name)?.[instrument] ?? null, period.now)) {
+          const last = joined.at(-1);
+          if (last?.end === start) last.end = start + hourMs;
+          else joined.push({ start, end: start + hourMs });
+        }
+      }
+      return joined.map(({ start, end }) => ({ instrument, start: instant(start), end: instant(end) }));
+    })
+    .sort((a, b) => (a.start < b.start ? 1 : a.start > b.start ? -1 : 0));
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}

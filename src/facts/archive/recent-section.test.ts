@@ -1,0 +1,43 @@
+import { beforeEach, expect, test } from 'vitest';
+import { fixture } from '../../../harness/artifacts/fixtures.ts';
+import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
+import { errorTable } from '../../contract/errors.ts';
+import type { ArchivedDay } from './model.ts';
+
+/** The observatory's page and the page of the archive follow the archive and the refusals of the label overview. */
+
+const now = fixtureNow.recent;
+const sums = { count: 86_400, observedSeconds: 86_400, wholeHours: Array.from({ length: 24 }, (_, hour) => hour) };
+const dayOf = (day: string): ArchivedDay => ({ day, isClosed: true, weather: sums, labels: sums });
+
+let days: readonly ArchivedDay[];
+const archive = { days: () => days };
+beforeEach(() => {
+  days = [dayOf('2026-11-18'), dayOf('2026-11-19')];
+});
+
+const bytesOf = (artifact: object): Buffer => Buffer.from(JSON.stringify(artifact));
+const pageOf = (facts: ReturnType<typeof factsInMemory>, path: string, at = now): string =>
+  facts.get(path, at).body?.toString('utf8') ?? '';
+
+test('the front page is rendered again when the archive or the hour changes, while all facts are missing', () => {
+  const facts = factsInMemory(now, null, archive);
+  expect(pageOf(facts, '/')).toContain('The newest day in the archive is 19 Nov 2026.');
+  days = [...days, dayOf('2026-11-20')];
+  expect(pageOf(facts, '/')).toContain('The newest day in the archive is 20 Nov 2026.');
+  expect(pageOf(facts, '/', now + 86_400_000)).toContain('<title>21 Nov 2026: weather unknown');
+  expect(facts.get('/', now + 86_400_000)).toBe(facts.get('/', now + 86_400_001));
+});
+
+test('the rates of labels are shown while the label overview is served, and neither shown nor sent while it is held', () => {
+  const facts = factsInMemory(now, null, archive);
+  for (const path of ['/', '/archive']) {
+    facts.set('recent', bytesOf(fixture('recent')));
+    expect(pageOf(facts, path)).toContain('class="line-labels"');
+    facts.set('recent', bytesOf({ ...fixture('recent'), hold: true }));
+    const held = pageOf(facts, path);
+    expect(held).toContain('class="line-weather"');
+    expect(held).toContain(`The chart shows no labels. ${errorTable.source_held.message}`);
+    expect(held).not.toMatch(/class="line-labels"|labels per hour|labelsPerHour&quot;:\d/);
+  }
+});

@@ -1,0 +1,68 @@
+import type { ComponentChildren } from 'preact';
+import type { Shown } from '../page/model.ts';
+import { Hatched, Line } from './image.tsx';
+import { textWidth } from './text-width.ts';
+import { refusalText } from './texts.ts';
+
+/** Width of the chart, in units of the drawing. */
+export const chartWidth = 640;
+/** Left margin of the chart. */
+export const left = 16;
+/** Width of the chart inside its margins. */
+export const innerWidth = chartWidth - 2 * left;
+
+/** Draws the title of a section with a note at the right, and below it the content. */
+export function Section({
+  title,
+  note,
+  y,
+  children,
+}: {
+  title: string;
+  note?: string;
+  y: number;
+  children: ComponentChildren;
+}) {
+  return (
+    <>
+      <Line x={left} y={y + 14} size={13} isStrong>
+        {title}
+      </Line>
+      {note === undefined ? null : (
+        <Line x={chartWidth - left} y={y + 14} paint="soft" anchor="end">
+          {note}
+        </Line>
+      )}
+      {children}
+    </>
+  );
+}
+
+/** Draws a refused fact, or a fact without current data, as a hatched plate with the reason. */
+export function Plate({
+  text,
+  paint,
+  y,
+  height,
+}: {
+  text: string;
+  paint: 'none' | 'refused';
+  y: number;
+  height: number;
+}) {
+  const width = textWidth(text, 12, true) + 20;
+  return (
+    <>
+      <Hatched x={left} y={y} width={innerWidth} height={height} />
+      <rect class={paint} x={left + 8} y={y + height / 2 - 11} width={width} height="22" rx="3" />
+      <Line x={left + 18} y={y + height / 2 + 4} size={12} paint={`on-${paint}`} isStrong>
+        {text}
+      </Line>
+    </>
+  );
+}
+
+/** Returns the text of a refused fact. */
+export function refusedText(fact: Exclude<Shown<never>, { kind: 'served' }>): string {
+  return `refused: ${refusalText(fact)}`;
+}

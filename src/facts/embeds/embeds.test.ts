@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { type ArtifactFixture, fixture, type JsonObject } from '../../../harness/artifacts/fixtures.ts';
+import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
+import { headerOf } from '../../../harness/process/headers.ts';
+import { embedStyle } from './style.ts';
+
+const now = fixtureNow.recent;
+const conditions = '/embed/conditions.svg';
+const labels = '/embed/labels.svg';
+const chart = '/embed/observatory.svg';
+const images = [conditions, labels, chart];
+
+function over(artifacts: Partial<Record<ArtifactFixture, JsonObject>>) {
+  const facts = factsInMemory(now);
+  for (const [name, artifact] of Object.entries(artifacts)) {
+    facts.set(name as ArtifactFixture, Buffer.from(JSON.stringify(artifact)));
+  }
+  return { ...facts, text: (path: string, at = now) => facts.get(path, at).body?.toString('utf8') ?? '' };
+}
+
+const current = () => over({ recent: fixture('recent'), weather: fixture('weather') });
+const withWeather = (changes: JsonObject) =>
+  over({ recent: fixture('recent'), weather: { ...fixture('weather'), ...changes } });
+
+/** Returns the description of an image, which contains all of its texts. */
+function descriptionOf(svg: string): string {
+  return /<desc id="description">([^<]*)<\/desc>/.exec(svg)?.[1]?.replaceAll('\u00a0', ' ') ?? '';
+}
+
+describe('an image', () => {
+  it('states the value, the coverage, and the age with its instant', () => {
+    const { text } = current();
+    expect(descriptionOf(text(conditions))).toBe(
+      'AT Protocol weather: Active, thin history. 99.78 % of 24 h observed, 25 s old on 20 Nov 2026, 12:00 UTC.',
+    );
+    expect(descriptionOf(text(labels))).toBe(
+      'AT Protocol label events, 24 h: 1,391,204. 30 of 30 days, 2 gaps, 30 s old on 20 Nov 2026, 12:00 UTC.',
+    );
+    expect(descriptionOf(text(chart))).toBe(
+      [
+        'Conditions: Active, 25 s old on 20 Nov 2026, 12:00 UTC.',
+        'Events per observed second: Likes 213.8, Posts 37.7, Reposts 34, Follows 23.6, Blocks 3.7, Posts deleted 2.3;',
+        '99.78 % of 24 h observed, 25 s old on 20 Nov 2026, 12:00 UTC.',
+        'Labels: 1,391,204 in 24 h, 9,764,010 in 7 days, 41,812,377 in 30 days;',
+        '30 of 30 days, 2 gaps, 30 s old on 20 Nov 2026, 12:00 UTC.',
+      ].join(' '),
+    );
+  });
+
+  it.each(images)('%s has a title and a description for screen readers', (path) => {
+    const svg = current().text(path);
+    expect(svg).toMatch(/^<svg [^>]*role="img" aria-labelledby="title description">/);
+    expect(svg).toMatch(/<title id="title">AT Protocol[^<]+<\/title>/);
+  });
+
+  it.each(images)('%s has no script, no event handler and no reference to another document', (path) => {
+    for (const facts of [current(), over({})]) {
+      const svg = facts.text(path).replace('xmlns="http://www.w3.org/2000/svg"', '');
+      expect(svg).not.toMatch(/<script|<foreignObject|<image|<use|<a |<!|\bon\w+=|href|style=|@import|https?:/i);
+      const references = [...svg.matchAll(/url\(([^)]*)\)/g)].map(([, target]) => target);
+      expect(references.filter((target) => target !== '#hatch')).toEqual([]);
+    }
+  });
+
+  it.each(images)('%s has a policy that permits only its style', (path) => {
+    const reply = current().get(path);
+    const [, style = ''] = /<style>([^<]*)<\/style>/.exec(reply.body?.toString('utf8') ?? '') ?? [];
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(headerOf(reply, 'Content-Security-Policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; sandbox`,
+    );
+    expect(headerOf(reply, 'Cross-Origin-Resource-Policy')).toBe('cross-origin');
+    expect(headerOf(reply, 'Content-Type')).toBe('image/svg+xml; charset=utf-8');
+  });
+
+  it.each(images)('%s contains no text of an artifact', (path) => {
+    const text = '<script>alert(1)</script>';
+    const { conditions: stated } = fixture('weather') as { conditions: JsonObject };
+    const { text: textOf } = withWeather({
+      conditions: { ...stated, label: text, headline: text, sentence: text },
+      measures: text,
+    });
+    expect(textOf(path)).not.toContain('alert');
+    expect(textOf(path)).toContain('</svg>');
+  });
+
+  it.each(images)('%s is cached like the facts, with a validator', (path) => {
+    const reply = current().get(path);
+    expect(headerOf(reply, 'Cache-Control')).toBe('public, max-age=60');
+    const etag = headerOf(reply, 'ETag') ?? '';
+    expect(current().get(path, now, { ifNoneMatch: etag }).status).toBe(304);
+  });
+});
+
+describe('a refused fact', () => {
+  it('is drawn as refused in a 200 that no cache stores', () => {
+    const facts = current();
+    facts.set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), hold: true })));
+    facts.set('weather', null);
+    for (const path of images) {
+      const reply = facts.get(path);
+      expect([reply.status, headerOf(reply, 'Cache-Control'), headerOf(reply, 'ETag')]).toEqual([
+        200,
+        'no-store',
+        undefined,
+      ]);
+      expect(reply.body?.toString()).toContain('refused');
+    }
+    expect(descriptionOf(facts.text(conditions))).toBe(
+      'AT Protocol weather: refused. no usable reading, which proves nothing.',
+    );
+    expect(descriptionOf(facts.text(labels))).toBe(
+      'AT Protocol label events: refused. the operator holds the reading back.',
+    );
+    expect(facts.text(chart)).not.toMatch(/1,391,204|330|37\.7/);
+  });
+
+  it('does not affect the image of another fact', () => {
+    const { get } = over({ weather: fixture('weather') });
+    expect(headerOf(get(conditions), 'Cache-Control')).toBe('public, max-age=60');
+    expect(headerOf(get(chart), 'Cache-Control')).toBe('no-store');
+  });
+
+  it('is drawn as soon as the clock makes it stale', () => {
+    const { text } = current();
+    expect(text(labels)).toContain('1,391,204');
+    expect(text(labels, now + 7_200_000)).toContain('the latest reading is too old');
+  });
+});
+
+describe('weather without a measurement', () => {
+  it('that is no longer current is drawn without its values', () => {
+    const { text } = current();
+    expect(descriptionOf(text(conditions, now + 7_200_000))).toBe(
+      'AT Protocol weather: not current. 2 h old on 20 Nov 2026, 14:00 UTC.',
+    );
+    expect(text(chart, now + 7_200_000)).not.toMatch(/37\.7|class="measured"/);
+  });
+
+  it.each([
+    ['station_offline', 'not observed'],
+    ['unavailable', 'no comparison yet'],
+  ])('of the state %s is drawn as "%s", never as calm', (state, value) => {
+    const { conditions: stated } = fixture('weather') as { conditions: JsonObject };
+    const { text } = withWeather({ conditions: { ...stated, state } });
+    expect(text(conditions)).toContain(`AT Protocol weather: ${value}</title>`);
+    for (const path of [conditions, chart]) expect(text(path)).not.toContain('class="measured"');
+  });
+
+  it('of one kind is drawn as not observed, never as zero', () => {
+    const { collections } = fixture('weather') as { collections: JsonObject };
+    const { text } = withWeather({ collections: { ...collections, 'like.create': null } });
+    expect(descriptionOf(text(chart))).toContain('Likes not observed, Posts 37.7');
+  });
+});
+
+describe('the origin', () => {
+  it.each([
+    ['simulated', 'SIMULATED network'],
+    ['sample', 'SAMPLE, not current'],
+  ])('%s is part of every image', (origin, name) => {
+    const facts = over({ recent: { ...fixture('recent'), origin }, weather: { ...fixture('weather'), origin } });
+    for (const path of images) {
+      const svg = facts.text(path);
+      expect(svg).toContain(`<title id="title">${name}`);
+      expect(svg).not.toContain('AT Protocol');
+    }
+  });
+});
+
+describe('label events', () => {
+  it('of less than a day are not presented as those of a day', () => {
+    const recent = fixture('recent');
+    const coverage = { ...(recent.coverage as JsonObject), observed_days: 0, status: 'warming_up', gaps: [] };
+    const { text } = over({ recent: { ...recent, coverage } });
+    expect(text(labels)).toContain('label events, less than 24 h: 1,391,204');
+    expect(text(labels)).toContain('0 of 30 days, warming up');
+  });
+
+  it('of the legacy producer are its labelers and the adequacy of its observation', () => {
+    const facts = over({ legacy: fixture('legacy') });
+    expect(facts.text(labels, fixtureNow.legacy)).toMatch(/labelers known: [\d,]+<\/title>.*observation \w+, /);
+  });
+});
+
+describe('the colours of the images', () => {
+  const [light = '', dark = ''] = embedStyle.split('@media');
+  const fills = (css: string): Map<string, string> =>
+    new Map([...css.matchAll(/\.([\w-]+)\{fill:(#[0-9a-f]+)/g)].map(([, name = '', colour = '']) => [name, colour]));
+
+  it.each([
+    ['ink', 'paper'],
+    ['soft', 'paper'],
+    ['soft', 'step'],
+    ['on-head', 'head'],
+    ['on-measured', 'measured'],
+    ['on-none', 'none'],
+    ['on-refused', 'refused'],
+    ['on-mark', 'mark'],
+  ])('%s on %s have a contrast of at least 4.5 to 1 in light and dark', (text, plate) => {
+    const dim = new Map([...fills(light), ...fills(dark)]);
+    for (const colours of [fills(light), dim]) {
+      expect(contrast(colours.get(text) ?? '', colours.get(plate) ?? '')).toBeGreaterThan(4.5);
+    }
+  });
+});
+
+/** Returns the contrast ratio of two colours (WCAG 2.2). */
+function contrast(one: string, other: string): number {
+  const [low = 0, high = 0] = [luminance(one), luminance(other)].toSorted((a, b) => a - b);
+  return (high + 0.05) / (low + 0.05);
+}
+
+function luminance(colour: string): number {
+  const digits =
+    colour.length === 4 ? [...colour.slice(1)].map((digit) => digit + digit) : colour.slice(1).match(/../g);
+  const [red = 0, green = 0, blue = 0] = (digits ?? []).map((text) => {
+    const part = Number.parseInt(text, 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,80 @@
+import type { ComponentChildren } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { embedStyle } from './style.ts';
+import { textWidth } from './text-width.ts';
+
+/** Content of an image. */
+export interface ImageParts {
+  readonly width: number;
+  readonly height: number;
+  /** The message of the image in one line, for screen readers. */
+  readonly title: string;
+  /** Every text of the image, for screen readers. */
+  readonly description: string;
+  readonly children: ComponentChildren;
+}
+
+/** Content type of the images. */
+export const svgType = 'image/svg+xml; charset=utf-8';
+
+/** Renders a complete SVG document without scripts, links and references to other documents. */
+export function renderImage({ width, height, title, description, children }: ImageParts): string {
+  return renderToString(
+    <svg
+      xmlns="http://www.w3.org/2000/svg"
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      role="img"
+      aria-labelledby="title description"
+    >
+      <title id="title">{title}</title>
+      <desc id="description">{description}</desc>
+      <style>{embedStyle}</style>
+      <defs>
+        <pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+          <line class="hatch" x1="1.5" y1="0" x2="1.5" y2="8" />
+        </pattern>
+      </defs>
+      {children}
+    </svg>,
+  );
+}
+
+/** Properties of a line of text. */
+interface LineProps {
+  readonly x: number;
+  readonly y: number;
+  readonly size?: number;
+  readonly paint?: string;
+  readonly isStrong?: boolean;
+  readonly anchor?: 'start' | 'end';
+  readonly children: string;
+}
+
+/** Draws a line of text in its estimated width, whatever the reader's font. */
+export function Line({ x, y, size = 11, paint = 'ink', isStrong = false, anchor = 'start', children }: LineProps) {
+  return (
+    <text
+      class={isStrong ? `${paint} strong` : paint}
+      x={x}
+      y={y}
+      font-size={size}
+      text-anchor={anchor}
+      textLength={textWidth(children, size, isStrong)}
+      lengthAdjust="spacingAndGlyphs"
+    >
+      {children}
+    </text>
+  );
+}
+
+/** Draws a plate that is hatched: nothing was observed there, or nothing may be stated. */
+export function Hatched({ x, y, width, height }: { x: number; y: number; width: number; height: number }) {
+  return (
+    <>
+      <rect class="rail" x={x} y={y} width={width} height={height} />
+      <rect fill="url(#hatch)" x={x} y={y} width={width} height={height} />
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+import type { LabelsOverview } from '../../contract/envelope.ts';
+import { countText } from '../../web/format.ts';
+import { isRecent, type ObservatoryFacts, type Shown } from '../page/model.ts';
+import { type Badge, renderBadge } from './badge.tsx';
+import { ageText, labelCoverageText, originOf, refusalText } from './texts.ts';
+
+/** Renders the badge of label activity. */
+export function labelsBadge({ labels }: ObservatoryFacts): string {
+  return renderBadge({ origin: originOf(labels), ...activity(labels) });
+}
+
+function activity(fact: Shown<LabelsOverview>): Omit<Badge, 'origin'> {
+  if (fact.kind !== 'served') {
+    return { subject: 'label events', value: 'refused', kind: 'refused', note: refusalText(fact) };
+  }
+  const { envelope } = fact;
+  const note = `${labelCoverageText(envelope)}, ${ageText(envelope)}`;
+  if (!isRecent(envelope)) {
+    return { subject: 'labelers known', value: countText(envelope.facts.labeler_count), kind: 'measured', note };
+  }
+  const { counts, coverage } = envelope.facts;
+  // Before the first whole day, the count covers only the time since the observation began.
+  const subject = coverage.observed_days === 0 ? 'label events, less than 24 h' : 'label events, 24 h';
+  return { subject, value: countText(counts.events_24h), kind: 'measured', note };
+}

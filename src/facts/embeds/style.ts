@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import type { HeaderList } from '../../http/headers.ts';
+
+/**
+ * Style of every image: dark text on a light plate or the reverse, so that the text is legible on any page. The colours
+ * are pairs with a contrast of at least 4.5 to 1. The text contains no character that XML escapes.
+ */
+export const embedStyle = [
+  'text{font-family:Verdana,DejaVu Sans,Geneva,sans-serif}',
+  '.paper{fill:#fdfdfb;stroke:#b9bdb8}.ink{fill:#1c2024}.soft{fill:#565d64}.strong{font-weight:700}',
+  '.head{fill:#2b3238}.on-head{fill:#fff}',
+  '.measured{fill:#0f6b5c}.on-measured{fill:#fff}',
+  '.none{fill:#5c6064}.on-none{fill:#fff}',
+  '.refused{fill:#7a1710}.on-refused{fill:#fff}',
+  '.mark{fill:#fff1d6}.on-mark{fill:#5c3a00}',
+  '.rail{fill:#e4e6e2}.bar{fill:#0f6b5c}.hatch{stroke:#6d6f72;stroke-width:3}.step{fill:#fdfdfb;stroke:#6d6f72}',
+  '@media (prefers-color-scheme:dark){',
+  '.paper{fill:#14171a;stroke:#4a5057}.ink{fill:#e7e9ea}.soft{fill:#a9b0b6}',
+  '.head{fill:#333a41}',
+  '.measured{fill:#58c4ae}.on-measured{fill:#0b1f1b}',
+  '.none{fill:#8f959a}.on-none{fill:#101214}',
+  '.refused{fill:#ffc9c4}.on-refused{fill:#40100c}',
+  '.mark{fill:#3a2c0f}.on-mark{fill:#ffe0a3}',
+  '.rail{fill:#2a2f34}.bar{fill:#58c4ae}.hatch{stroke:#8f959a}.step{fill:#14171a;stroke:#8f959a}',
+  '}',
+].join('');
+
+const styleHash = createHash('sha256').update(embedStyle).digest('base64');
+
+/**
+ * Headers of every image. The policy permits nothing except this style, and pages of every origin may show the image,
+ * also those that require permission for it.
+ */
+export const embedHeaders: HeaderList = [
+  'Content-Security-Policy',
+  `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; sandbox`,
+  'Cross-Origin-Resource-Policy',
+  'cross-origin',
+  'Referrer-Policy',
+  'no-referrer',
+];

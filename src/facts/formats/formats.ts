@@ -1,0 +1,23 @@
+import { observatoryChart } from '../embeds/chart.tsx';
+import { conditionsBadge } from '../embeds/conditions-badge.ts';
+import { svgType } from '../embeds/image.tsx';
+import { labelsBadge } from '../embeds/labels-badge.ts';
+import { embedHeaders } from '../embeds/style.ts';
+import { factMetrics, factMetricsPath } from '../metrics/fact-metrics.ts';
+import { openMetricsType } from '../metrics/open-metrics.ts';
+import type { ObservatoryFacts } from '../page/model.ts';
+import type { FactFormat, FactName } from './rendered.ts';
+
+const all: readonly FactName[] = ['conditions', 'metrics', 'labels'];
+
+function image(path: string, uses: readonly FactName[], render: (facts: ObservatoryFacts) => string): FactFormat {
+  return { path, uses, contentType: svgType, headers: embedHeaders, render };
+}
+
+/** The formats of the facts in addition to JSON and the page, all outside the contract. */
+export const factFormats: readonly FactFormat[] = [
+  { path: factMetricsPath, uses: all, contentType: openMetricsType, headers: [], render: factMetrics },
+  image('/embed/conditions.svg', ['conditions'], conditionsBadge),
+  image('/embed/labels.svg', ['labels'], labelsBadge),
+  image('/embed/observatory.svg', all, observatoryChart),
+];

@@ -1,0 +1,228 @@
+import type { VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import { aDefinition, aLabeler } from '../../../../harness/artifacts/labeler-facts.ts';
+import type { LabelerFacts } from '../../../contract/labelers.ts';
+import { Activity } from './activity.tsx';
+import { LabelerGaps } from './gaps.tsx';
+import { Checks, SourceState } from './source.tsx';
+import { Values } from './values.tsx';
+
+/** Returns the text of a component, with a line for each block. */
+function textOf(component: VNode): string[] {
+  return renderToString(component)
+    .replace(/<svg.*?<\/svg>/gs, '')
+    .replace(/<\/?(?:p|li|h[1-6]|dt|dd|summary|td|th|tr|figcaption|div|details|ul|section)\b[^>]*>/g, '\n')
+    .replace(/<[^>]+>/g, '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+}
+
+const valuesOf = (changes: Partial<LabelerFacts>) => textOf(<Values facts={aLabeler(changes)} />);
+
+describe('the values of a labeler', () => {
+  const value = { value: 'spam', first_defined: '2026-10-01', last_defined: null };
+
+  it('show the count, the dates and the definition of each value', () => {
+    const lines = valuesOf({ values: [{ ...value, events: 1200, last_defined: '2026-11-01' }] });
+    expect(lines).toContain('1,200 events. Defined since 2026-10-01, last on 2026-11-01.');
+    expect(lines).toContain('Name of spam: Description of spam');
+  });
+
+  it.each([
+    [5, '2026-11-01T00:00:00.000Z', '5 events.'],
+    ['fewer_than_5', '2026-11-01T00:00:00.000Z', 'Fewer than five events.'],
+    [null, '2026-11-01T00:00:00.000Z', 'Number withheld: it would reveal a small one.'],
+    [null, null, 'Events not counted yet.'],
+  ] as const)('show the count %j, counted since %s, as “%s”', (events, since, text) => {
+    const lines = valuesOf({ counted_since: since, values: [{ ...value, events }] });
+    expect(lines).toContain(`${text} Defined since 2026-10-01.`);
+  });
+
+  it('prefer the English definition and put the others behind a summary', () => {
+    const locales = [
+      { lang: 'pt', name: 'Lixo', description: '' },
+      { lang: 'en-GB', name: 'Junk', description: 'Unwanted' },
+    ];
+    const definitions = {
+      seen_at: '2026-11-20T00:00:00.000Z',
+      values: [aDefinition('spam', { locales })],
+      values_omitted: 0,
+    };
+    expect(valuesOf({ definitions }).slice(3, 7)).toEqual([
+      '120 events. Defined since 2026-10-01.',
+      'Junk: Unwanted',
+      'In other languages',
+      'Lixo',
+    ]);
+  });
+
+  it('include defined values without events', () => {
+    const definitions = { seen_at: '2026-11-20T00:00:00.000Z', values: [aDefinition('rude')], values_omitted: 0 };
+    const lines = valuesOf({ values: [], definitions });
+    expect(lines).toContain('rude');
+    expect(lines).not.toContain('No value is listed.');
+  });
+
+  it('state that a value has no definition, that no definition is known, and that no value is listed', () => {
+    expect(valuesOf({ definitions: null })).toContain('No definition is known now.');
+    expect(valuesOf({ definitions: null })).toContain('Its definitions are not known.');
+    expect(valuesOf({ definitions: null, values: [] })).toContain('No value is listed.');
+  });
+
+  it('state that a text is withheld only if it is', () => {
+    const text = 'A text of this definition is withheld, because it contains an identity.';
+    const seen = { seen_at: '2026-11-20T00:00:00.000Z', values_omitted: 0 };
+    expect(valuesOf({})).not.toContain(text);
+    expect(valuesOf({ definitions: { ...seen, values: [aDefinition('spam', { withheld: 'privacy' })] } })).toContain(
+      text,
+    );
+  });
+
+  it('carry the language of a definition only if it is well-formed', () => {
+    const languageOf = (lang: string): string | undefined => {
+      const values = [aDefinition('spam', { locales: [{ lang, name: 'n', description: 'd' }] })];
+      const definitions = { seen_at: '2026-11-20T00:00:00.000Z', values, values_omitted: 0 };
+      const html = renderToString(<Values facts={aLabeler({ definitions })} />);
+      return /class="definition" lang="([^"]*)"/.exec(html)?.[1];
+    };
+    expect(['de', 'pt-BR', 'zh-Hans-CN', 'x', 'de_DE', '" onclick="'].map(languageOf)).toEqual([
+      ...['de', 'pt-BR', 'zh-Hans-CN'],
+      ...[undefined, undefined, undefined],
+    ]);
+  });
+});
+
+describe('the gaps of a labeler', () => {
+  const long = {
+    start: '2026-11-01T00:00:00.000Z',
+    end: '2026-11-02T00:00:00.000Z',
+    reason: 'source_unavailable',
+  } as const;
+  const short = { start: '2026-11-03T10:00:01.000Z', end: '2026-11-03T10:00:09.000Z', reason: 'cursor_reset' } as const;
+  const gapsOf = (changes: Partial<LabelerFacts>) => textOf(<LabelerGaps facts={aLabeler(changes)} />);
+
+  it('are listed with reasons, the newest first, and with seconds only within one minute', () => {
+    expect(gapsOf({ gaps: [long, short] }).slice(1)).toEqual([
+      '3 Nov 2026, 10:00:01 UTC to 3 Nov 2026, 10:00:09 UTC: the position in the labeler’s stream was lost',
+      '1 Nov 2026, 00:00 UTC to 2 Nov 2026, 00:00 UTC: the labeler could not be reached',
+    ]);
+  });
+
+  it('are no proof of a complete observation if none is recorded', () => {
+    expect(gapsOf({})).toEqual([
+      'Not read',
+      'No gap is recorded in the window. That does not prove that everything was observed.',
+    ]);
+  });
+
+  it('state that gaps were merged', () => {
+    expect(gapsOf({ gaps: [long], gap_overflow: true }).at(-1)).toBe(
+      'There were more gaps than can be listed: the closest ones are merged, including the time between them.',
+    );
+  });
+});
+
+describe('the state of a labeler', () => {
+  const stateOf = (changes: Partial<LabelerFacts>) => textOf(<SourceState facts={aLabeler(changes)} />);
+
+  it('shows every particular of a labeler that is read', () => {
+    expect(stateOf({}).slice(1)).toEqual([
+      ...['State', 'Read, since 2 Oct 2026, 00:00 UTC'],
+      ...['Found in', 'the list that Almanac started with'],
+      ...['Read', 'as a stream (subscribeLabels)'],
+      ...['First response', '1 Oct 2026, 00:00 UTC'],
+      ...['Last response', '20 Nov 2026, 11:59 UTC'],
+      ...['Last row accepted', '20 Nov 2026, 11:58 UTC'],
+      ...['Its database', 'It keeps every row of a label, so that gaps can be filled in later.'],
+    ]);
+  });
+
+  it('shows unknown particulars as unknown', () => {
+    const unknown = { found_by: [], read_by: null, first_answered: null, last_answered: null, last_row: null };
+    expect(stateOf({ ...unknown, replaces_rows: null }).slice(3)).toEqual([
+      ...['Found in', 'not known', 'Read', 'not now'],
+      ...['First response', 'none', 'Last response', 'none', 'Last row accepted', 'none'],
+      ...['Its database', 'It is not known whether it keeps every row of a label.'],
+    ]);
+  });
+
+  it('addresses the operator of a labeler with a problem', () => {
+    expect(stateOf({ remedy: 'Allow anonymous reading.' }).slice(1, 3)).toEqual([
+      'For the operator of this labeler',
+      'Allow anonymous reading.',
+    ]);
+  });
+
+  it('states that a labeler replaces rows', () => {
+    expect(stateOf({ replaces_rows: true }).at(-1)).toBe(
+      'It keeps only the newest row of a label: events while it was not read cannot be read later.',
+    );
+  });
+});
+
+describe('the signatures and the delay of a labeler', () => {
+  const checksOf = (changes: Partial<LabelerFacts>) => textOf(<Checks facts={aLabeler(changes)} />);
+
+  it('are shown with the instant since which they are counted', () => {
+    expect(checksOf({}).slice(1)).toEqual([
+      'Counted since 1 Nov 2026, 00:00 UTC.',
+      '118 signed with the current key',
+      '2 signed with an earlier key',
+      '0 with an invalid signature',
+      '0 not signed',
+      '0 not verified, because no key was available',
+      'From the time that the labeler wrote into a label to its acceptance: at most 400 ms for one half of the labels that ' +
+        'arrived live, and at most 900 ms for nine of ten. They are 100 labels.',
+    ]);
+  });
+
+  it('are not zero before they are counted', () => {
+    const text = ['Signatures are not counted yet.', 'The delay of its labels is not known.'];
+    expect(checksOf({ counted_since: null, delay_ms: null }).slice(1)).toEqual(text);
+    expect(checksOf({ signatures: null, delay_ms: null }).slice(1)).toEqual(text);
+  });
+});
+
+describe('the activity of a labeler', () => {
+  const days = [
+    { day: '2026-11-18', applied: null, removed: null, read_share: 0 },
+    { day: '2026-11-19', applied: 7, removed: 0, read_share: 0.5 },
+  ];
+
+  it('shows a day that was not read as not known, never as zero', () => {
+    const lines = textOf(<Activity facts={aLabeler({ days })} />);
+    expect(lines.slice(lines.indexOf('2026-11-18'))).toEqual([
+      ...['2026-11-18', 'not known', 'not known', '0\u00a0%'],
+      ...['2026-11-19', '7', '0', '50\u00a0%'],
+      ...['Not shown here', 'What the labeler did while it was not read, and which labels are active now.'],
+    ]);
+  });
+
+  it('shows the repeats that are not counted', () => {
+    const text = 'Not counted: 40 rows that repeat known labels after a change of key.';
+    expect(textOf(<Activity facts={aLabeler({ repeats: 40 })} />)).toContain(text);
+    expect(textOf(<Activity facts={aLabeler()} />).filter((line) => line.startsWith('Not counted'))).toEqual([]);
+  });
+
+  it('marks gaps and days without counts in the picture', () => {
+    const gaps = [
+      { start: '2026-11-18T00:00:00.000Z', end: '2026-11-19T00:00:00.000Z', reason: 'maintenance' },
+    ] as const;
+    const legendOf = (facts: LabelerFacts) =>
+      textOf(<Activity facts={facts} />).filter((line) => /not read|not known|not observed/i.test(line));
+    const drawn = renderToString(<Activity facts={aLabeler({ days, gaps: [...gaps] })} />);
+    expect(drawn).toContain('<title>2026-11-18: not read: the counts are not known</title>');
+    expect(drawn).toContain('<title>2026-11-19: 7 applied, 0 removed</title>');
+    expect(drawn).toContain('with holes where the labeler was not read');
+    expect(renderToString(<Activity facts={aLabeler()} />)).toContain('without gaps');
+    expect(legendOf(aLabeler({ days })).length).toBeGreaterThan(legendOf(aLabeler()).length);
+  });
+
+  it('is not drawn for a window without a length', () => {
+    const window = { start: '2026-11-20T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' };
+    expect(renderToString(<Activity facts={aLabeler({ window })} />)).not.toContain('data-name="chart"');
+    expect(renderToString(<Activity facts={aLabeler()} />)).toContain('data-name="chart"');
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { type ArtifactFixture, fixture, type JsonObject } from '../../../harness/artifacts/fixtures.ts';
+import { factsInMemory, fixtureNow } from '../../../harness/process/facts.ts';
+import { headerOf } from '../../../harness/process/headers.ts';
+import { factMetricsPath } from './fact-metrics.ts';
+
+const now = fixtureNow.recent;
+
+function over(artifacts: Partial<Record<ArtifactFixture, JsonObject>>) {
+  const facts = factsInMemory(now);
+  for (const [name, artifact] of Object.entries(artifacts)) {
+    facts.set(name as ArtifactFixture, Buffer.from(JSON.stringify(artifact)));
+  }
+  const reply = (at = now) => facts.get(factMetricsPath, at);
+  return { ...facts, reply, series: (at = now) => seriesOf(reply(at).body?.toString('utf8') ?? '') };
+}
+
+/** Returns the values of a text by series, without metadata. */
+function seriesOf(text: string): Record<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+  );
+}
+
+const current = () => over({ recent: fixture('recent'), weather: fixture('weather') });
+
+describe('the facts as metrics', () => {
+  it('contain the numbers of the facts', () => {
+    expect(current().series()).toMatchObject({
+      'almanac_fact_served{fact="labels_overview"}': 1,
+      'almanac_fact_age_seconds{fact="weather_metrics",origin="live"}': 25,
+      'almanac_fact_generated_timestamp_seconds{fact="labels_overview",origin="live"}':
+        Date.UTC(2026, 10, 20, 12) / 1000,
+      'almanac_fact_weather_condition{origin="live",almanac_fact_weather_condition="active"}': 1,
+      'almanac_fact_weather_condition{origin="live",almanac_fact_weather_condition="calm"}': 0,
+      'almanac_fact_weather_coverage_ratio{origin="live"}': 0.997815,
+      'almanac_fact_weather_events_per_second{origin="live"}': 330.4,
+      'almanac_fact_weather_collection_events{origin="live",collection="like.create"}': 18431965,
+      'almanac_fact_labels_events{origin="live",span="24h"}': 1391204,
+      'almanac_fact_labels_observed_seconds{origin="live"}': 30 * 86_400,
+      'almanac_fact_labels_coverage{origin="live",almanac_fact_labels_coverage="gapped"}': 1,
+      'almanac_fact_labels_gaps{origin="live"}': 2,
+      'almanac_fact_labels_skipped_rows{origin="live",reason="late"}': 90211,
+    });
+  });
+
+  it('of a refused fact are only its refusal', () => {
+    const { set, series } = current();
+    set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), hold: true })));
+    const names = Object.keys(series());
+    expect(names.filter((name) => /labels/.test(name))).toEqual([
+      'almanac_fact_served{fact="labels_overview"}',
+      'almanac_fact_refused{fact="labels_overview",code="source_held"}',
+    ]);
+    expect(names).toContain('almanac_fact_weather_events{origin="live"}');
+    expect(Object.keys(over({}).series())).toHaveLength(6);
+  });
+
+  it('of a weather fact that is no longer current are only its ages and its state', () => {
+    const names = Object.keys(current().series(now + 7_200_000)).filter((name) => /weather/.test(name));
+    expect(names.filter((name) => !/fact="weather_/.test(name))).toEqual([]);
+    const { series } = over({ weather: fixture('weather') });
+    expect(series(now + 7_200_000)).toMatchObject({
+      'almanac_fact_age_seconds{fact="weather_metrics",origin="live"}': 7225,
+      'almanac_fact_weather_currency{fact="weather_metrics",origin="live",almanac_fact_weather_currency="old"}': 1,
+    });
+  });
+
+  it('contain no series for a number that is unknown', () => {
+    const weather = fixture('weather');
+    const collections = { ...(weather.collections as JsonObject), 'like.create': null };
+    const total = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
+    const text =
+      over({ weather: { ...weather, collections, total_events: total } })
+        .reply()
+        .body?.toString() ?? '';
+    expect(text).toContain('collection="post.create"');
+    expect(text).not.toContain('like.create');
+    expect(text).not.toMatch(/^almanac_fact_weather_events/m);
+  });
+
+  it('of a simulated network never continue a live series', () => {
+    const text =
+      over({ weather: { ...fixture('weather'), origin: 'simulated' } })
+        .reply()
+        .body?.toString() ?? '';
+    expect(text).toContain('almanac_fact_weather_events{origin="simulated"} 28484197');
+    expect(text).not.toContain('origin="live"');
+  });
+
+  it('contain no labeler', () => {
+    expect(current().reply().body?.toString()).not.toContain('did:');
+  });
+
+  it('of the producers of today’s observatories are their labelers and their weather', () => {
+    const at = fixtureNow.legacy;
+    expect(over({ legacy: fixture('legacy') }).series(at)).toMatchObject({
+      'almanac_fact_labels_known_labelers{origin="live"}': fixture('legacy').labeler_count,
+    });
+    expect(over({ weatherwatch: fixture('weatherwatch') }).series(fixtureNow.weatherwatch)).toHaveProperty([
+      'almanac_fact_weather_events{origin="live"}',
+    ]);
+  });
+});
+
+describe('the response', () => {
+  it('is cached like the facts, and revalidated with a validator that changes with any of them', () => {
+    const { reply, set } = current();
+    expect([headerOf(reply(), 'Content-Type'), headerOf(reply(), 'Cache-Control')]).toEqual([
+      'application/openmetrics-text; version=1.0.0; charset=utf-8',
+      'public, max-age=60',
+    ]);
+    const etag = headerOf(reply(), 'ETag');
+    expect(headerOf(reply(now + 5_000), 'ETag')).toBe(etag);
+    expect(headerOf(reply(now + 60_000), 'ETag')).not.toBe(etag);
+    set('weather', Buffer.from(JSON.stringify({ ...fixture('weather'), measures: 'the same, in other words' })));
+    expect(headerOf(reply(), 'ETag')).not.toBe(etag);
+  });
+
+  it('is 304 for the current validator', () => {
+    const { reply, get } = current();
+    const etag = headerOf(reply(), 'ETag') ?? '';
+    expect(get(factMetricsPath, now, { ifNoneMatch: etag })).toMatchObject({ status: 304, body: null });
+    expect(get(factMetricsPath, now, { ifNoneMatch: 'W/"other"' }).status).toBe(200);
+  });
+
+  it('is not cached while a fact is refused, and has no validator', () => {
+    const reply = over({ weather: fixture('weather') }).reply();
+    expect([reply.status, headerOf(reply, 'Cache-Control'), headerOf(reply, 'ETag')]).toEqual([
+      200,
+      'no-store',
+      undefined,
+    ]);
+  });
+});

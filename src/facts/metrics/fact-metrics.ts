@@ -1,0 +1,52 @@
+import type { FactEnvelope } from '../../contract/envelope.ts';
+import type { ObservatoryFacts, Shown } from '../page/model.ts';
+import { families } from './families.ts';
+import { addLabels } from './label-samples.ts';
+import { type Dimensions, MetricSamples } from './open-metrics.ts';
+import { addConditions, addMetrics, addWeatherAge, unixSeconds } from './weather-samples.ts';
+
+/** Path of the facts as OpenMetrics, which is outside the contract. */
+export const factMetricsPath = '/metrics/facts';
+
+/**
+ * Returns the facts as OpenMetrics text. A refused fact has no series except `served` and `refused`; an unknown number
+ * has no series. Every value has the dimension `origin`, so that simulated numbers never continue a live series.
+ */
+export function factMetrics({ conditions, metrics, labels }: ObservatoryFacts): string {
+  const samples = new MetricSamples();
+  add(samples, 'weather_conditions', conditions, (envelope, origin) => {
+    addWeatherAge(samples, envelope, { fact: 'weather_conditions', ...origin });
+    addConditions(samples, envelope, origin);
+  });
+  add(samples, 'weather_metrics', metrics, (envelope, origin) => {
+    addWeatherAge(samples, envelope, { fact: 'weather_metrics', ...origin });
+    addMetrics(samples, envelope, origin);
+  });
+  add(samples, 'labels_overview', labels, (envelope, origin) => addLabels(samples, envelope, origin));
+  return samples.text(Object.values(families));
+}
+
+function add<E extends FactEnvelope>(
+  samples: MetricSamples,
+  fact: string,
+  shown: Shown<E>,
+  addValues: (envelope: E, origin: Dimensions) => void,
+): void {
+  samples.add(families.served, { fact }, shown.kind === 'served' ? 1 : 0);
+  if (shown.kind === 'refused') samples.add(families.refused, { fact, code: shown.error.code }, 1);
+  if (shown.kind !== 'served') return;
+  const { envelope } = shown;
+  const origin = { origin: envelope.provenance.origin ?? 'live' };
+  const dimensions = { fact, ...origin };
+  samples.add(families.age, dimensions, envelope.age_seconds);
+  samples.add(families.generated, dimensions, unixSeconds(envelope.generated_at));
+  samples.add(families.source, { ...dimensions, ...source(envelope) }, 1);
+  addValues(envelope, origin);
+}
+
+function source({ contract, provenance }: FactEnvelope): Dimensions {
+  const { artifact_schema_version: schema } = provenance;
+  const host = 'source_endpoint' in provenance ? { endpoint: provenance.source_endpoint } : {};
+  const protocol = 'wire' in provenance && provenance.wire !== undefined ? { protocol: provenance.wire } : {};
+  return { contract, schema, ...host, ...protocol };
+}

@@ -1,0 +1,80 @@
+/** Content type of OpenMetrics 1.0 text. */
+export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8';
+
+/** A metric family of OpenMetrics. */
+export interface MetricFamily {
+  readonly name: string;
+  readonly type: 'gauge' | 'info' | 'stateset';
+  /** Unit, which the name ends with. */
+  readonly unit?: 'seconds' | 'ratio';
+  /** One line without backslashes, quotes and line breaks. */
+  readonly help: string;
+}
+
+/** Names and values that distinguish the samples of a family. */
+export type Dimensions = Readonly<Record<string, string>>;
+
+/** One number of a family. */
+export interface Sample {
+  readonly dimensions: Dimensions;
+  readonly value: number;
+}
+
+/** Samples by family. A family without samples is not written. */
+export class MetricSamples {
+  readonly #samples = new Map<MetricFamily, Sample[]>();
+
+  /** Adds a sample unless the number is unknown: an unknown number has no series. */
+  add(family: MetricFamily, dimensions: Dimensions, value: number | null | undefined): void {
+    if (value === null || value === undefined) return;
+    const samples = this.#samples.get(family) ?? [];
+    samples.push({ dimensions, value });
+    this.#samples.set(family, samples);
+  }
+
+  /** Adds one sample for each state of a state set: 1 for the current one, and 0 for every other. */
+  addState(family: MetricFamily, dimensions: Dimensions, states: readonly string[], current: string): void {
+    // OpenMetrics requires that the dimension of the state has the name of its family.
+    for (const state of states) this.add(family, { ...dimensions, [family.name]: state }, state === current ? 1 : 0);
+  }
+
+  /** Returns the samples as OpenMetrics text, in the order of `families`. */
+  text(families: readonly MetricFamily[]): string {
+    const written = families.flatMap((family) => {
+      const samples = this.#samples.get(family);
+      return samples === undefined ? [] : [...metadata(family), ...samples.map((sample) => line(family, sample))];
+    });
+    return [...written, '# EOF', ''].join('\n');
+  }
+}
+
+/** Returns the name of a family's samples. */
+export function sampleName({ name, type }: MetricFamily): string {
+  return type === 'info' ? `${name}_info` : name;
+}
+
+function metadata({ name, type, unit, help }: MetricFamily): string[] {
+  return [
+    `# TYPE ${name} ${type}`,
+    ...(unit === undefined ? [] : [`# UNIT ${name} ${unit}`]),
+    `# HELP ${name} ${help}`,
+  ];
+}
+
+function line(family: MetricFamily, { dimensions, value }: Sample): string {
+  const pairs = Object.entries(dimensions).map(([name, text]) => `${name}="${escaped(text)}"`);
+  return `${sampleName(family)}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}`;
+}
+
+/** Escapes the value of a dimension. Other control characters are replaced, because parsers treat them differently. */
+function escaped(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll(controls, '\uFFFD');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what is replaced.
+const controls = /[\u0000-\u001F\u007F-\u009F]/g;

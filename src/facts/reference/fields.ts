@@ -1,0 +1,82 @@
+import { nameOf, type Schema } from './openapi.ts';
+import { unitOf } from './units.ts';
+
+/** One field of a schema, as the reference page shows it. */
+export interface Field {
+  /** Path of the field below its schema; objects without a name of their own are part of the path. */
+  readonly path: string;
+  readonly type: readonly TypePart[];
+  readonly meaning: string;
+  readonly required: boolean;
+  readonly deprecated: boolean;
+}
+
+/** A part of a type: plain text, a value in code, or the name of another schema. */
+export type TypePart =
+  | { readonly text: string }
+  | { readonly value: string }
+  | { readonly schema: string }
+  | { readonly unit: string };
+
+/** Returns the fields of a schema. Fields of nested objects that have no name of their own follow their object. */
+export function fieldsOf(name: string, schema: Schema, schemas: Readonly<Record<string, Schema>>): Field[] {
+  return below(schema, '', name, schemas);
+}
+
+function below(schema: Schema, prefix: string, name: string, schemas: Readonly<Record<string, Schema>>): Field[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([key, field]) => {
+    const path = `${prefix}${key}`;
+    const own: Field = {
+      path,
+      type: typeOf(field, `${name}.${path}`),
+      meaning: meaningOf(field, schemas),
+      required: schema.required?.includes(key) ?? false,
+      deprecated: field.deprecated ?? false,
+    };
+    const { inner, list } = innerOf(field);
+    return [own, ...(inner ? below(inner, `${path}${list ? '[]' : ''}.`, name, schemas) : [])];
+  });
+}
+
+/** Returns the description of a field, or that of the schema to which it refers. */
+function meaningOf({ description, $ref }: Schema, schemas: Readonly<Record<string, Schema>>): string {
+  return description ?? ($ref === undefined ? undefined : schemas[nameOf($ref)]?.description) ?? '';
+}
+
+/** Returns the object without a name of its own that a field contains, alone, in a list or as an alternative to null. */
+function innerOf(field: Schema): { inner: Schema | null; list: boolean } {
+  if (field.properties) return { inner: field, list: false };
+  if (field.items?.properties) return { inner: field.items, list: true };
+  return { inner: field.anyOf?.find(({ properties }) => properties) ?? null, list: false };
+}
+
+/** Returns the type of a value. `path` is its place, which decides the unit of a number. */
+export function typeOf(schema: Schema, path: string): TypePart[] {
+  if (schema.$ref !== undefined) return [{ schema: nameOf(schema.$ref) }];
+  if (schema.anyOf) {
+    return schema.anyOf.flatMap((one, at) => [...(at === 0 ? [] : [{ text: ' or ' }]), ...typeOf(one, path)]);
+  }
+  if (schema.const !== undefined) return [{ text: 'always ' }, { value: String(schema.const) }];
+  if (schema.enum) {
+    return schema.enum.flatMap((one, at) => [...(at === 0 ? [] : [{ text: ', ' }]), { value: String(one) }]);
+  }
+  if (schema.type === 'array' && schema.items) {
+    const most = schema.maxItems === undefined ? '' : ` (at most ${schema.maxItems})`;
+    return [{ text: `list${most} of ` }, ...typeOf(schema.items, path)];
+  }
+  return scalar(schema, path);
+}
+
+function scalar({ type, format, pattern, maxLength, patternProperties }: Schema, path: string): TypePart[] {
+  if (patternProperties) return [{ text: 'object with a number by name, ' }, { unit: unitOf(path) ?? '' }];
+  if (type === 'integer' || type === 'number') {
+    const unit = unitOf(path);
+    return [{ text: type }, ...(unit === null ? [] : [{ text: ', ' }, { unit }])];
+  }
+  if (type === 'string' && format === 'date-time') return [{ text: 'instant, RFC 3339' }];
+  if (type === 'string' && format === 'uuid') return [{ text: 'UUID' }];
+  if (pattern?.startsWith('^did:')) return [{ text: 'DID' }];
+  if (pattern?.startsWith('^[0-9]{4}-')) return [{ text: 'UTC day, YYYY-MM-DD' }];
+  const most = maxLength === undefined ? '' : ` (at most ${maxLength} characters)`;
+  return [{ text: `${type ?? 'any value'}${most}` }];
+}

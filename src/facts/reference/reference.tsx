@@ -1,0 +1,185 @@
+import { Fragment } from 'preact';
+import type { PageParts } from '../../web/page-body.tsx';
+import { Calls } from './calls.tsx';
+import { type ApiDocument, parseDocument } from './openapi.ts';
+import { arranged, callAnchor, errorAnchor, type Part } from './parts.ts';
+import { allErrors, errorRemedies, isErrorCode } from './remedies.ts';
+import { Schemas } from './schemas.tsx';
+import { Paragraphs, Text } from './text.tsx';
+
+/** Addresses that the programs on the page use. */
+export interface ReferenceAddresses {
+  /** Address of this service. */
+  readonly facts: string;
+  /** Address of the account view. */
+  readonly account: string;
+  /** True if the address of this service is not known to it, so that the script of the page fills it in. */
+  readonly guessed: boolean;
+}
+
+/** Names of the OpenAPI documents in the directory of assets, in the order of the page. */
+export const referenceDocuments = ['openapi.json', 'labelers-openapi.json', 'account-openapi.json'] as const;
+
+/** Renders the API reference from the texts of the OpenAPI documents, in the order of `referenceDocuments`. */
+export function reference(texts: readonly string[], addresses: ReferenceAddresses): PageParts {
+  const [facts, labelers, account] = texts.map(parseDocument);
+  if (!facts || !labelers || !account) throw new Error('the reference needs every document');
+  const { facts: base } = addresses;
+  const parts = arranged([
+    { id: 'facts', title: 'Facts', document: facts, base, source: './openapi.json', sameOrigin: true },
+    {
+      id: 'labelers',
+      title: 'Labelers',
+      document: labelers,
+      base,
+      source: './labelers/openapi.json',
+      sameOrigin: true,
+    },
+    {
+      id: 'account',
+      title: 'One account',
+      document: account,
+      base: addresses.account,
+      source: `${addresses.account}/openapi.json`,
+      sameOrigin: false,
+    },
+  ]);
+  return {
+    title: 'Almanac: API reference',
+    description: 'Every call, field, unit and error of the public facts API, with programs in three languages.',
+    base: '.',
+    indexed: true,
+    scripts: ['/assets/docs.js'],
+    styles: ['/assets/docs.css'],
+    navigation: [
+      { href: './labelers', text: 'Labelers' },
+      { href: './docs', text: 'API' },
+      { href: './method/weather', text: 'Method' },
+      { href: './policy', text: 'Policy' },
+      { href: './for-labelers', text: 'For labelers' },
+    ],
+    children: <Body parts={parts} addresses={addresses} />,
+  };
+}
+
+function Body({ parts, addresses }: { parts: readonly Part[]; addresses: ReferenceAddresses }) {
+  return (
+    <div class="reference" data-base={addresses.guessed ? addresses.facts : undefined}>
+      <h1>API reference</h1>
+      <Rules guessed={addresses.guessed} />
+      <Contents parts={parts} />
+      {parts.map((part) => (
+        <Fragment key={part.id}>
+          <h2 id={part.id}>{part.title}</h2>
+          <Paragraphs of={part.document.info.description} />
+          <p>
+            Base address: <code data-address={part.sameOrigin ? '' : undefined}>{part.base}</code>. For machines:{' '}
+            <a href={part.source}>OpenAPI document</a>, version {part.document.info.version}.
+          </p>
+          <Calls part={part} />
+          <h2 id={`${part.id}-fields`}>{part.title}: fields</h2>
+          <Schemas part={part} />
+        </Fragment>
+      ))}
+      <Errors documents={parts.map(({ document }) => document)} />
+    </div>
+  );
+}
+
+/** Rules that hold for every call, and where the packages of the programs come from. */
+function Rules({ guessed }: { guessed: boolean }) {
+  return (
+    <>
+      <ul>
+        <li>Every path takes GET and HEAD; HEAD returns the headers of GET. OPTIONS returns the CORS preflight.</li>
+        <li>A field that is null or absent is unknown, and never zero.</li>
+        <li>
+          A 503 is a refusal. Show the error; zeros or an earlier reading in its place would be wrong. Show the caveats
+          with the numbers.
+        </li>
+        <li>
+          The service builds a representation at <code>retrieved_at</code> and serves it for at most a minute. For the
+          age of a fact at its arrival, add the seconds since <code>retrieved_at</code> to <code>age_seconds</code>.
+        </li>
+        <li>
+          Append the paths of the index to the base address as text: resolved as references, they lose the path of a
+          base address such as <code>https://observatory.example/atproto</code>.
+        </li>
+        <li>
+          From another origin, a preflight permits <code>If-None-Match</code> alone: send neither{' '}
+          <code>Content-Type</code> nor headers of your own.
+        </li>
+        <li>
+          <a href="./method/weather">How the weather is measured</a> and{' '}
+          <a href="./method/labels">how labels are counted</a> explain the words in the responses.
+        </li>
+      </ul>
+      <p>
+        The programs import <code>almanac-client</code> and <code>almanac_client</code>, the packages of a release for
+        TypeScript and Python. Without them, any HTTP client works.
+        {guessed ? (
+          <span data-hint>
+            {' '}
+            The addresses in the programs are examples: replace them with the address of this service.
+          </span>
+        ) : null}
+      </p>
+    </>
+  );
+}
+
+function Contents({ parts }: { parts: readonly Part[] }) {
+  return (
+    <nav aria-label="Contents">
+      <ul class="contents">
+        {parts.map((part) => (
+          <li key={part.id}>
+            <a href={`#${part.id}`}>{part.title}</a>
+            <ul>
+              {part.calls.map((call) => (
+                <li key={call.path}>
+                  <a href={`#${callAnchor(part, call)}`}>
+                    <code>{call.path}</code>
+                  </a>
+                </li>
+              ))}
+              <li>
+                <a href={`#${part.id}-fields`}>fields</a>
+              </li>
+            </ul>
+          </li>
+        ))}
+        <li>
+          <a href="#errors">Errors</a>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+function Errors({ documents }: { documents: readonly ApiDocument[] }) {
+  const codes = documents.flatMap(
+    ({ components }) => components.schemas.Error?.properties?.error?.properties?.code?.enum ?? [],
+  );
+  return (
+    <>
+      <h2 id="errors">Errors</h2>
+      <p>
+        Each error has the body of the schema <a href="#Error">Error</a>. Decide by <code>code</code>; the message is
+        for people.
+      </p>
+      <dl>
+        {[...new Set(codes)].filter(isErrorCode).map((code) => (
+          <Fragment key={code}>
+            <dt id={errorAnchor(code)}>
+              <code>{code}</code> <span class="soft">{allErrors[code].status}</span>
+            </dt>
+            <dd>
+              <Text of={allErrors[code].message} /> <strong>Remedy:</strong> {errorRemedies[code]}
+            </dd>
+          </Fragment>
+        ))}
+      </dl>
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import { type AccountErrorCode, accountErrorTable } from '../../contract/account-errors.ts';
+import { errorTable } from '../../contract/errors.ts';
+import { type LabelerErrorCode, labelerErrorTable } from '../../contract/labeler-errors.ts';
+
+/** A code of any document of the reference. */
+export type AnyErrorCode = LabelerErrorCode | AccountErrorCode;
+
+/** Status and message of every error of the documents, as a client receives them. */
+export const allErrors: Readonly<Record<AnyErrorCode, { readonly status: number; readonly message: string }>> = {
+  ...accountErrorTable,
+  ...errorTable,
+  ...labelerErrorTable,
+};
+
+/** The step of a client after each error. */
+export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
+  bad_request: 'Correct the request; the same request fails again.',
+  not_found: 'Compare the path with this page: paths are exact, without a trailing slash or percent-encoding.',
+  method_not_allowed: 'Use GET or HEAD.',
+  request_timeout: 'Send the request again, on a new connection.',
+  uri_too_long: 'Shorten the address: no path or query of this service needs it.',
+  headers_too_large: 'Remove headers and cookies: no header is required.',
+  internal_error: 'Try again after some minutes. Show that the fact is unknown until then.',
+  source_unavailable:
+    'Try again in a minute. Show that there is no reading; zero or an earlier reading would be wrong.',
+  source_stale: 'Try again in a minute. error.freshness states the age and the bound.',
+  source_held: 'Try again later: the operator releases the reading. Ask the operator if it lasts.',
+  asset_unavailable: 'Try again later. The operator has to repair the installation.',
+  unknown_labeler: 'Look the labeler up in /labelers.json.',
+  invalid_account: 'Resolve the handle to its DID, and send the DID.',
+  invalid_interval: 'Send days alone, or start and end together.',
+  unsupported_interval: 'Send days=7 or days=30, spelled exactly so, or start and end.',
+  out_of_window: 'Ask for a part of the last 30 days that begins after acquisition.started_at.',
+  invalid_filter: 'Correct the filter, or leave it out.',
+  unknown_parameter: 'Remove the parameter, or correct its name.',
+  invalid_cursor: 'Create the export again, and send its cursor unchanged as the only parameter.',
+  export_too_large: 'Create an export for each of the intervals in error.intervals.',
+  snapshot_expired: 'Create the export again, and discard the pages read so far.',
+  store_busy: 'Wait for the seconds in Retry-After, then send the request again.',
+  client_budget: 'Wait for the seconds in Retry-After, then send the request again.',
+};
+
+/** Returns true for a code of the closed list of errors. */
+export function isErrorCode(text: unknown): text is AnyErrorCode {
+  return typeof text === 'string' && Object.hasOwn(allErrors, text);
+}

@@ -1,0 +1,27 @@
+/** A range of a body: `from` inclusive, `to` exclusive. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+const oneRange = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
+
+/**
+ * Returns the range of a body that `Range` requests (RFC 9110, section 14). Returns null for the whole body: without the
+ * header, with another unit, with several ranges, or if the header is malformed. Returns `unsatisfiable` if the body has
+ * no byte of the range.
+ */
+export function byteRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {
+  const match = header === undefined ? null : oneRange.exec(header);
+  if (!match) return null;
+  const [, first = '', last = ''] = match;
+  if (first === '') {
+    if (last === '') return null;
+    const suffix = Number(last);
+    return suffix === 0 || bytes === 0 ? 'unsatisfiable' : { from: Math.max(0, bytes - suffix), to: bytes };
+  }
+  const from = Number(first);
+  if (last !== '' && Number(last) < from) return null;
+  if (from >= bytes) return 'unsatisfiable';
+  return { from, to: last === '' ? bytes : Math.min(bytes, Number(last) + 1) };
+}

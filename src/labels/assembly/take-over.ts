@@ -1,0 +1,144 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Micros } from '../../contract/timestamp.ts';
+import { type GapChange, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
+import type { RosterRow } from '../../store/roster.ts';
+import { micros } from '../../store/time.ts';
+import { wait } from '../clock/wait.ts';
+import { labelerFromRow } from '../roster/known-labeler.ts';
+import type { InstrumentRole, Watched } from '../standby/instrument-role.ts';
+import { jointChanges } from '../standby/joint-coverage.ts';
+import type { OwnGaps } from '../standby/own-gaps.ts';
+import { patientStore } from '../standby/patient-store.ts';
+import { replay } from '../standby/replay.ts';
+import { recordDowntime, writeHeartbeat } from './heartbeat.ts';
+import { loadPositions } from './load-roster.ts';
+import type { Acts, Assembled } from './tasks.ts';
+
+/** Last state that the former writer stored. */
+interface FormerState {
+  readonly rows: ReadonlyMap<string, RosterRow>;
+  /** Time of the last accepted page of each source. */
+  readonly answered: ReadonlyMap<string, Micros>;
+  /** Stored gaps by source. */
+  readonly gaps: ReadonlyMap<string | null, readonly StoredGap[]>;
+}
+
+/** A standby that replaces the former writer, and the store that it has opened for writing. */
+export interface TakeOverOptions {
+  readonly role: InstrumentRole;
+  readonly writer: StoreWriter;
+  readonly watched: Watched;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Stores what this standby kept in the opened store, which then receives all changes: records the gaps that both instruments have, appends the
+ * kept rows, and then the positions. A crash between two steps overstates a gap or repeats rows, and hides nothing.
+ */
+export async function takeOver(
+  { base, labelers, ports }: Assembled,
+  acts: Acts,
+  { role, writer: opened, watched, signal }: TakeOverOptions,
+): Promise<void> {
+  const { clocks, log, settings, shares } = base;
+  const writer = patientStore(opened, { log, wait, signal });
+  const { roster, runner, reachability } = labelers;
+  const clock = clocks.wall;
+  const { kept } = role.kept;
+  const startedAt = (await writer.epoch()).startedAt;
+  const missed = await missedChanges(writer, kept.gaps.of(null), watched);
+  // Changes that readers caused until now count from this standby's own progress.
+  await shares.gaps.flush();
+  // Pages that were judged before this moment and are not kept yet are judged again after the merge of refused labels.
+  role.kept.hold(opened);
+  role.generation += 1;
+  // The readers note the refused labels of pages that were kept just before.
+  await nextTurn();
+  const positions = await writer.positions();
+  const known = new Set([...roster.labelers].map(({ did }) => did));
+  const unknown = positions.filter(({ source }) => !known.has(source));
+  const answered = loadPositions(unknown, runner, ports.acceptance.repeats);
+  for (const { source, endpoint, value, acceptedAt } of positions) {
+    if (!known.has(source) || ports.acceptance.repeats.load(source, endpoint, value)) continue;
+    answered.set(source, micros(Math.max(answered.get(source) ?? 0, acceptedAt)));
+  }
+  const rows = await writer.roster();
+  const former = {
+    rows: new Map(rows.map((row) => [row.did, row])),
+    answered,
+    gaps: await gapsBySource(writer, clock()),
+  };
+  const { records, withdrawals } = joined(labelers, former, { kept: kept.gaps, watched });
+  if (watched.aliveAt === null || watched.aliveAt < watched.observedSince) {
+    await recordDowntime(writer, { artifacts: settings.artifacts, clock: () => watched.observedSince, log }, startedAt);
+  }
+  // Gaps precede the positions, and the withdrawal of gaps follows the rows.
+  await changeGaps(writer, [...missed, ...records]);
+  const stored = await replay(kept, writer, {
+    clock,
+    refused: ports.acceptance.refused.merge(await writer.refusedRows(), clock(), (source) => known.has(source)),
+    repeats: ports.acceptance.repeats,
+  });
+  await changeGaps(writer, withdrawals);
+  const strangers = rows.filter(({ did }) => !known.has(did));
+  roster.load(strangers, answered);
+  reachability.load(rows, (did) => roster.labeler(did));
+  role.kept.activate();
+  roster.rewriteAll();
+  log.info('this instrument is the active one now', { ...stored });
+  await writeHeartbeat(opened, clock);
+  await acts.keep();
+}
+
+/** Returns the interruptions of this standby from the time at which the former writer was last seen to work. */
+async function missedChanges(
+  writer: StoreWriter,
+  own: readonly StoredGap[],
+  { aliveAt }: Watched,
+): Promise<readonly GapChange[]> {
+  const heartbeat = (await writer.heartbeat()) ?? micros(0);
+  const storedThrough = micros(Math.max(heartbeat, aliveAt ?? 0));
+  return jointChanges({ stored: [], storedThrough, own, live: null }).records;
+}
+
+async function gapsBySource(writer: StoreWriter, now: Micros): Promise<Map<string | null, StoredGap[]>> {
+  const { floor } = await writer.frontier();
+  if (floor >= now) return new Map();
+  return Map.groupBy(await writer.gaps({ start: floor, end: now }), ({ source }) => source);
+}
+
+/** Joins the progress of both instruments for each source. Returns the changes of the gaps. */
+function joined(
+  { roster }: Assembled['labelers'],
+  { rows, answered, gaps }: FormerState,
+  { kept, watched }: { readonly kept: OwnGaps; readonly watched: Watched },
+): { readonly records: readonly GapChange[]; readonly withdrawals: readonly GapChange[] } {
+  const records: GapChange[] = [];
+  const withdrawals: GapChange[] = [];
+  for (const { did, tracker } of roster.labelers) {
+    const row = rows.get(did);
+    const stored = row ? labelerFromRow(row, answered.get(did) ?? null).tracker.tracked : null;
+    const start = watched.liveSince.get(did);
+    const end = tracker.unreadSince;
+    const changes = jointChanges({
+      stored: gaps.get(did) ?? [],
+      storedThrough: stored?.completeThrough ?? null,
+      own: kept.of(did),
+      interruptions: kept.of(null),
+      live: start === undefined || end === null || start >= end ? null : { start, end },
+    });
+    records.push(...changes.records);
+    withdrawals.push(...changes.withdrawals);
+    tracker.apply({
+      kind: 'taken_over',
+      completeThrough: stored?.completeThrough ?? null,
+      lastAnswered: stored?.lastAnswered ?? null,
+    });
+  }
+  return { records, withdrawals };
+}
+
+async function changeGaps(writer: StoreWriter, changes: readonly GapChange[]): Promise<void> {
+  for (let at = 0; at < changes.length; at += maxBatchRows)
+    await writer.changeGaps(changes.slice(at, at + maxBatchRows));
+}

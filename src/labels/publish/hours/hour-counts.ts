@@ -1,0 +1,89 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { maxHours } from '../../../artifact/hours/hours.ts';
+import type { LabelerCount } from '../../../store/account-counts.ts';
+import { StoreError } from '../../../store/errors.ts';
+import type { Frontier, StoreReader } from '../../../store/port.ts';
+import { hour, type Interval, micros, minute } from '../../../store/time.ts';
+
+/** Parts of the store from which the hours are counted. */
+export type HoursStore = Pick<StoreReader, 'frontier' | 'countsByLabeler'>;
+
+/** Closed part of one hour, from the start of the hour on, with its rows by labeler, including repeats. */
+export interface CountedHour extends Interval {
+  readonly counts: readonly LabelerCount[];
+}
+
+/** Closed minutes of the hours. */
+export interface ClosedHours extends Interval {
+  /** Starts of the hours, oldest first. */
+  readonly starts: readonly number[];
+}
+
+/** Maximum attempts to count the hours without a removal of rows or of a day in between. */
+const maxAttempts = 3;
+
+/**
+ * Returns the hours of a file that is made at `now`. A minute is closed when the clock has passed its end by a minute,
+ * because a commit may last and a clock may be set back a little. Hours whose rows are no longer retained are omitted;
+ * those before the start of the epoch are not.
+ */
+export function closedHours(now: number, frontier: Pick<Frontier, 'floor'>, startedAt: number): ClosedHours {
+  const end = Math.floor((now - minute) / minute) * minute;
+  const last = Math.ceil(end / hour) - 1;
+  const retained = frontier.floor > startedAt ? Math.ceil(frontier.floor / hour) : 0;
+  const first = Math.min(last, Math.max(last - maxHours + 1, retained));
+  const starts = Array.from({ length: last - first + 1 }, (_, at) => (first + at) * hour);
+  return { start: micros(first * hour), end: micros(end), starts };
+}
+
+/**
+ * Counts of the last hours. Rows have increasing stamps, so an hour before that of the newest row no longer changes, and
+ * its counts are cached. The event loop runs after each hour that is read.
+ */
+export class HourCounts {
+  readonly #store: HoursStore;
+  #cached = new Map<number, readonly LabelerCount[]>();
+  #revision: number | null = null;
+
+  constructor(store: HoursStore) {
+    this.#store = store;
+  }
+
+  /** Counts the hours. Repeats the reading if rows or a day were removed during it, unless a purge lasts longer. */
+  async read(hours: ClosedHours): Promise<CountedHour[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      const isLast = attempt === maxAttempts;
+      const before = await this.#store.frontier();
+      try {
+        const counted = await this.#readOnce(hours, before);
+        const { revision, floor } = await this.#store.frontier();
+        if ((revision === before.revision && floor === before.floor) || isLast) return counted;
+      } catch (error) {
+        // The oldest day was dropped after the floor was read.
+        if (isLast || !(error instanceof StoreError) || error.code !== 'out_of_window') throw error;
+      }
+    }
+  }
+
+  async #readOnce(hours: ClosedHours, { revision, floor, end }: Frontier): Promise<CountedHour[]> {
+    if (revision !== this.#revision) this.#cached = new Map();
+    this.#revision = revision;
+    const settledThrough = Math.floor((end - 1) / hour) * hour;
+    const cached = new Map<number, readonly LabelerCount[]>();
+    const counted: CountedHour[] = [];
+    for (const hourStart of hours.starts) {
+      const start = micros(Math.max(hourStart, floor));
+      const until = micros(Math.min(hourStart + hour, hours.end));
+      const isSettled = hourStart + hour <= Math.min(settledThrough, hours.end);
+      let counts = isSettled ? this.#cached.get(hourStart) : undefined;
+      if (counts === undefined) {
+        counts = start < until ? await this.#store.countsByLabeler({ start, end: until }) : [];
+        await nextTurn();
+      }
+      if (isSettled) cached.set(hourStart, counts);
+      counted.push({ start: micros(hourStart), end: until, counts });
+    }
+    this.#cached = cached;
+    return counted;
+  }
+}

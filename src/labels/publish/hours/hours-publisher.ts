@@ -1,0 +1,74 @@
+import { join } from 'node:path';
+import { recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
+import { hoursSource } from '../../../artifact/hours/read-hours.ts';
+import { artifactNames } from '../../../artifact/write.ts';
+import { writeLines } from '../../../artifact/write-lines.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { writeWithHold } from '../../operator/hold.ts';
+import type { ListedLabeler } from '../labelers/listed-labeler.ts';
+import type { WindowReading } from '../window/window-reader.ts';
+import { closedHours, HourCounts, type HoursStore } from './hour-counts.ts';
+import { type HoursFile, makeHours } from './labels-hours.ts';
+import { SourceHistory, type SourceSample } from './source-history.ts';
+
+/** Options of the publisher of the hours file. */
+export interface HoursPublisherOptions {
+  readonly store: HoursStore;
+  /** Directory of the artifacts. */
+  readonly folder: string;
+  readonly origin: 'live' | 'simulated';
+  readonly clock: () => Micros;
+}
+
+/** Data of one publication, at the instant at which the window of the reading ends. */
+export interface HoursPublication {
+  readonly reading: WindowReading;
+  readonly entries: readonly ListedLabeler[];
+  readonly sources: SourceSample;
+}
+
+/** Writer of the hours file. */
+export class HoursPublisher {
+  readonly #options: HoursPublisherOptions;
+  readonly #counts: HourCounts;
+  readonly #sources = new SourceHistory();
+  #isLoaded = false;
+
+  constructor(options: HoursPublisherOptions) {
+    this.#options = options;
+    this.#counts = new HourCounts(options.store);
+  }
+
+  /** Replaces the file. Rejects if the store cannot be read or the file cannot be written; the earlier file remains. */
+  async publish({ reading, entries, sources }: HoursPublication): Promise<void> {
+    const { epoch, frontier, window } = reading;
+    this.#loadOnce(epoch.generationId);
+    this.#sources.add(sources);
+    const hours = closedHours(window.end, frontier, epoch.startedAt);
+    this.#sources.dropBefore(hours.start);
+    const counted = await this.#counts.read(hours);
+    const { origin } = this.#options;
+    const file = await makeHours({ reading, hours, counted, entries, sources: this.#sources, origin });
+    await writeWithHold(this.#options.folder, (hold) => writeLines(this.#path, linesOf(file, hold)));
+  }
+
+  get #path(): string {
+    return join(this.#options.folder, artifactNames.labelsHours);
+  }
+
+  /** Reads the states of earlier hours from the file that an earlier process wrote. */
+  #loadOnce(generationId: string): void {
+    if (this.#isLoaded) return;
+    this.#isLoaded = true;
+    const clock = (): number => this.#options.clock() / 1000;
+    const reading = hoursSource({ path: this.#path, recognise: recogniseLabelsHours, clock }).read();
+    if (reading.kind === 'readable') this.#sources.load(reading.artifact, generationId);
+  }
+}
+
+/** Returns the JSON of the file, one labeler in a line. */
+function* linesOf({ head, labelers }: HoursFile, hold: boolean): Generator<string> {
+  yield `${JSON.stringify({ ...head, hold }).slice(0, -1)},"labelers":[`;
+  for (const [at, json] of labelers.entries()) yield at === labelers.length - 1 ? json : `${json},`;
+  yield ']}';
+}

@@ -1,0 +1,271 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type MemoryContent, type MemoryRow, windowStore } from '../../../../harness/labels/window-store.ts';
+import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
+import type { StoredGap } from '../../../store/port.ts';
+import { day, hour, micros, minute, second } from '../../../store/time.ts';
+import type { ListedLabeler } from '../labelers/listed-labeler.ts';
+import { WindowReader } from '../window/window-reader.ts';
+import { closedHours, HourCounts } from './hour-counts.ts';
+import { makeHours } from './labels-hours.ts';
+import { SourceHistory } from './source-history.ts';
+
+/** The hours file counts accepted rows by hour and labeler; nothing that was not observed is 0. */
+
+const start = micros(Date.parse('2026-11-10T00:00:00Z') * 1000);
+const [a, b] = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb'];
+
+function listed(did: string, times: Partial<ListedLabeler> = {}): ListedLabeler {
+  return {
+    ...{ did, handle: null, enrolled: true, state: 'established', stateSince: start, problem: null },
+    ...{ provenance: new Set(['seeds']), readBy: 'stream', firstAnswered: start, lastAnswered: null },
+    ...{ replacesRows: null, departure: null },
+    ...times,
+  };
+}
+
+interface Made {
+  readonly content: MemoryContent;
+  readonly now: number;
+  readonly entries?: readonly ListedLabeler[];
+  readonly sources?: SourceHistory;
+  readonly counts?: HourCounts;
+  readonly maxBytes?: number;
+}
+
+async function made({ content, now, entries = [listed(a)], sources, counts, maxBytes }: Made): Promise<LabelsHours> {
+  const store = windowStore(() => content);
+  const reading = await new WindowReader(store).read(micros(now), 30);
+  const hours = closedHours(now, reading.frontier, reading.epoch.startedAt);
+  const counted = await (counts ?? new HourCounts(store)).read(hours);
+  const history = sources ?? new SourceHistory();
+  const { head, labelers } = await makeHours(
+    { reading, hours, counted, entries, sources: history, origin: 'live' },
+    maxBytes,
+  );
+  const file: unknown = { ...head, labelers: labelers.map((json): unknown => JSON.parse(json)) };
+  const recognised = recogniseLabelsHours(file);
+  expect(recognised).toMatchObject({ kind: 'recognised' });
+  return file as LabelsHours;
+}
+
+const rowsAt = (labeler: string, ...at: number[]): MemoryRow[] => at.map((one) => ({ labeler, at: one }));
+const ofHour = ({ labelers }: LabelsHours, did: string, index: number) => {
+  const one = labelers.find((labeler) => labeler.labeler_did === did);
+  return [one?.applications.at(index), one?.removals.at(index), one?.observed_seconds.at(index)];
+};
+
+test('the hours of a labeler have its accepted rows, and those of all labelers their sums', async () => {
+  const rows = [
+    ...rowsAt(a, start + 1, start + hour - 1, start + hour),
+    { labeler: a, at: start + hour + 5, removed: true },
+    ...rowsAt(b, start + hour + 6),
+  ];
+  const now = start + 2 * hour + 61 * second;
+  const entries = [listed(a), listed(b, { firstAnswered: micros(start + hour + 30 * minute) })];
+  const file = await made({ content: { startedAt: start, rows, observedThrough: now }, now, entries });
+  expect(file.through).toBe('2026-11-10T02:00:00.000Z');
+  expect(file.hours).toHaveLength(72);
+  expect(file.hours.slice(-3)).toMatchObject([
+    { complete: true, observed_seconds: 0, labeler_seconds: 0, applications: null, removals: null, repeats: null },
+    { complete: true, observed_seconds: 3600, labeler_seconds: 3600, applications: 2, removals: 0, repeats: 0 },
+    { complete: true, observed_seconds: 3600, labeler_seconds: 5400, applications: 2, removals: 1, repeats: 0 },
+  ]);
+  expect([-3, -2, -1].map((at) => ofHour(file, a, at))).toEqual([
+    [null, null, 0],
+    [2, 0, 3600],
+    [1, 1, 3600],
+  ]);
+  expect([-2, -1].map((at) => ofHour(file, b, at))).toEqual([
+    [null, null, 0],
+    [1, 0, 1800],
+  ]);
+});
+
+test('an hour is complete one minute after its end, and has only closed minutes before', async () => {
+  const rows = rowsAt(a, start + 10 * minute, start + 58 * minute + 30 * second, start + hour - 1);
+  const at = async (now: number) => {
+    const file = await made({ content: { startedAt: start, rows, observedThrough: now }, now });
+    return [file.hours.at(-1), ofHour(file, a, -1)];
+  };
+  expect(await at(start + hour + 59 * second)).toMatchObject([
+    { complete: false, observed_seconds: 3540, applications: 2 },
+    [2, 0, 3540],
+  ]);
+  expect(await at(start + hour + 60 * second)).toMatchObject([
+    { complete: true, observed_seconds: 3600, applications: 3 },
+    [3, 0, 3600],
+  ]);
+});
+
+test('the gaps of a labeler and of the instrument are not observed time', async () => {
+  const gaps: StoredGap[] = [
+    { source: null, start: micros(start + hour), end: micros(start + 2 * hour), reason: 'ingest_paused' },
+    { source: a, start: micros(start + 30 * minute), end: micros(start + 90 * minute), reason: 'source_unavailable' },
+    { source: a, start: micros(start + 2 * hour), end: micros(start + 2 * hour + 1), reason: 'cursor_reset' },
+  ];
+  const now = start + 3 * hour + minute;
+  const file = await made({ content: { startedAt: start, rows: [], gaps, observedThrough: now }, now });
+  expect([-3, -2, -1].map((at) => ofHour(file, a, at))).toEqual([
+    [0, 0, 1800],
+    [null, null, 0],
+    // A gap of a microsecond leaves less than the whole hour.
+    [0, 0, 3599.999],
+  ]);
+  expect(file.hours.slice(-3).map(({ observed_seconds: seconds }) => seconds)).toEqual([3600, 0, 3600]);
+  expect(file.gaps).toEqual([
+    { start: '2026-11-07T03:00:00.000Z', end: '2026-11-10T00:00:00.000Z', reason: 'not_observed' },
+    { start: '2026-11-10T01:00:00.000Z', end: '2026-11-10T02:00:00.000Z', reason: 'ingest_paused' },
+  ]);
+  expect(file.labelers[0]?.gaps).toEqual([
+    { start: '2026-11-07T03:00:00.000Z', end: '2026-11-10T00:00:00.000Z', reason: 'not_observed' },
+    { start: '2026-11-10T00:30:00.000Z', end: '2026-11-10T01:30:00.000Z', reason: 'source_unavailable' },
+    { start: '2026-11-10T02:00:00.000Z', end: '2026-11-10T02:00:00.001Z', reason: 'cursor_reset' },
+  ]);
+});
+
+test('time after the last accepted page is a gap of the instrument', async () => {
+  const now = start + 2 * hour + minute;
+  const observedThrough = start + hour;
+  const entries = [listed(a, { lastAnswered: micros(observedThrough) })];
+  const file = await made({ content: { startedAt: start, rows: [], observedThrough }, now, entries });
+  expect(ofHour(file, a, -1)).toEqual([null, null, 0]);
+  expect(file.hours.at(-1)).toMatchObject({ complete: true, observed_seconds: 0, applications: null });
+  expect(file.gaps.at(-1)).toMatchObject({ start: '2026-11-10T01:00:00.000Z', reason: 'source_unavailable' });
+});
+
+test('rows in the unobserved time of a labeler are stated, and not the other count as 0', async () => {
+  const now = start + hour + minute;
+  const entries = [listed(a, { firstAnswered: null })];
+  const content = { startedAt: start, rows: rowsAt(a, start + 5), observedThrough: now };
+  expect(ofHour(await made({ content, now, entries }), a, -1)).toEqual([1, null, 0]);
+});
+
+test('repeats are subtracted from the counts and stated, even if they are found after the hour was complete', async () => {
+  const rows = [
+    ...Array.from({ length: 150 }, (_, i) => ({ labeler: a, at: start + i })),
+    ...rowsAt(a, start + 2 * hour),
+  ];
+  const now = start + 2 * hour + 61 * second;
+  const content: MemoryContent = { startedAt: start, rows, observedThrough: now };
+  const counts = new HourCounts(windowStore(() => content));
+  expect(ofHour(await made({ content, now, counts }), a, -2)).toEqual([150, 0, 3600]);
+  const value = `${(start / minute).toString(36)}.${(150).toString(36)}`;
+  const positions = [{ source: a, endpoint: 'repeats', value, acceptedAt: micros(now) }];
+  const file = await made({ content: { ...content, positions }, now, counts });
+  expect(ofHour(file, a, -2)).toEqual([0, 0, 3600]);
+  expect(file.hours.at(-2)).toMatchObject({ applications: 0, repeats: 150 });
+});
+
+test('a second reading requests only hours that may still change, and all hours after a purge', async () => {
+  let content: MemoryContent = { startedAt: start, rows: rowsAt(a, start + 1, start + 80 * hour) };
+  let requests = 0;
+  const store = windowStore(() => content);
+  const counts = new HourCounts({
+    ...store,
+    countsByLabeler: (interval) => {
+      requests += 1;
+      return store.countsByLabeler(interval);
+    },
+  });
+  const read = async (now: number) => {
+    requests = 0;
+    await made({ content, now, counts });
+    return requests;
+  };
+  expect(await read(start + 80 * hour + 10 * minute)).toBe(72);
+  expect(await read(start + 80 * hour + 11 * minute)).toBe(1);
+  content = { ...content, rows: [...content.rows, ...rowsAt(a, start + 81 * hour + 5)] };
+  expect(await read(start + 81 * hour + 10 * minute)).toBe(2);
+  expect(await read(start + 81 * hour + 11 * minute)).toBe(1);
+  content = { ...content, revision: 2 };
+  expect(await read(start + 81 * hour + 12 * minute)).toBe(72);
+});
+
+test('hours that are no longer retained are omitted, and hours before the epoch are not observed', async () => {
+  const now = start + 30 * hour + minute;
+  const floor = start + day;
+  const content: MemoryContent = { startedAt: start - 5 * day, floor, rows: [], observedThrough: now };
+  expect((await made({ content, now })).hours).toHaveLength(6);
+  const young = await made({ content: { startedAt: floor, rows: [], observedThrough: now }, now });
+  expect(young.hours).toHaveLength(72);
+  expect(young.hours.at(0)).toMatchObject({ applications: null, observed_seconds: 0 });
+});
+
+test('the sources of an hour are those of its last publication, and those of earlier hours survive a restart', async () => {
+  const sample = (at: number, enrolled: number) => ({
+    ...{ at: new Date(at / 1000).toISOString(), enrolled, established: enrolled, unstarted: 0, probing: 0, refused: 0 },
+    ...{ cursor_order_unverified: 0, undated_only: 0, provider_rejects: 0, unavailable: 0 },
+  });
+  const sources = new SourceHistory();
+  sources.add(sample(start + 5 * minute, 1));
+  sources.add(sample(start + 59 * minute, 2));
+  sources.add(sample(start + 2 * hour, 3));
+  const now = start + 3 * hour + minute;
+  const content: MemoryContent = { startedAt: start, rows: [], observedThrough: now };
+  const before = await made({ content, now, sources });
+  expect(before.hours.slice(-3).map((one) => one.sources?.enrolled ?? null)).toEqual([2, null, 3]);
+  const loaded = new SourceHistory();
+  loaded.load(before, before.generation_id);
+  expect((await made({ content, now, sources: loaded })).hours).toEqual(before.hours);
+  const foreign = new SourceHistory();
+  foreign.load(before, '00000000-0000-4000-8000-00000000000f');
+  expect((await made({ content, now, sources: foreign })).hours.every((one) => one.sources === null)).toBe(true);
+});
+
+test('labelers with events are kept if the file is too small, and the sums include the others', async () => {
+  const dids = Array.from(
+    { length: 40 },
+    (_, i) => `did:plc:${String.fromCharCode(97 + (i % 26)).repeat(23)}${2 + (i % 6)}`,
+  );
+  const all = [...new Set(dids)].sort();
+  const last = all.at(-1) ?? '';
+  const now = start + hour + minute;
+  const content = { startedAt: start, rows: rowsAt(last, start + 1), observedThrough: now };
+  const entries = all.map((did) => listed(did));
+  const file = await made({ content, now, entries, maxBytes: 128 * 1024 + 10_000 });
+  expect(file.omitted).toBe(all.length - file.labelers.length);
+  expect(file.labelers.length).toBeLessThan(all.length);
+  expect(file.labelers.at(-1)?.labeler_did).toBe(last);
+  expect(file.hours.at(-1)).toMatchObject({ labeler_seconds: 3600 * all.length, applications: 1 });
+});
+
+test('the counts of each hour equal those of the rows, in several readings while rows arrive', async () => {
+  const anyRow = fc.record({
+    labeler: fc.constantFrom(a, b),
+    at: fc.integer({ min: 0, max: 5 * 60 }).map((at) => start + at * minute),
+    removed: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyRow, { maxLength: 40 }),
+      fc.array(fc.integer({ min: 1, max: 7200 }), { minLength: 1, maxLength: 4 }),
+      async (generated, pauses) => {
+        const rows = generated.toSorted((x, y) => x.at - y.at);
+        let now = start + hour;
+        const content = (): MemoryContent => ({
+          startedAt: start,
+          rows: rows.filter(({ at }) => at < now),
+          observedThrough: now,
+        });
+        const counts = new HourCounts(windowStore(content));
+        for (const pause of pauses) {
+          now += pause * second;
+          const file = await made({ content: content(), now, counts, entries: [listed(a), listed(b)] });
+          const through = Date.parse(file.through) * 1000;
+          for (const [at, { start: from }] of file.hours.entries()) {
+            const begin = Date.parse(from) * 1000;
+            if (begin < start) continue;
+            const own = rows.filter((row) => row.at >= begin && row.at < Math.min(begin + hour, through));
+            for (const did of [a, b]) {
+              const of = own.filter(({ labeler }) => labeler === did);
+              const removed = of.filter((row) => row.removed).length;
+              expect(ofHour(file, did, at).slice(0, 2)).toEqual([of.length - removed, removed]);
+            }
+          }
+        }
+      },
+    ),
+    { numRuns: 50 },
+  );
+});

@@ -1,0 +1,21 @@
+import type { Interval } from '../../../store/time.ts';
+import { merged } from '../labelers/unread-time.ts';
+
+/**
+ * Returns the observed time of each part in whole milliseconds: the part without the unread intervals. Time is rounded
+ * down, so that a part that was not observed entirely is never stated as observed entirely; an observed part never has 0.
+ */
+export function observedMs(parts: readonly Interval[], unread: readonly Interval[]): number[] {
+  const gaps = merged(unread);
+  let first = 0;
+  return parts.map(({ start, end }) => {
+    while ((gaps[first]?.end ?? Number.POSITIVE_INFINITY) <= start) first += 1;
+    let observed = Math.max(0, end - start);
+    for (let i = first; i < gaps.length; i += 1) {
+      const gap = gaps[i];
+      if (gap === undefined || gap.start >= end) break;
+      observed -= Math.min(gap.end, end) - Math.max(gap.start, start);
+    }
+    return observed <= 0 ? 0 : Math.max(1, Math.floor(observed / 1000));
+  });
+}

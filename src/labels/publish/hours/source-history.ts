@@ -1,0 +1,36 @@
+import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
+import { parseTimestamp } from '../../../contract/timestamp.ts';
+import { hour } from '../../../store/time.ts';
+
+/** Enrolled sources by state, at one instant. */
+export type SourceSample = NonNullable<LabelsHour['sources']>;
+
+/**
+ * Enrolled sources by state at the last publication of each hour. The store does not contain past states, so after a
+ * restart they are those of the last file. An hour without a publication has none.
+ */
+export class SourceHistory {
+  readonly #samples = new Map<number, SourceSample>();
+
+  /** Adds the samples of the last file, unless they belong to another generation of the store. */
+  load({ generation_id: generation, hours }: Pick<LabelsHours, 'generation_id' | 'hours'>, current: string): void {
+    if (generation !== current) return;
+    for (const { sources } of hours) if (sources !== null) this.add(sources);
+  }
+
+  /** Adds a sample. The last one of an hour replaces the earlier ones. */
+  add(sample: SourceSample): void {
+    const at = parseTimestamp(sample.at);
+    if (at !== null) this.#samples.set(Math.floor(at / hour), sample);
+  }
+
+  /** Returns the sample of the hour that starts at an instant. */
+  of(start: number): SourceSample | null {
+    return this.#samples.get(start / hour) ?? null;
+  }
+
+  /** Discards the samples before an instant. */
+  dropBefore(start: number): void {
+    for (const at of this.#samples.keys()) if (at < start / hour) this.#samples.delete(at);
+  }
+}

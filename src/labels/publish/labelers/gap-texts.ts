@@ -1,0 +1,64 @@
+import type { LabelerLine } from '../../../artifact/labelers.ts';
+import { maxLabelerGaps } from '../../../artifact/labelers.ts';
+import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
+import { listedGaps, type UnreadGap } from './unread-time.ts';
+
+/** Maximum number of gaps that take the room of values. */
+const minGaps = 4;
+
+/** Gaps of a labeler as they are written. */
+export interface WrittenGaps {
+  /** JSON array. */
+  readonly text: string;
+  readonly overflow: boolean;
+  /** Bytes of the array, or 0 for an empty array. */
+  readonly bytes: number;
+}
+
+interface GapText extends UnreadGap {
+  readonly text: string;
+}
+
+/** Gaps of a labeler as they were last written. Most publications write the same gaps again. */
+export class GapTexts {
+  #written: readonly GapText[] = [];
+  #text = '[]';
+
+  /**
+   * Writes as many gaps as fit into the preferred room, or into the whole room if they are at most `minGaps`. Further
+   * gaps are merged.
+   */
+  within(unread: readonly UnreadGap[], preferred: number, room: number): WrittenGaps {
+    for (let limit = maxLabelerGaps; ; limit -= 2) {
+      const { gaps, overflow } = listedGaps(unread, limit);
+      this.#write(gaps);
+      const bytes = gaps.length === 0 ? 0 : this.#text.length;
+      if (bytes <= (limit <= minGaps ? room : preferred) || limit <= 2) return { text: this.#text, overflow, bytes };
+    }
+  }
+
+  #write(gaps: readonly UnreadGap[]): void {
+    const texts = gaps.map((gap, i) => this.#textOf(gap, i));
+    if (texts.length === this.#written.length && texts.every((text, i) => text === this.#written[i])) return;
+    this.#written = texts;
+    this.#text = `[${texts.map(({ text }) => text).join(',')}]`;
+  }
+
+  #textOf(gap: UnreadGap, place: number): GapText {
+    const before = this.#written[place];
+    if (before && isSame(before, gap)) return before;
+    const known = this.#written.find((written) => isSame(written, gap));
+    if (known) return known;
+    const { start, end, reason } = gap;
+    const written: LabelerLine['gaps'][number] = { start: timestamp(start), end: timestamp(end), reason };
+    return { start, end, reason, text: JSON.stringify(written) };
+  }
+}
+
+function isSame(a: UnreadGap, b: UnreadGap): boolean {
+  return a.start === b.start && a.end === b.end && a.reason === b.reason;
+}
+
+function timestamp(at: Micros): string {
+  return formatTimestamp(Math.floor(at / 1000));
+}

@@ -1,0 +1,36 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Time in milliseconds after which work yields to the event loop. */
+const turnMs = 4;
+
+/** Maximum duration in milliseconds of one work, after which it fails. */
+const workMs = 20_000;
+
+/**
+ * Limits the turns of the event loop that long work occupies, whatever its steps cost, and the duration of the work, on
+ * which other work waits.
+ */
+export class Turns {
+  readonly #monotonic: () => number;
+  readonly #begunAt: number;
+  #startedAt: number;
+
+  /** `monotonic` returns a time in milliseconds. */
+  constructor(monotonic: () => number = () => performance.now()) {
+    this.#monotonic = monotonic;
+    this.#begunAt = monotonic();
+    this.#startedAt = this.#begunAt;
+  }
+
+  /** True if the turn has lasted too long, so that the work must call `next`. */
+  get isOver(): boolean {
+    return this.#monotonic() - this.#startedAt >= turnMs;
+  }
+
+  /** Yields to the event loop, and starts the next turn. Rejects if the work takes too long. */
+  async next(): Promise<void> {
+    await nextTurn();
+    this.#startedAt = this.#monotonic();
+    if (this.#startedAt - this.#begunAt >= workMs) throw new Error(`the work took longer than ${workMs} ms`);
+  }
+}

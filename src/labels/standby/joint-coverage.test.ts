@@ -1,0 +1,79 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { addGap, withoutGap } from '../../store/gaps.ts';
+import type { StoredGap } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import { jointChanges } from './joint-coverage.ts';
+
+const source = 'did:plc:a';
+type Reason = StoredGap['reason'];
+
+function gap(start: number, end: number, reason: Reason = 'source_unavailable'): StoredGap {
+  return { source, start: micros(start), end: micros(end), reason };
+}
+
+/** Returns the stored gaps after the changes of `jointChanges`. */
+function applied(reading: Parameters<typeof jointChanges>[0]): StoredGap[] {
+  const { records, withdrawals } = jointChanges(reading);
+  let gaps: StoredGap[] = [...reading.stored];
+  for (const { gap: one } of records) gaps = addGap(gaps, one);
+  for (const { gap: one } of withdrawals) gaps = withoutGap(gaps, one);
+  return gaps;
+}
+
+test('a gap of the standby is no gap while the former writer stored that time', () => {
+  expect(applied({ stored: [], storedThrough: micros(100), own: [gap(10, 90)], live: null })).toEqual([]);
+});
+
+test('a gap of the standby is recorded from the end of what the former writer stored', () => {
+  expect(applied({ stored: [], storedThrough: micros(50), own: [gap(10, 90)], live: null })).toEqual([gap(50, 90)]);
+});
+
+test('a gap of the former writer is withdrawn where the standby read live', () => {
+  const live = { start: micros(20), end: micros(60) };
+  expect(applied({ stored: [gap(10, 90)], storedThrough: micros(95), own: [], live })).toEqual([
+    gap(10, 20),
+    gap(60, 90),
+  ]);
+});
+
+test('a reset that the former writer recorded before the standby read live stays a gap', () => {
+  const stored = [gap(10, 30, 'cursor_reset')];
+  const live = { start: micros(30), end: micros(90) };
+  expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
+});
+
+test('an unknown gap stays', () => {
+  const stored = [gap(10, 30, 'unknown')];
+  const live = { start: micros(0), end: micros(90) };
+  expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
+});
+
+test('exactly the time that neither instrument read is a gap', () => {
+  const reasons = fc.constantFrom<Reason>('source_unavailable', 'ingest_paused', 'cursor_reset', 'not_observed');
+  const gaps = (max: number) =>
+    fc
+      .array(fc.tuple(fc.nat(max - 1), fc.integer({ min: 1, max: 12 }), reasons), { maxLength: 6 })
+      .map((all) => all.map(([start, length, reason]) => gap(start, Math.min(max, start + length), reason)));
+  const reading = fc.record({
+    stored: gaps(40),
+    storedThrough: fc.option(fc.integer({ min: 40, max: 45 })),
+    own: gaps(60),
+    live: fc.option(fc.tuple(fc.nat(50), fc.nat(60)).map(([a, b]) => ({ start: Math.min(a, b), end: Math.max(a, b) }))),
+  });
+  fc.assert(
+    fc.property(reading, ({ stored, storedThrough, own, live }) => {
+      const covers = (all: readonly StoredGap[], at: number) => all.some(({ start, end }) => start <= at && at < end);
+      const through = storedThrough ?? 0;
+      const result = applied({
+        ...{ stored, own, storedThrough: storedThrough === null ? null : micros(through) },
+        live: live && { start: micros(live.start), end: micros(live.end) },
+      });
+      for (let at = 0; at < 60; at += 1) {
+        const standbyRead = live !== null && live.start <= at && at < live.end && !covers(own, at);
+        const missed = covers(stored, at) ? !standbyRead : at >= through && covers(own, at);
+        expect([at, covers(result, at)]).toEqual([at, missed || (at >= through && covers(own, at))]);
+      }
+    }),
+  );
+});

@@ -1,0 +1,54 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { clip, coalesce } from '../../store/gaps.ts';
+import type { GapChange, StoredGap } from '../../store/port.ts';
+import { type Interval, micros } from '../../store/time.ts';
+
+/** Reading of one source, or of the whole instrument, by both instruments. */
+export interface JointReading {
+  /** Gaps that the former writer recorded. */
+  readonly stored: readonly StoredGap[];
+  /** Time until which the former writer had stored all labels or recorded a gap; null if it never had. */
+  readonly storedThrough: Micros | null;
+  /** Gaps of the standby. */
+  readonly own: readonly StoredGap[];
+  /** Interruptions of the whole standby, for a source; absent if there are none. */
+  readonly interruptions?: readonly StoredGap[];
+  /**
+   * Time in which the standby read live, except its gaps: from the moment at which it had read all earlier labels. Null
+   * if there was no such moment.
+   */
+  readonly live: Interval | null;
+}
+
+/**
+ * Returns the changes after which exactly the time that neither instrument read is a gap. Gaps of the standby are
+ * recorded as far as the former writer had not stored that time. Gaps of the former writer are withdrawn where the
+ * standby read live. An `unknown` gap, which stands for several others, is never withdrawn.
+ */
+export function jointChanges({ stored, storedThrough, own, interruptions = [], live }: JointReading): {
+  readonly records: readonly GapChange[];
+  readonly withdrawals: readonly GapChange[];
+} {
+  const from = storedThrough ?? micros(0);
+  const records = clip(own, { start: from, end: micros(Number.MAX_SAFE_INTEGER) });
+  const read = live === null ? [] : without(live, [...own, ...interruptions]);
+  const withdrawals = stored
+    .filter(({ reason }) => reason !== 'unknown')
+    .flatMap((gap) => read.flatMap((interval) => clip([gap], interval)));
+  return {
+    records: records.map((gap) => ({ kind: 'record', gap })),
+    withdrawals: withdrawals.map((gap) => ({ kind: 'withdraw', gap })),
+  };
+}
+
+/** Returns the parts of an interval that no gap covers. */
+function without(interval: Interval, gaps: readonly StoredGap[]): Interval[] {
+  const free: Interval[] = [];
+  let { start } = interval;
+  for (const gap of coalesce(gaps)) {
+    if (gap.start > start) free.push({ start, end: micros(Math.min(gap.start, interval.end)) });
+    start = micros(Math.max(start, gap.end));
+  }
+  free.push({ start, end: interval.end });
+  return free.filter((one) => one.start < one.end && one.start >= interval.start);
+}

@@ -1,0 +1,91 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { AppendResult, Batch, PositionChange } from '../../store/port.ts';
+import type { Definitions, LabelerKey } from '../../store/roster.ts';
+import type { StoreStandby } from '../../store/standby/standby.ts';
+import { micros, second } from '../../store/time.ts';
+import { OwnGaps } from './own-gaps.ts';
+import { type BufferLimits, RowBuffer } from './row-buffer.ts';
+
+/** Maximum number of keys, and of labelers with new definitions, that a standby keeps. */
+const maxNamed = 2_000;
+
+/** Everything that a standby keeps in memory until it becomes the writer. */
+export class Kept {
+  readonly rows: RowBuffer;
+  readonly gaps = new OwnGaps();
+  readonly #standby: Pick<StoreStandby, 'identityOf' | 'knows'>;
+  readonly #dropped: (rows: number) => void;
+  readonly #positions = new Map<string, PositionChange>();
+  readonly #keys = new Map<string, LabelerKey>();
+  readonly #definitions = new Map<string, Definitions>();
+
+  /** Calls `dropped` with the number of rows that were dropped beyond the limits. */
+  constructor(
+    standby: Pick<StoreStandby, 'identityOf' | 'knows'>,
+    limits: BufferLimits,
+    dropped: (rows: number) => void,
+  ) {
+    this.#standby = standby;
+    this.rows = new RowBuffer(limits);
+    this.#dropped = dropped;
+  }
+
+  /** Positions of the standby. */
+  get positions(): Iterable<PositionChange> {
+    return this.#positions.values();
+  }
+
+  get keys(): Iterable<LabelerKey> {
+    return this.#keys.values();
+  }
+
+  get definitions(): Iterable<Definitions> {
+    return this.#definitions.values();
+  }
+
+  /** Keeps the rows that neither the store nor this memory contains, and the positions. */
+  append(batch: Batch): AppendResult {
+    const duplicates: number[] = [];
+    for (const [i, observation] of batch.observations.entries()) {
+      const identity = this.#standby.identityOf(observation.label);
+      if (this.#standby.knows(identity) || this.rows.has(identity)) duplicates.push(i);
+      else this.rows.add(identity, { observation, acceptedAt: batch.at });
+    }
+    for (const position of batch.positions) this.#positions.set(`${position.source} ${position.endpoint}`, position);
+    this.#drop(batch.at);
+    return { accepted: batch.observations.length - duplicates.length, duplicates, first: null, last: null };
+  }
+
+  putKey(key: LabelerKey): void {
+    keepNewest(this.#keys, `${key.did} ${key.key}`, key);
+  }
+
+  putDefinitions(definitions: Definitions): void {
+    keepNewest(this.#definitions, definitions.did, definitions);
+  }
+
+  clear(): void {
+    this.gaps.clear();
+    this.rows.drain();
+    for (const named of [this.#positions, this.#keys, this.#definitions]) named.clear();
+  }
+
+  /** Drops rows beyond the bounds. Their time is a gap unless the writer has stored it. */
+  #drop(now: Micros): void {
+    const gone = this.rows.trim(now);
+    for (const { observation, acceptedAt } of gone) {
+      const start = micros(Math.floor(acceptedAt / second) * second);
+      const end = micros(start + second);
+      const gap = { source: observation.label.src, start, end, reason: 'ingest_paused' as const };
+      this.gaps.change({ kind: 'record', gap });
+    }
+    if (gone.length > 0) this.#dropped(gone.length);
+  }
+}
+
+function keepNewest<T>(named: Map<string, T>, name: string, value: T): void {
+  named.delete(name);
+  named.set(name, value);
+  const [oldest] = named.keys();
+  if (named.size > maxNamed && oldest !== undefined) named.delete(oldest);
+}

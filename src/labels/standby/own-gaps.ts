@@ -1,0 +1,24 @@
+import { addGap, withoutGap } from '../../store/gaps.ts';
+import type { GapChange, StoredGap } from '../../store/port.ts';
+
+/** Gaps of a standby by source; null for interruptions of the whole standby. */
+export class OwnGaps {
+  readonly #gaps = new Map<string | null, StoredGap[]>();
+
+  /** Records or withdraws a gap; ignores an empty one. */
+  change({ kind, gap }: GapChange): void {
+    if (gap.start >= gap.end) return;
+    const before = this.of(gap.source);
+    const after = kind === 'record' ? addGap(before, gap) : withoutGap(before, gap);
+    if (after.length > 0) this.#gaps.set(gap.source, after);
+    else this.#gaps.delete(gap.source);
+  }
+
+  of(source: string | null): StoredGap[] {
+    return this.#gaps.get(source) ?? [];
+  }
+
+  clear(): void {
+    this.#gaps.clear();
+  }
+}

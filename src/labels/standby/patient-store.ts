@@ -1,0 +1,39 @@
+import type { Log } from '../../ops/log.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { StoreWriter } from '../../store/port.ts';
+
+/** Interval between two attempts, in milliseconds. */
+const retryMs = 500;
+
+/** Dependencies of repeating changes. */
+export interface PatientStoreOptions {
+  readonly log: Log;
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the store with changes that are repeated while the store rejects them temporarily, as on a full disk, until
+ * the signal aborts. A standby would lose what it kept if it gave up.
+ */
+export function patientStore(store: StoreWriter, { log, wait, signal }: PatientStoreOptions): StoreWriter {
+  const repeated = async <T>(change: () => Promise<T>): Promise<T> => {
+    for (let told = false; ; told = true) {
+      try {
+        return await change();
+      } catch (error) {
+        if (!(error instanceof StoreError && error.retry) || signal.aborted) throw error;
+        if (!told) log.warn('the kept rows cannot be stored yet', { reason: error.code });
+        await wait(retryMs, signal);
+      }
+    }
+  };
+  return {
+    ...store,
+    append: (batch) => repeated(() => store.append(batch)),
+    recordGap: (gap) => repeated(() => store.recordGap(gap)),
+    changeGaps: (changes) => repeated(() => store.changeGaps(changes)),
+    putKey: (key) => repeated(() => store.putKey(key)),
+    putDefinitions: (definitions, shares) => repeated(() => store.putDefinitions(definitions, shares)),
+  };
+}

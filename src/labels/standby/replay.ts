@@ -1,0 +1,97 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { labelBytes } from '../../store/label.ts';
+import { type Batch, maxBatchRows, type NewObservation, type Refusal, type StoreWriter } from '../../store/port.ts';
+import type { RefusedRowsChange } from '../../store/refused-rows.ts';
+import type { RefusedMerge } from '../ingest/refused-memory.ts';
+import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
+import type { Kept } from './kept.ts';
+
+/** Maximum bytes of the labels of one commit. */
+const maxCommitBytes = 2 * 1024 * 1024;
+/** Maximum positions, or buckets of refused rows, of one commit: both have at most 4 KB. */
+const maxTexts = 200;
+
+/** Dependencies of storing what a standby kept. */
+export interface ReplayOptions {
+  readonly clock: () => Micros;
+  readonly refused: RefusedMerge;
+  readonly repeats: Pick<RepeatMemory, 'find'>;
+}
+
+/**
+ * Stores what a standby kept: all rows, and then the refused rows and the positions that follow them. Returns the number
+ * of rows that the store did not contain yet, and of those that it did.
+ */
+export async function replay(
+  kept: Kept,
+  store: Pick<StoreWriter, 'append' | 'putKey' | 'putDefinitions' | 'definitions'>,
+  { clock, refused, repeats }: ReplayOptions,
+): Promise<{ readonly rows: number; readonly known: number }> {
+  const result = { rows: 0, known: 0 };
+  const append = async (content: Partial<Batch>): Promise<void> => {
+    const batch = { observations: [], refusals: [], positions: [], ...content, at: clock() };
+    const { accepted, duplicates } = await store.append(batch);
+    result.rows += accepted;
+    result.known += duplicates.length;
+  };
+  const rows = kept.rows.drain().map(({ observation }) => observation);
+  for (const part of parts(rows)) {
+    const found: PageRepeats[] = [];
+    for (const [source, own] of Map.groupBy(part, ({ label }) => label.src))
+      found.push(await repeats.find(source, own));
+    await append({ observations: part, positions: found.flatMap(({ changes }) => changes) });
+    for (const one of found) one.committed();
+  }
+  for (const part of refusedParts(refused)) await append(part);
+  // The counts of refused rows precede the positions: after a crash between them, the rows arrive again and are known.
+  for (const positions of chunks([...kept.positions], maxTexts)) await append({ positions });
+  for (const key of kept.keys) await store.putKey(key);
+  for (const one of kept.definitions) {
+    const [newest] = await store.definitions(one.did);
+    if (newest === undefined || newest.seenAt < one.seenAt) await store.putDefinitions(one);
+  }
+  return result;
+}
+
+/** Divides rows into commits, in order. */
+function* parts(rows: readonly NewObservation[]): Generator<readonly NewObservation[]> {
+  let part: NewObservation[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const size = labelBytes(row.label);
+    if (part.length >= maxBatchRows || (part.length > 0 && bytes + size > maxCommitBytes)) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(row);
+    bytes += size;
+  }
+  if (part.length > 0) yield part;
+}
+
+/** Divides refused rows into commits, each with the counts and the remembered rows of the same sources. */
+function* refusedParts({ refusals, changes }: RefusedMerge): Generator<RefusedPart> {
+  const counted = Map.groupBy(refusals, ({ source }) => source);
+  const changed = Map.groupBy(changes, ({ source }) => source);
+  let part: RefusedPart = { refusals: [], refusedRows: [] };
+  for (const source of new Set([...counted.keys(), ...changed.keys()])) {
+    for (const [reason, all] of Map.groupBy(counted.get(source) ?? [], (one) => one.reason)) {
+      part.refusals.push({ source, reason, count: all.length });
+    }
+    part.refusedRows.push(...(changed.get(source) ?? []));
+    if (part.refusals.length < maxTexts && part.refusedRows.length < maxTexts) continue;
+    yield part;
+    part = { refusals: [], refusedRows: [] };
+  }
+  if (part.refusals.length > 0 || part.refusedRows.length > 0) yield part;
+}
+
+interface RefusedPart {
+  readonly refusals: Refusal[];
+  readonly refusedRows: RefusedRowsChange[];
+}
+
+function* chunks<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size);
+}

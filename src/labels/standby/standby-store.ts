@@ -1,0 +1,166 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import type { StoreReader, StoreWriter } from '../../store/port.ts';
+import type { StoreStandby } from '../../store/standby/standby.ts';
+import { micros } from '../../store/time.ts';
+import { Kept } from './kept.ts';
+import { type BufferLimits, defaultBufferLimits } from './row-buffer.ts';
+
+/** A store that keeps changes in memory until another store takes them over. */
+export interface StandbyStore {
+  /** The store as the instrument uses it, before and after the change of the writer. */
+  readonly store: StoreWriter;
+  readonly kept: Kept;
+  /** Forgets rows that the writer has stored. */
+  follow(): Promise<void>;
+  /** Makes changes wait, and reads from the new writer, until `activate`. */
+  hold(writer: StoreWriter): void;
+  /** Passes all changes to the new writer from now on. */
+  activate(): void;
+}
+
+/** Options of a store that keeps changes. */
+export interface StandbyStoreOptions {
+  readonly standby: StoreStandby;
+  readonly clock: () => Micros;
+  readonly limits?: BufferLimits;
+  /** Called with the number of rows that were dropped. */
+  readonly dropped?: (rows: number) => void;
+}
+
+/** Applies a change: keeps it in memory, or passes it to the new writer. */
+type Change = <T>(keep: () => T, write: (store: StoreWriter) => Promise<T>) => Promise<T>;
+
+/** Creates the store of a standby. */
+export function createStandbyStore({
+  standby,
+  clock,
+  limits = defaultBufferLimits,
+  dropped = () => undefined,
+}: StandbyStoreOptions): StandbyStore {
+  const kept = new Kept(standby, limits, dropped);
+  let writer: StoreWriter | null = null;
+  let held: PromiseWithResolvers<void> | null = null;
+  let activeSince: Micros = micros(0);
+  const change: Change = async (keep, write) => {
+    while (held !== null) await held.promise;
+    return writer === null ? keep() : write(writer);
+  };
+  const current = (): StoreStandby | StoreWriter => writer ?? standby;
+  return {
+    store: {
+      ...readsOf(current),
+      ...changesOf(change, kept),
+      append: (batch) =>
+        change(
+          () => kept.append(batch),
+          // A batch that waited has an old time, and the store refuses a time far before its last stamp.
+          (to) => to.append(batch.at < activeSince ? { ...batch, at: clock() } : batch),
+        ),
+      refusedRows: () => current().refusedRows(),
+      dailyBytes: (day) => current().dailyBytes(day),
+      directoryPosition: (host) => current().directoryPosition(host),
+    },
+    kept,
+    follow: () => standby.follow((identity) => kept.rows.delete(identity)),
+    hold(next) {
+      held = Promise.withResolvers();
+      writer = next;
+    },
+    activate() {
+      activeSince = clock();
+      kept.clear();
+      held?.resolve();
+      held = null;
+    },
+  };
+}
+
+/** Returns the changes of a store, except `append`. */
+function changesOf(change: Change, kept: Kept) {
+  const gaps = kept.gaps;
+  const ignored = (write: (store: StoreWriter) => Promise<void>): Promise<void> => change(() => undefined, write);
+  return {
+    recordGap: (gap) =>
+      change(
+        () => gaps.change({ kind: 'record', gap }),
+        (to) => to.recordGap(gap),
+      ),
+    withdrawGap: (gap) =>
+      change(
+        () => gaps.change({ kind: 'withdraw', gap }),
+        (to) => to.withdrawGap(gap),
+      ),
+    changeGaps: (all) =>
+      change(
+        () => {
+          for (const one of all) gaps.change(one);
+        },
+        (to) => to.changeGaps(all),
+      ),
+    putKey: (key) =>
+      change(
+        () => kept.putKey(key),
+        (to) => to.putKey(key),
+      ),
+    putDefinitions: (definitions, shares) =>
+      change(
+        () => {
+          kept.putDefinitions(definitions);
+          return true;
+        },
+        (to) => to.putDefinitions(definitions, shares),
+      ),
+    // The former writer does all of the following until this instrument takes over, and then stores its own state.
+    beat: (at) => ignored((to) => to.beat(at)),
+    dropRoster: (dids) => ignored((to) => to.dropRoster(dids)),
+    putRoster: (rows) => ignored((to) => to.putRoster(rows)),
+    putDailyBytes: (bytes) => ignored((to) => to.putDailyBytes(bytes)),
+    putDirectoryPosition: (position) => ignored((to) => to.putDirectoryPosition(position)),
+    putNote: (name, text) => ignored((to) => to.putNote(name, text)),
+    assertWriter: () => ignored((to) => to.assertWriter()),
+    requestPurge: (request) =>
+      change(
+        () => false,
+        (to) => to.requestPurge(request),
+      ),
+    purge: (at) =>
+      change(
+        () => false,
+        (to) => to.purge(at),
+      ),
+    maintain: (at) =>
+      change(
+        () => ({ sealed: [], postponed: [], expired: [] }),
+        (to) => to.maintain(at),
+      ),
+  } satisfies Partial<StoreWriter>;
+}
+
+/** Returns the reads of the store that `current` returns at the time of each read. */
+function readsOf(current: () => StoreReader): StoreReader {
+  return {
+    epoch: () => current().epoch(),
+    frontier: () => current().frontier(),
+    readAccount: (query) => current().readAccount(query),
+    accountIntervals: (query) => current().accountIntervals(query),
+    tallyAccount: (query) => current().tallyAccount(query),
+    busyAccounts: (limit) => current().busyAccounts(limit),
+    countsByLabeler: (interval) => current().countsByLabeler(interval),
+    countsOverTime: (query) => current().countsOverTime(query),
+    labelersActive: (interval) => current().labelersActive(interval),
+    labelerCounters: (interval) => current().labelerCounters(interval),
+    refusals: (interval) => current().refusals(interval),
+    positions: () => current().positions(),
+    gaps: (query) => current().gaps(query),
+    coverage: (query) => current().coverage(query),
+    heartbeat: () => current().heartbeat(),
+    roster: () => current().roster(),
+    keys: (did) => current().keys(did),
+    definitions: (did) => current().definitions(did),
+    note: (name) => current().note(name),
+    purges: () => current().purges(),
+    spaceRemoval: () => current().spaceRemoval(),
+    verify: () => current().verify(),
+    close: () => current().close(),
+  };
+}

@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { WriterSighting } from '../../store/standby/standby.ts';
+import {
+  lookMs,
+  maxLookGapMs,
+  type RoleAction,
+  type RoleEvent,
+  type RoleState,
+  roleStep,
+  staleMs,
+  staleOpeningMs,
+  standingBy,
+} from './role.ts';
+
+function writing(beat: string | null, state: 'opening' | 'ready' = 'ready'): WriterSighting {
+  return { kind: 'writing', state, beat };
+}
+
+/** Looks at a writer at a constant interval. Returns the state and all actions except `none`, with their times. */
+function look(
+  state: RoleState,
+  { from, until, sighting }: { from: number; until: number; sighting: (at: number) => WriterSighting },
+) {
+  const actions: [number, RoleAction][] = [];
+  let current = state;
+  for (let at = from; at <= until; at += lookMs) {
+    const [next, action] = roleStep(current, { kind: 'looked', at, sighting: sighting(at) });
+    current = next;
+    if (action !== 'none') actions.push([at, action]);
+  }
+  return { state: current, actions };
+}
+
+test('a standby opens the store as soon as no process writes it', () => {
+  const [state, action] = roleStep(standingBy, { kind: 'looked', at: 10, sighting: { kind: 'none' } });
+  expect([state.role, action]).toEqual(['taking_over', 'open_store']);
+});
+
+test('a writer whose heartbeat changes is never ended', () => {
+  const beating = { from: 0, until: 60_000, sighting: (at: number) => writing(String(Math.floor(at / 500))) };
+  expect(look(standingBy, beating).actions).toEqual([]);
+});
+
+test('a writer without a changed heartbeat for three seconds is ended, and again after three more', () => {
+  const hanging = { from: 0, until: 6_500, sighting: () => writing('a') };
+  expect(look(standingBy, hanging).actions).toEqual([
+    [staleMs, 'end_writer'],
+    [2 * staleMs, 'end_writer'],
+  ]);
+});
+
+test('a writer that opens the store has 15 minutes', () => {
+  const opening = { from: 0, until: staleOpeningMs, sighting: () => writing('a', 'opening') };
+  expect(look(standingBy, opening).actions).toEqual([[staleOpeningMs, 'end_writer']]);
+});
+
+test('a writer without a heartbeat is never ended', () => {
+  expect(look(standingBy, { from: 0, until: 60_000, sighting: () => writing(null) }).actions).toEqual([]);
+});
+
+test('a standby that was interrupted itself measures the heartbeat again from the start', () => {
+  const { state } = look(standingBy, { from: 0, until: 2_750, sighting: () => writing('a') });
+  const woken = 2_750 + maxLookGapMs + 1;
+  const after = look(state, { from: woken, until: woken + staleMs, sighting: () => writing('a') });
+  expect(after.actions).toEqual([[woken + staleMs, 'end_writer']]);
+});
+
+test('a standby tells once why it does not end the writer, and again for another reason', () => {
+  const kept = (why: string): RoleEvent => ({ kind: 'writer_kept', why });
+  const [first, told] = roleStep(standingBy, kept('EPERM'));
+  const [second, silent] = roleStep(first, kept('EPERM'));
+  expect([told, silent, roleStep(second, kept('gone'))[1]]).toEqual(['tell', 'none', 'tell']);
+});
+
+test('a standby that lost the lock stands by again', () => {
+  const [opening] = roleStep(standingBy, { kind: 'looked', at: 10, sighting: { kind: 'none' } });
+  expect(roleStep(opening, { kind: 'lock_lost' })).toEqual([standingBy, 'none']);
+});
+
+test('a fenced instrument exits once and never becomes active again', () => {
+  const events = fc.array(
+    fc.oneof(
+      fc.record({
+        kind: fc.constant('looked' as const),
+        at: fc.nat(10_000),
+        sighting: fc.constantFrom<WriterSighting>({ kind: 'none' }, writing('a'), writing('b')),
+      }),
+      fc.constantFrom<RoleEvent>({ kind: 'taken_over' }, { kind: 'lock_lost' }, { kind: 'fenced' }),
+    ),
+  );
+  fc.assert(
+    fc.property(events, (all) => {
+      let state = roleStep(standingBy, { kind: 'fenced' })[0];
+      for (const event of all) {
+        const [next, action] = roleStep(state, event);
+        expect([next.role, action]).toEqual(['fenced', 'none']);
+        state = next;
+      }
+    }),
+  );
+});
+
+test('an instrument becomes active only after it opened the store', () => {
+  const [active] = roleStep(standingBy, { kind: 'taken_over' });
+  expect(active.role).toBe('standby');
+  const [opening] = roleStep(standingBy, { kind: 'looked', at: 10, sighting: { kind: 'none' } });
+  expect(roleStep(opening, { kind: 'taken_over' })).toEqual([{ ...opening, role: 'active' }, 'publish']);
+});

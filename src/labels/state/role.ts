@@ -1,0 +1,80 @@
+import type { WriterSighting } from '../../store/standby/standby.ts';
+
+/** All roles of an instrument. */
+export const roles = ['standby', 'taking_over', 'active', 'fenced'] as const;
+/** Role of an instrument on its store. */
+export type Role = (typeof roles)[number];
+
+/** Interval between two looks at the writer, in milliseconds. */
+export const lookMs = 250;
+/** Maximum interval between two looks. After a longer one, the standby itself was interrupted, in milliseconds. */
+export const maxLookGapMs = 1_000;
+/** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
+export const staleMs = 3_000;
+/** The same for a writer that opens the store, which may migrate and recover it, in milliseconds. */
+export const staleOpeningMs = 15 * 60_000;
+
+/** Immutable state of the role, which only `roleStep` changes. Instants are of the monotonic clock, in milliseconds. */
+export interface RoleState {
+  readonly role: Role;
+  readonly lookedAt: number | null;
+  readonly beat: string | null;
+  /** Time since which the heartbeat is known not to have changed. */
+  readonly unchangedSince: number;
+  /** Reason why the writer was last kept, which was already logged. */
+  readonly told: string | null;
+}
+
+/** Event that may change the role. */
+export type RoleEvent =
+  | { readonly kind: 'looked'; readonly at: number; readonly sighting: WriterSighting }
+  /** The hanging writer was not ended. */
+  | { readonly kind: 'writer_kept'; readonly why: string }
+  /** The store is open for writing, and the kept rows are stored. */
+  | { readonly kind: 'taken_over' }
+  /** Another process writes the store. */
+  | { readonly kind: 'lock_lost' }
+  /** The token of the store is another one. */
+  | { readonly kind: 'fenced' };
+
+/** Action that follows from an event. */
+export type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
+
+/** State of a standby that has not looked at the writer yet. */
+export const standingBy: RoleState = { role: 'standby', lookedAt: null, beat: null, unchangedSince: 0, told: null };
+
+/** Returns the state after an event, and the action. The function is pure. An event that does not fit is ignored. */
+export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleState, RoleAction] {
+  switch (event.kind) {
+    case 'looked':
+      return state.role === 'standby' ? looked(state, event) : [state, 'none'];
+    case 'writer_kept':
+      return state.told === event.why ? [state, 'none'] : [{ ...state, told: event.why }, 'tell'];
+    case 'taken_over':
+      return state.role === 'taking_over' ? [{ ...state, role: 'active' }, 'publish'] : [state, 'none'];
+    case 'lock_lost':
+      return state.role === 'taking_over' ? [standingBy, 'none'] : [state, 'none'];
+    case 'fenced':
+      return state.role === 'fenced' ? [state, 'none'] : [{ ...state, role: 'fenced' }, 'exit'];
+    default:
+      return event satisfies never;
+  }
+}
+
+function looked(
+  state: RoleState,
+  { at, sighting }: Extract<RoleEvent, { kind: 'looked' }>,
+): readonly [RoleState, RoleAction] {
+  if (sighting.kind === 'none') return [{ ...state, role: 'taking_over', lookedAt: at }, 'open_store'];
+  const isInterrupted = state.lookedAt === null || at - state.lookedAt > maxLookGapMs;
+  const seen = { ...state, lookedAt: at, beat: sighting.beat };
+  if (isInterrupted || sighting.beat !== state.beat) {
+    return [{ ...seen, unchangedSince: at, told: sighting.beat === state.beat ? state.told : null }, 'none'];
+  }
+  // A writer without a heartbeat, like one of an earlier version, is no evidence of a hang.
+  if (sighting.beat === null) return [seen, 'none'];
+  const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
+  if (at - state.unchangedSince < limit) return [seen, 'none'];
+  // Measure again, so that a writer that cannot be ended is not signalled at every look.
+  return [{ ...seen, unchangedSince: at }, 'end_writer'];
+}

@@ -1,0 +1,64 @@
+import { statSync } from 'node:fs';
+import { isDay } from '../../archive/days/calendar.ts';
+import { isReason, maxReasonLength } from '../../archive/days/tombstones.ts';
+import type { ArchiveFiles } from '../../archive/files/archive-files.ts';
+import { rebuildDay } from '../../archive/rebuild.ts';
+import { verifyExitCodes } from '../../archive/verify/finding.ts';
+import { withdrawFile } from '../../archive/withdraw.ts';
+import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
+import type { Values } from '../../ops/setting.ts';
+import type { CommandContext } from '../command.ts';
+import { openFiles, takeLock } from './archive-folder.ts';
+import type { archiveSettings } from './archive-settings.ts';
+import { findIdentity } from './identity.ts';
+
+type ArchiveValues = Values<typeof archiveSettings>;
+type Print = CommandContext['print'];
+
+/** `almanac archive rebuild DAY`: resolves with the exit code. */
+export function rebuild(operands: readonly string[], values: ArchiveValues, print: Print): Promise<number> {
+  const [day = '', ...more] = operands;
+  if (!isDay(day) || more.length > 0)
+    throw new OperatorError('archive rebuild requires exactly one DAY, such as 2026-11-20');
+  const results = withFiles(values.archive, (files) => rebuildDay(files, day));
+  for (const { name, result } of results) print(`${result}: days/${day}/${name}`);
+  const isDifferent = results.some(({ result }) => result === 'different');
+  return Promise.resolve(isDifferent ? verifyExitCodes.altered : verifyExitCodes.intact);
+}
+
+/** `almanac archive withdraw DAY FILE`: resolves with the exit code. */
+export function withdraw(operands: readonly string[], values: ArchiveValues, print: Print): Promise<number> {
+  const [day = '', name, ...more] = operands;
+  if (!isDay(day) || name === undefined || more.length > 0) {
+    throw new OperatorError('archive withdraw requires a DAY and the name of one of its files');
+  }
+  const { reason } = values;
+  if (reason === null || !isReason(reason)) {
+    throw new OperatorError(`--reason requires one line of at most ${maxReasonLength} characters`);
+  }
+  if (findIdentity(Buffer.from(JSON.stringify({ reason }))) !== null) {
+    throw new OperatorError('--reason names an account or a host, and would be published');
+  }
+  const result = withFiles(values.archive, (files) => withdrawFile({ files, day, name, reason, now: Date.now() }));
+  print(
+    result === 'removed'
+      ? `withdrawn: days/${day}/${name}; days/${day}/withdrawn.json keeps its digest`
+      : `withheld: the responses in days/${day}/${name}; the day is open and is archived further`,
+  );
+  return Promise.resolve(verifyExitCodes.intact);
+}
+
+/** Runs a step on the files of an archive, which no archiver uses at the same time. */
+function withFiles<T>(folder: string, step: (files: ArchiveFiles) => T): T {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+    throw new OperatorError(`no such directory: ${folder}`);
+  const lock = takeLock(folder);
+  try {
+    return step(openFiles(folder));
+  } catch (error) {
+    if (error instanceof OperatorError || systemCode(error) === null) throw error;
+    throw new OperatorError(`cannot write in ${folder}: ${systemWords(error)}`);
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,43 @@
+import { gapsFile } from '../../archive/compute/gaps.ts';
+import { labelsHoursFile } from '../../archive/hours/labels-day.ts';
+import { weatherHoursFile } from '../../archive/hours/weather-day.ts';
+import { labelsByLabeler, weatherByHour } from '../../archive/tables/columns.ts';
+import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../../facts/privacy.ts';
+import { scanJson } from '../../input/json-budget.ts';
+import { inputLimits } from '../../input/limits.ts';
+
+/** Places in the files of the archive where names of schemas, hosts and labelers are. No other identity is allowed. */
+const places: Readonly<Record<string, IdentityPlaces>> = {
+  [gapsFile]: { dids: /^\/gaps\/\d+\/labeler_did$/, handles: /^\/(?:schema|gaps\/\d+\/host)$/ },
+  [labelsHoursFile]: { dids: /^\/labelers\/\d+\/labeler_did$/, handles: null },
+  [weatherHoursFile]: { dids: /(?!)/, handles: /^\/series\/\d+\/host$/ },
+};
+const inTables: Readonly<Record<string, IdentityPlaces>> = {
+  [labelsByLabeler.name]: { dids: /^\/rows\/\d+\/labeler_did$/, handles: null },
+  [weatherByHour.name]: { dids: /(?!)/, handles: /^\/rows\/\d+\/host$/ },
+};
+const nowhere: IdentityPlaces = { dids: /(?!)/, handles: null };
+
+/** Applies the privacy scan of the facts API to a published body. A body that is not JSON is scanned as a text. */
+export function findIdentity(body: Uint8Array): string | null {
+  const leak = findLeak(parsedBody(body));
+  return leak && describeLeak(leak);
+}
+
+/** Applies the privacy scan to the values of a file of the archive; null if they contain no identity. */
+export function findIdentityIn(name: string, value: object): string | null {
+  const [table = ''] = name.split('.');
+  const leak = findLeakExcept(places[name] ?? inTables[table] ?? nowhere, value);
+  return leak && describeLeak(leak);
+}
+
+function parsedBody(body: Uint8Array): object {
+  const text = Buffer.from(body).toString('utf8');
+  if (scanJson(body, inputLimits.archivedFact).fault !== null) return { text };
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : { text };
+  } catch {
+    return { text };
+  }
+}

@@ -1,0 +1,116 @@
+import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../errors.ts';
+import { identityOf } from '../identity.ts';
+import { labelBytes, unfit } from '../label.ts';
+import {
+  type Batch,
+  maxBatchBytes,
+  maxBatchRows,
+  maxPositionLength,
+  maxStampAhead,
+  type NewObservation,
+  type RefusalReason,
+} from '../port.ts';
+import { maxRefusedRowsLength, type RefusedRowsChange, refusedRowBuckets } from '../refused-rows.ts';
+import { dayOf, dayStart, micros } from '../time.ts';
+import type { IdentitySet } from './identity-set.ts';
+
+/** Rules of accepting a batch, the same in every implementation of the port. */
+
+/** Number of labels of a source that were refused for one reason. */
+export interface RefusalSum {
+  readonly source: string;
+  readonly reason: RefusalReason;
+  readonly count: number;
+}
+
+/** Sums by source and reason. */
+export type Refusals = ReadonlyMap<string, RefusalSum>;
+
+/** An observation that is not stored yet, with its identity. */
+export interface FreshObservation {
+  readonly observation: NewObservation;
+  readonly identity: Buffer;
+}
+
+/** Separates the observations of a batch that are new from the indexes of those that are known or repeated. */
+export function sortOut({ observations }: Batch, known: IdentitySet) {
+  const fresh: FreshObservation[] = [];
+  const duplicates: number[] = [];
+  const inBatch = new Set<string>();
+  for (const [i, observation] of observations.entries()) {
+    const identity = identityOf(observation.label);
+    const text = identity.toString('latin1');
+    if (inBatch.has(text) || known.has(identity)) duplicates.push(i);
+    else fresh.push({ observation, identity });
+    inBatch.add(text);
+  }
+  return { fresh, duplicates };
+}
+
+/**
+ * Returns the first of `rows` consecutive stamps, all on one day. `last` is the last assigned stamp. Throws
+ * `clock_behind` if the stamps would be too far after the clock.
+ */
+export function firstStamp(at: Micros, last: Micros | null, rows: number): Micros {
+  const next = last === null ? at : micros(Math.max(at, last + 1));
+  if (next - at > maxStampAhead) {
+    throw new StoreError('clock_behind', `the clock is ${(next - at) / 1e6} s before the next stamp`);
+  }
+  const lastDay = dayOf(next + Math.max(0, rows - 1));
+  return lastDay === dayOf(next) ? next : dayStart(lastDay);
+}
+
+/** Throws unless the batch is within the port's limits. Returns the size of its labels in bytes. */
+export function assertBounds({ observations, positions, refusals, refusedRows = [] }: Batch): number {
+  if ([observations, positions, refusals, refusedRows].some(({ length }) => length > maxBatchRows)) {
+    throw new StoreError('batch_too_large', `a batch contains more than ${maxBatchRows} entries of one kind`);
+  }
+  let bytes = 0;
+  for (const { label } of observations) {
+    const why = unfit(label);
+    if (why !== null) throw new StoreError('invalid_observation', `a label of the batch is ${why}`);
+    bytes += labelBytes(label);
+  }
+  for (const { value, endpoint, source } of positions) {
+    const size = (value?.length ?? 0) + endpoint.length + source.length;
+    if (!`${value ?? ''}${endpoint}${source}`.isWellFormed()) {
+      throw new StoreError('invalid_observation', 'the text of a position is not valid Unicode');
+    }
+    if (size > maxPositionLength)
+      throw new StoreError('batch_too_large', `the value of a position has ${size} characters`);
+    bytes += 3 * size;
+  }
+  for (const change of refusedRows) bytes += refusedRowsBytes(change);
+  if (bytes > maxBatchBytes) throw new StoreError('batch_too_large', `the batch may write up to ${bytes} bytes`);
+  return bytes;
+}
+
+/** Throws unless a change of refused rows is within the port's limits. Returns its maximum size in bytes. */
+function refusedRowsBytes({ source, bucket, rows }: RefusedRowsChange): number {
+  const length = rows?.length ?? 0;
+  if (length > maxRefusedRowsLength)
+    throw new StoreError('batch_too_large', `a bucket of refused rows has ${length} characters`);
+  if (!Number.isInteger(bucket) || bucket < 0 || bucket >= refusedRowBuckets) {
+    throw new StoreError('batch_too_large', `the number ${bucket} is not a bucket of refused rows`);
+  }
+  if (!`${rows ?? ''}${source}`.isWellFormed()) {
+    throw new StoreError('invalid_observation', 'the text of refused rows is not valid Unicode');
+  }
+  return 3 * (length + source.length);
+}
+
+/** Returns the refusals of a batch by source and reason, including its duplicates. */
+export function refusalsOf(batch: Batch, duplicates: readonly number[]): Refusals {
+  const sums = new Map<string, RefusalSum>();
+  const add = (source: string, reason: RefusalReason, count: number): void => {
+    const key = `${source} ${reason}`;
+    sums.set(key, { source, reason, count: (sums.get(key)?.count ?? 0) + count });
+  };
+  for (const { source, reason, count } of batch.refusals) add(source, reason, count);
+  for (const i of duplicates) {
+    const source = batch.observations[i]?.label.src;
+    if (source !== undefined) add(source, 'duplicate', 1);
+  }
+  return sums;
+}

@@ -1,0 +1,119 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { StoreError } from '../../errors.ts';
+import type { Limits, Queries, Session } from './session.ts';
+
+/** Time after which another process may take the lease of a writer that does not renew it, in milliseconds. */
+export const defaultLeaseMs = 4_000;
+/** Number of renewals within the time of a lease. */
+const renewals = 4;
+
+interface LeaseRow {
+  readonly token: number;
+  readonly holder: string | null;
+  readonly renewed: string;
+  readonly left: number;
+}
+
+/**
+ * The right to write to a store. Its token increases with every new writer, and each commit checks it, so that a writer
+ * that was suspended while another took the lease cannot write any more. The server's clock alone decides when a lease
+ * expires. A lease that expired is still valid until another process takes it.
+ */
+export class Lease {
+  readonly token: number;
+  readonly #session: Session;
+  readonly #timer: NodeJS.Timeout;
+  /** Limits of changes of the lease, which are of no use after its time. */
+  readonly #limits: Limits;
+  #renewing: Promise<void> = Promise.resolve();
+  /** True if the lease is not renewed any more. */
+  #isEnded = false;
+
+  private constructor(session: Session, token: number, leaseMs: number) {
+    this.#session = session;
+    this.token = token;
+    this.#limits = { statementMs: leaseMs, replyMs: leaseMs };
+    this.#timer = setInterval(() => {
+      this.#renewing = this.#renewing.then(() => this.#renew(leaseMs));
+    }, leaseMs / renewals).unref();
+  }
+
+  /**
+   * Takes the lease. Waits for a lease that its holder stopped renewing, and throws `second_writer` as soon as the
+   * holder renews it.
+   */
+  static async take(session: Session, holder: string, leaseMs: number): Promise<Lease> {
+    let seen: LeaseRow | null = null;
+    for (;;) {
+      const found: LeaseRow | number = await session.write((queries) => tryTake(queries, holder, leaseMs));
+      if (typeof found === 'number') return new Lease(session, found, leaseMs);
+      if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
+        throw new StoreError(
+          'second_writer',
+          `another process writes to the store in ${session.name}: ${found.holder ?? 'unknown'}`,
+        );
+      }
+      seen = found;
+      await wait(Math.min(Math.max(found.left, 10), leaseMs / renewals));
+    }
+  }
+
+  /**
+   * Checks the lease within a transaction that changes data, and holds it until the commit. Concurrent changes of the
+   * same writer do not wait for each other.
+   */
+  async check(queries: Queries): Promise<void> {
+    const sql = 'SELECT 1 FROM store WHERE token = $1 FOR KEY SHARE';
+    if ((await queries.rows(sql, [this.token])).length === 0) this.lost();
+  }
+
+  /** Throws `second_writer`, because another process has taken the lease. */
+  lost(): never {
+    this.#isEnded = true;
+    throw new StoreError(
+      'second_writer',
+      `another process has become the writer of the store in ${this.#session.name}; this process can no longer write`,
+    );
+  }
+
+  /** Gives up the lease, so that the next writer need not wait. */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#isEnded = true;
+    // A renewal in progress would take the lease again, for its time at most.
+    await Promise.race([this.#renewing, wait(this.#limits.replyMs, undefined, { ref: false })]);
+    const sql = "UPDATE store SET expires_at = '-infinity' WHERE token = $1";
+    // Without a connection the lease expires.
+    await this.#session.write((queries) => queries.run(sql, [this.token]), this.#limits).catch(() => undefined);
+  }
+
+  async #renew(leaseMs: number): Promise<void> {
+    if (this.#isEnded) return;
+    const sql = `UPDATE store SET renewed_at = clock_timestamp(),
+      expires_at = clock_timestamp() + $2 * interval '1 millisecond' WHERE token = $1`;
+    // A failed renewal is harmless until another process takes the lease, which the next commit detects.
+    await this.#session
+      .write((queries) => queries.run(sql, [this.token, leaseMs]), this.#limits)
+      .catch(() => undefined);
+  }
+}
+
+/** Takes a lease that is free and returns its token, or returns the lease that another process holds. */
+async function tryTake(queries: Queries, holder: string, leaseMs: number): Promise<number | LeaseRow> {
+  // The lock conflicts with that of every change, so that no commit of the previous writer is in progress.
+  const [row] = await queries.rows<LeaseRow>(
+    `SELECT token, holder, renewed_at::text AS renewed,
+     CASE WHEN expires_at = '-infinity' THEN 0
+     ELSE greatest(0, ceil(extract(epoch FROM expires_at - clock_timestamp()) * 1000))::int END AS "left"
+     FROM store FOR UPDATE`,
+  );
+  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  if (row.left > 0) return row;
+  const token = row.token + 1;
+  await queries.run(
+    `UPDATE store SET token = $1, holder = $2, renewed_at = clock_timestamp(),
+     expires_at = clock_timestamp() + $3 * interval '1 millisecond'`,
+    [token, holder, leaseMs],
+  );
+  return token;
+}

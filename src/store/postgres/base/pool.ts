@@ -1,0 +1,108 @@
+import { StoreError } from '../../errors.ts';
+import { type Connection, connect, destroyConnection, endConnection } from './connect.ts';
+import type { PostgresPlace, SessionKind } from './place.ts';
+
+/** Maximum number of waiting requests for a connection. */
+const maxWaiting = 1_000;
+
+interface Waiting {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A bounded number of connections to the servers of one place. A connection with a failed query is not used again. */
+export class Pool {
+  readonly #place: PostgresPlace;
+  readonly #target: SessionKind;
+  readonly #max: number;
+  readonly #connectMs: number;
+  readonly #idle: Connection[] = [];
+  readonly #waiting: Waiting[] = [];
+  #count = 0;
+  #isClosed = false;
+  #onEmpty: (() => void) | null = null;
+
+  constructor(place: PostgresPlace, target: SessionKind, max: number, connectMs: number) {
+    this.#place = place;
+    this.#target = target;
+    this.#max = max;
+    this.#connectMs = connectMs;
+  }
+
+  /** Runs work with a connection. `isSound` decides after an error whether the connection can be used again. */
+  async use<T>(work: (connection: Connection) => Promise<T>, isSound: (error: unknown) => boolean): Promise<T> {
+    const connection = await this.#take();
+    try {
+      const result = await work(connection);
+      this.#give(connection);
+      return result;
+    } catch (error) {
+      if (isSound(error)) this.#give(connection);
+      else void destroyConnection(connection).then(() => this.#release());
+      throw error;
+    }
+  }
+
+  /** Refuses further work and resolves once the connections of the work in progress are closed. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(closed());
+    for (const connection of this.#idle.splice(0)) this.#end(connection);
+    if (this.#count === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+  }
+
+  async #take(): Promise<Connection> {
+    if (this.#isClosed) throw closed();
+    const idle = this.#idle.pop();
+    if (idle) return idle;
+    if (this.#count < this.#max) return this.#open();
+    if (this.#waiting.length >= maxWaiting) throw new StoreError('busy', 'too many requests wait for a connection');
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
+  }
+
+  async #open(): Promise<Connection> {
+    this.#count += 1;
+    try {
+      const connection = await connect(this.#place, this.#target, this.#connectMs);
+      connection.client.once('end', () => this.#forget(connection));
+      return connection;
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+  }
+
+  #give(connection: Connection): void {
+    const next = this.#waiting.shift();
+    if (next) next.resolve(connection);
+    else if (this.#isClosed) this.#end(connection);
+    else this.#idle.push(connection);
+  }
+
+  #end(connection: Connection): void {
+    void endConnection(connection).then(() => this.#release());
+  }
+
+  /** Removes an idle connection that the server ended. */
+  #forget(connection: Connection): void {
+    const at = this.#idle.indexOf(connection);
+    if (at === -1) return;
+    this.#idle.splice(at, 1);
+    this.#release();
+  }
+
+  /** Gives the place of a closed connection to a waiting request. */
+  #release(): void {
+    this.#count -= 1;
+    const next = this.#isClosed ? undefined : this.#waiting.shift();
+    if (next) this.#open().then(next.resolve, next.reject);
+    if (this.#count === 0) this.#onEmpty?.();
+  }
+}
+
+function closed(): StoreError {
+  return new StoreError('closed', 'the store was closed');
+}

@@ -1,0 +1,166 @@
+import type pg from 'pg';
+import { StoreError } from '../../errors.ts';
+import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
+import { Pool } from './pool.ts';
+import { codeOf, storeError } from './store-error.ts';
+import { parameter, type Value } from './value.ts';
+
+/** Queries within one transaction. Table names need no schema. */
+export interface Queries {
+  /** Runs a statement and returns its rows. Statements that are started together share a round trip. */
+  rows<Row extends object>(sql: string, values?: readonly Value[]): Promise<Row[]>;
+  /** Runs a statement and returns the number of affected rows. */
+  run(sql: string, values?: readonly Value[]): Promise<number>;
+}
+
+/** Limits of a transaction, in milliseconds. */
+export interface Limits {
+  readonly statementMs: number;
+  /** Time after the end of a statement's time within which its reply must arrive; also the time to connect. */
+  readonly replyMs: number;
+}
+
+/** Limits of short transactions. */
+export const shortLimits: Limits = { statementMs: 30_000, replyMs: 5_000 };
+/** Limits of upkeep and verification, which read whole days. */
+export const longLimits: Limits = { statementMs: 1_800_000, replyMs: 5_000 };
+
+/** Maximum time that a statement waits for a lock, in milliseconds. */
+const lockMs = 10_000;
+/** Maximum time that a statement outside a transaction waits for a lock, in milliseconds. A later run repeats it. */
+const outsideLockMs = 2_000;
+/** Maximum time between two statements of a transaction, in milliseconds: a stopped process must not keep its locks. */
+const idleMs = 5_000;
+/** Interval at which the server checks that the client of a running statement still exists, in milliseconds. */
+const checkMs = 2_000;
+/** Makes a commit wait for the disk of the server, where its settings do not require that. */
+const durable = `SELECT set_config('synchronous_commit', 'on', true)
+  WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
+/** Maximum attempts of a read that recovery on a standby cancels. */
+const maxAttempts = 5;
+
+/** Transactions on the database of one store. Every error is a `StoreError`. */
+export class Session {
+  readonly place: PostgresPlace;
+  readonly name: string;
+  readonly #pool: Pool;
+  readonly #limits: Limits;
+
+  constructor(place: PostgresPlace, target: SessionKind, connections: number, limits = shortLimits) {
+    this.#limits = limits;
+    this.place = place;
+    this.name = describePlace(place);
+    this.#pool = new Pool(place, target, connections, limits.replyMs);
+  }
+
+  /** Runs a transaction that changes data. Each statement sees what was committed before it. */
+  write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
+    return this.#transaction('READ COMMITTED', durable, limits, (queries) => work(queries));
+  }
+
+  /**
+   * Runs queries on one state of the database. `locked` names the partitioned table that they read: its lock is taken
+   * before the state is fixed, so that no partition of that state can be detached during the transaction.
+   */
+  async read<T>(work: (queries: Queries, isStandby: boolean) => Promise<T>, options: ReadOptions = {}): Promise<T> {
+    const { locked = null, limits = this.#limits } = options;
+    const lock = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#transaction('REPEATABLE READ READ ONLY', lock, limits, work);
+      } catch (error) {
+        if (attempt === maxAttempts || codeOf(error instanceof Error ? error.cause : null) !== '40001') throw error;
+      }
+    }
+  }
+
+  /** Runs one statement that cannot run within a transaction. Table names need the schema. */
+  async outside(sql: string): Promise<void> {
+    await this.#use(async (client) => {
+      const short = senderOf(client, this.#limits);
+      const { statementMs } = longLimits;
+      await short(`SET lock_timeout = ${outsideLockMs}; SET statement_timeout = ${statementMs}`);
+      await senderOf(client, longLimits)(sql).finally(() => short('RESET lock_timeout; RESET statement_timeout'));
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  #transaction<T>(
+    isolation: string,
+    first: string,
+    limits: Limits,
+    work: (queries: Queries, isStandby: boolean) => Promise<T>,
+  ): Promise<T> {
+    const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
+SET LOCAL statement_timeout = ${limits.statementMs}; SET LOCAL lock_timeout = ${lockMs};
+SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
+    return this.#use(async (client, isStandby) => {
+      const send = senderOf(client, limits.statementMs < this.#limits.statementMs ? limits : this.#limits);
+      try {
+        await send(begin);
+        const result = await work(queriesOf(senderOf(client, limits)), isStandby);
+        await commit(send);
+        return result;
+      } catch (error) {
+        await send('ROLLBACK').catch(() => {
+          throw new StoreError('unreachable', `${this.name}: the connection was lost`, { cause: error });
+        });
+        throw error;
+      }
+    });
+  }
+
+  async #use<T>(work: (client: pg.Client, isStandby: boolean) => Promise<T>): Promise<T> {
+    try {
+      return await this.#pool.use(({ client, isStandby }) => work(client, isStandby), isSound);
+    } catch (error) {
+      throw storeError(error, this.name);
+    }
+  }
+}
+
+/** Options of a read. */
+export interface ReadOptions {
+  readonly locked?: string;
+  readonly limits?: Limits;
+}
+
+/** Commits. A failed transaction rolls back on COMMIT without an error, so the reply is checked. */
+async function commit(send: Sender): Promise<void> {
+  const { command } = await send('COMMIT');
+  if (command !== 'COMMIT') throw new StoreError('unexpected', 'the transaction was rolled back');
+}
+
+type Sender = (sql: string, values?: readonly Value[]) => Promise<pg.QueryResult<object>>;
+
+/**
+ * Returns a function that sends a statement. The driver destroys the connection if the reply is late, because the
+ * server or a proxy may have stopped forwarding without ending the connection.
+ */
+function senderOf(client: pg.Client, { statementMs, replyMs }: Limits): Sender {
+  const query_timeout = statementMs + replyMs;
+  return (text, values) => {
+    // The types of the driver lack the limit of one query.
+    const query = { text, query_timeout, ...(values && { values: values.map(parameter) }) };
+    return client.query<object>(query);
+  };
+}
+
+function queriesOf(send: Sender): Queries {
+  return {
+    rows: async <Row extends object>(sql: string, values: readonly Value[] = []) =>
+      (await send(sql, values)).rows as Row[],
+    run: async (sql, values = []) => (await send(sql, values)).rowCount ?? 0,
+  };
+}
+
+/** Returns true if an error left the connection in order: an error of a statement or of the caller. */
+function isSound(error: unknown): boolean {
+  if (error instanceof StoreError) return error.code !== 'unexpected' && error.code !== 'unreachable';
+  const code = codeOf(error);
+  // Classes 08, 25 and 57 end the session or may do so.
+  return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25|57P)/.test(code) && !code.startsWith('E');
+}

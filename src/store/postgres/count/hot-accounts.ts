@@ -1,0 +1,100 @@
+import { crc32 } from 'node:zlib';
+import { removalFlag } from '../base/row.ts';
+import type { Queries } from '../base/session.ts';
+import { partitionOf } from '../schema/partition.ts';
+
+/** Number of an account's rows in a day from which its counts are stored. */
+export const hotRows = 64;
+/** Maximum number of groups of an account that a day stores and a tally reads. */
+export const maxGroups = 5_000;
+
+/**
+ * Number of one-byte counters, which subjects share by their hash. A counter is at least the number of a subject's rows
+ * since the start.
+ */
+const counters = 2 ** 20;
+const highest = 255;
+
+/** Hash of the value of a row, in SQL. */
+const valKey = "substring(sha256(convert_to(val, 'UTF8')) for 16)";
+
+/** Returns SQL that counts the rows of a day's table by group, for the rows that match a condition. */
+function groupsSql(day: number, condition: string): string {
+  return `INSERT INTO account_group(day, subject, source, target, val_key, val, applied, removed)
+    SELECT ${day}, subject, source, target, ${valKey}, min(val), count(*) FILTER (WHERE flags & ${removalFlag} = 0),
+      count(*) FILTER (WHERE flags & ${removalFlag} <> 0)
+    FROM ${partitionOf(day)} WHERE ${condition} GROUP BY subject, source, target, ${valKey}
+    ON CONFLICT (day, subject, source, target, val_key) DO UPDATE SET
+      applied = account_group.applied + excluded.applied, removed = account_group.removed + excluded.removed`;
+}
+
+/**
+ * Maintains the counts of accounts with many rows while a day grows. Stored counts of an account include all of its
+ * rows. An account without stored counts may have many rows, because counting begins when the writer starts.
+ */
+export class HotAccounts {
+  readonly #day: number;
+  readonly #noticed = Buffer.alloc(counters);
+  /** Accounts with stored counts. */
+  readonly #kept: Set<string>;
+
+  private constructor(day: number, kept: Set<string>) {
+    this.#day = day;
+    this.#kept = kept;
+  }
+
+  static async load(queries: Queries, day: number): Promise<HotAccounts> {
+    const sql = 'SELECT DISTINCT subject FROM account_group WHERE day = $1';
+    const rows = await queries.rows<{ subject: string }>(sql, [day]);
+    return new HotAccounts(day, new Set(rows.map(({ subject }) => subject)));
+  }
+
+  /** Adds rows that the same transaction has inserted. Returns the accounts whose counts are now stored. */
+  async count(queries: Queries, subjects: readonly string[], first: number): Promise<readonly string[]> {
+    const kept = new Set<string>();
+    const fresh = new Set<string>();
+    for (const subject of subjects) {
+      if (this.#kept.has(subject)) kept.add(subject);
+      else if (this.#notice(subject) >= hotRows) fresh.add(subject);
+    }
+    if (kept.size > 0) {
+      const condition = 'subject = ANY ($1::text[]) AND at >= $2';
+      await queries.run(groupsSql(this.#day, condition), [[...kept], first]);
+    }
+    if (fresh.size === 0) return [];
+    const many = await queries.rows<{ subject: string }>(
+      `SELECT subject FROM ${partitionOf(this.#day)} WHERE subject = ANY ($1::text[])
+       GROUP BY subject HAVING count(*) >= ${hotRows}`,
+      [[...fresh]],
+    );
+    const hot = many.map(({ subject }) => subject);
+    if (hot.length > 0) await queries.run(groupsSql(this.#day, 'subject = ANY ($1::text[])'), [hot]);
+    return hot;
+  }
+
+  /** Records accounts whose counts a committed transaction has stored. */
+  keep(subjects: readonly string[]): void {
+    for (const subject of subjects) this.#kept.add(subject);
+  }
+
+  /** Returns an upper bound of the subject's rows since the start, capped at the counter's maximum. */
+  #notice(subject: string): number {
+    const counter = crc32(subject) % counters;
+    const noticed = Math.min(highest, (this.#noticed[counter] ?? 0) + 1);
+    this.#noticed[counter] = noticed;
+    return noticed;
+  }
+}
+
+/** Replaces the stored counts of a day that no longer changes by those of all accounts with many rows. */
+export async function recountGroups(queries: Queries, day: number): Promise<void> {
+  await queries.run('DELETE FROM account_group WHERE day = $1', [day]);
+  const table = partitionOf(day);
+  const many = `subject IN (SELECT subject FROM ${table} GROUP BY subject HAVING count(*) >= ${hotRows})`;
+  await queries.run(groupsSql(day, many));
+  await queries.run(
+    `DELETE FROM account_group WHERE day = $1 AND subject IN
+     (SELECT subject FROM account_group WHERE day = $1 GROUP BY subject HAVING count(*) > ${maxGroups})`,
+    [day],
+  );
+}

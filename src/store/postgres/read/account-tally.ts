@@ -1,0 +1,194 @@
+import { type AccountDay, type AccountTally, type DayCounts, maxTallyValues } from '../../account-counts.ts';
+import { StoreError } from '../../errors.ts';
+import type { AccountFilter, StoreReader } from '../../port.ts';
+import { day as dayLength, dayOf, dayStart, micros } from '../../time.ts';
+import { removalFlag, subjectKey, targets } from '../base/row.ts';
+import type { Queries, Session } from '../base/session.ts';
+import { maxGroups } from '../count/hot-accounts.ts';
+import { readRows } from './look.ts';
+
+/** Maximum number of rows after the interval's end that are subtracted from stored counts. */
+const maxSubtracted = 5_000;
+
+/** Counts of an account's rows in a day that have one labeler, value and target. */
+interface Group {
+  readonly day: number;
+  readonly did: string;
+  readonly val: string;
+  readonly target: number;
+  readonly applied: number;
+  readonly removed: number;
+}
+
+type TallyQuery = Parameters<StoreReader['tallyAccount']>[0];
+
+/** Counts an account's rows, from stored counts where a day has them, and from rows within the budget elsewhere. */
+export function tallyAccount(session: Session, query: TallyQuery): Promise<AccountTally> {
+  const { filter = {}, budget } = query;
+  if (!Number.isInteger(budget) || budget < 1) throw new StoreError('invalid_query', 'the budget must be at least 1');
+  return readRows(session, query, async (queries) => {
+    const counting = new Counting(queries, query);
+    const byDay = await counting.groupsByDay();
+    const days: AccountDay[] = [];
+    const groups: Group[] = [];
+    for (let day = dayOf(query.start); day <= dayOf(query.end - 1); day++) {
+      const of = byDay.get(day) ?? null;
+      if (of) groups.push(...of);
+      const part = {
+        start: micros(Math.max(query.start, dayStart(day))),
+        end: micros(Math.min(query.end, dayStart(day + 1))),
+      };
+      days.push({ ...part, counts: of && countsOf(of, filter) });
+    }
+    return { days, labelers: labelersOf(groups), values: valuesOf(groups) };
+  });
+}
+
+/** One count over several days, newest first, within one budget. */
+class Counting {
+  readonly #queries: Queries;
+  readonly #query: TallyQuery;
+  readonly #subject: string;
+  #left: number;
+
+  constructor(queries: Queries, query: TallyQuery) {
+    this.#queries = queries;
+    this.#query = query;
+    this.#subject = subjectKey(query.account);
+    this.#left = query.budget;
+  }
+
+  /** Returns the groups of each day, or null for a day that the budget did not allow to count. */
+  async groupsByDay(): Promise<ReadonlyMap<number, readonly Group[] | null>> {
+    const { start, end } = this.#query;
+    const byDay = new Map<number, readonly Group[] | null>(await this.#stored());
+    const last = dayOf(end - 1);
+    const partial = byDay.get(last);
+    if (partial && end < dayStart(last + 1)) {
+      const rest = await this.#without(partial, end, dayStart(last + 1));
+      if (rest) byDay.set(last, rest);
+      else byDay.delete(last);
+    }
+    const cold = [];
+    for (let day = last; day >= dayOf(start); day--) if (!byDay.has(day)) cold.push(day);
+    if (cold.length === 0) return byDay;
+    const counted = await this.#counted(cold);
+    let exceeded = false;
+    for (const day of cold) {
+      const groups = counted.get(day) ?? [];
+      this.#left -= rowsIn(groups);
+      exceeded ||= this.#left < 0;
+      byDay.set(day, exceeded ? null : groups);
+    }
+    if (exceeded) await this.#countEmpty(cold, byDay);
+    return byDay;
+  }
+
+  /** Returns the stored groups of the days that begin within the interval. */
+  async #stored(): Promise<Map<number, Group[]>> {
+    const { start, end } = this.#query;
+    const rows = await this.#queries.rows<Group>(
+      `SELECT g.day, s.did, g.val, g.target, g.applied, g.removed FROM
+       (SELECT *, count(*) OVER (PARTITION BY day) AS groups FROM account_group
+        WHERE day >= $2 AND day <= $3 AND subject = $1) g JOIN source s ON s.id = g.source WHERE groups <= ${maxGroups}`,
+      [this.#subject, Math.ceil(start / dayLength), dayOf(end - 1)],
+    );
+    return Map.groupBy(rows, ({ day }) => day);
+  }
+
+  /** Returns groups without the rows of a later part of the day; null if that part has too many rows. */
+  async #without(groups: readonly Group[], from: number, to: number): Promise<readonly Group[] | null> {
+    const limit = Math.min(this.#left, maxSubtracted);
+    const later = await this.#rows(from, to, limit + 1, 'true');
+    const rows = rowsIn(later);
+    if (rows > limit) return null;
+    this.#left -= rows;
+    if (rows === 0) return groups;
+    const sums = new Map(groups.map((group) => [nameOf(group), group]));
+    for (const group of later) {
+      const sum = sums.get(nameOf(group));
+      const rest = sum && { ...sum, applied: sum.applied - group.applied, removed: sum.removed - group.removed };
+      if (!rest || rest.applied < 0 || rest.removed < 0) {
+        throw new StoreError('damaged', 'the counts of an account do not match its rows');
+      }
+      sums.set(nameOf(group), rest);
+    }
+    return [...sums.values()].filter(({ applied, removed }) => applied + removed > 0);
+  }
+
+  /** Returns the groups of the newest rows of some days, at most one row more than the budget allows. */
+  async #counted(days: readonly number[]): Promise<Map<number, Group[]>> {
+    const { start, end } = this.#query;
+    const condition = `at / ${dayLength} = ANY ($5::bigint[])`;
+    return Map.groupBy(await this.#rows(start, end, this.#left + 1, condition, days), ({ day }) => day);
+  }
+
+  #rows(start: number, end: number, limit: number, condition: string, days?: readonly number[]): Promise<Group[]> {
+    return this.#queries.rows<Group>(
+      `SELECT g.day::int AS day, s.did, g.val, g.target, g.applied, g.removed FROM
+       (SELECT at / ${dayLength} AS day, source, val, target, count(*) FILTER (WHERE flags & ${removalFlag} = 0) AS applied,
+        count(*) FILTER (WHERE flags & ${removalFlag} <> 0) AS removed FROM
+        (SELECT at, source, val, target, flags FROM observation WHERE subject = $1 AND at >= $2 AND at < $3
+         AND ${condition} ORDER BY at DESC LIMIT $4) o GROUP BY 1, 2, 3, 4) g JOIN source s ON s.id = g.source`,
+      [this.#subject, start, end, limit, ...(days ? [days] : [])],
+    );
+  }
+
+  /** Records the days without rows among those that were not counted. */
+  async #countEmpty(cold: readonly number[], byDay: Map<number, readonly Group[] | null>): Promise<void> {
+    const { start, end } = this.#query;
+    const open = cold.filter((day) => byDay.get(day) === null);
+    const rows = await this.#queries.rows<{ day: number }>(
+      `SELECT day FROM unnest($4::int[]) AS d(day) WHERE NOT EXISTS (SELECT 1 FROM observation WHERE subject = $1
+       AND at >= greatest($2::bigint, day * ${dayLength}) AND at < least($3::bigint, (day + 1) * ${dayLength}))`,
+      [this.#subject, start, end, open],
+    );
+    for (const { day } of rows) byDay.set(day, []);
+  }
+}
+
+function nameOf({ did, val, target }: Group): string {
+  return JSON.stringify([did, val, target]);
+}
+
+function rowsIn(groups: readonly Group[]): number {
+  return groups.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+}
+
+function countsOf(groups: readonly Group[], filter: AccountFilter): DayCounts {
+  const counts = { account: zero(), post: zero(), record: zero() };
+  for (const { did, val, target, applied, removed } of groups) {
+    const name = targets[target] ?? 'record';
+    const isMatch =
+      (filter.labeler ?? did) === did && (filter.value ?? val) === val && (filter.target ?? name) === name;
+    if (!isMatch) continue;
+    counts[name].applied += filter.removed === true ? 0 : applied;
+    counts[name].removed += filter.removed === false ? 0 : removed;
+  }
+  return { rows: rowsIn(groups), ...counts };
+}
+
+function labelersOf(groups: readonly Group[]): AccountTally['labelers'] {
+  return sumsBy(groups, ({ did }) => did).map(([labeler, sum]) => ({ labeler, ...sum }));
+}
+
+function valuesOf(groups: readonly Group[]): AccountTally['values'] {
+  return sumsBy(groups, ({ val }) => val)
+    .slice(0, maxTallyValues)
+    .map(([value, sum]) => ({ value, ...sum }));
+}
+
+function sumsBy(groups: readonly Group[], nameIn: (group: Group) => string) {
+  const sums = new Map<string, { applied: number; removed: number }>();
+  for (const group of groups) {
+    const sum = sums.get(nameIn(group)) ?? zero();
+    sums.set(nameIn(group), sum);
+    sum.applied += group.applied;
+    sum.removed += group.removed;
+  }
+  return [...sums].sort(([a, x], [b, y]) => y.applied + y.removed - x.applied - x.removed || (a < b ? -1 : 1));
+}
+
+function zero(): { applied: number; removed: number } {
+  return { applied: 0, removed: 0 };
+}

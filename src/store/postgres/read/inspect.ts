@@ -1,0 +1,47 @@
+import type { StoreInspection } from '../../common/inspection.ts';
+import { StoreError } from '../../errors.ts';
+import { dayName } from '../../time.ts';
+import type { PostgresPlace } from '../base/place.ts';
+import { type Queries, Session } from '../base/session.ts';
+import { assertReadable } from '../schema/migrate.ts';
+import { partitionOf } from '../schema/partition.ts';
+import { readPurges } from '../state/purges.ts';
+
+type StoreRow = Pick<StoreInspection, 'heartbeat' | 'schema' | 'writing' | 'bytes'> & StoreInspection['epoch'];
+
+/** Inspects the store in a database, with or without a running writer. */
+export async function inspectPostgres(place: PostgresPlace): Promise<StoreInspection> {
+  const session = new Session(place, place.target, 1);
+  try {
+    await assertReadable(session);
+    return await session.read((queries) => inspect(queries, place.schema));
+  } finally {
+    await session.close();
+  }
+}
+
+async function inspect(queries: Queries, schema: string): Promise<StoreInspection> {
+  const [row] = await queries.rows<StoreRow>(
+    `SELECT generation AS "generationId", started_at AS "startedAt", heartbeat, expires_at > clock_timestamp() AS writing,
+     (SELECT max(version) FROM migration) AS schema,
+     (SELECT sum(pg_total_relation_size(oid))::bigint FROM pg_class
+      WHERE relnamespace = $1::regnamespace AND relkind IN ('r', 'p')) AS bytes FROM store`,
+    [schema],
+  );
+  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  const days = await queries.rows<{ day: number; sealed: boolean }>('SELECT day, sealed FROM day ORDER BY day');
+  const tables = await queries.rows<{ name: string }>(
+    'SELECT relname::text AS name FROM pg_class WHERE relnamespace = $1::regnamespace',
+    [schema],
+  );
+  const names = new Set(tables.map(({ name }) => name));
+  const { generationId, startedAt, heartbeat, writing, bytes } = row;
+  return {
+    ...{ schema: row.schema, epoch: { generationId, startedAt }, heartbeat, writing, bytes },
+    sealedDays: days.filter(({ sealed }) => sealed).length,
+    openDays: days.filter(({ sealed }) => !sealed).length,
+    missingDays: days.filter(({ day }) => !names.has(partitionOf(day))).map(({ day }) => dayName(day)),
+    pendingPurges: (await readPurges(queries)).filter(({ completedAt }) => completedAt === null),
+    unverifiedDays: [],
+  };
+}

@@ -1,0 +1,134 @@
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import type { Frontier, Position, StoreReader } from '../../port.ts';
+import { micros } from '../../time.ts';
+import type { PostgresPlace } from '../base/place.ts';
+import { type Queries, Session } from '../base/session.ts';
+import { assertReadable } from '../schema/migrate.ts';
+import { coverageIn, gapsIn } from '../state/gaps.ts';
+import { readNote } from '../state/instrument.ts';
+import { readDefinitions, readKeys } from '../state/labelers.ts';
+import { readPurges } from '../state/purges.ts';
+import { readRoster } from '../state/roster.ts';
+import { accountIntervals, readAccount } from './account-read.ts';
+import { tallyAccount } from './account-tally.ts';
+import { countsByLabeler, countsOverTime, refusals } from './counts.ts';
+import { labelerCounters } from './labeler-counters.ts';
+import { assertInterval } from './look.ts';
+import { verifyStore } from './verify.ts';
+
+/** Opens the store in a database for reading. Throws `not_a_store` if the database contains no store. */
+export async function openPostgresReader(place: PostgresPlace): Promise<StoreReader> {
+  const session = new Session(place, place.target, place.connections);
+  try {
+    await assertReadable(session);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+  return readerOver(session, () => session.close());
+}
+
+/** Creates a reader over a session; `release` runs once when the reader is closed. */
+export function readerOver(session: Session, release: () => Promise<void>): StoreReader {
+  let closing: Promise<void> | null = null;
+  const query = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (closing) throw new StoreError('closed', `the store in ${session.name} was closed`);
+    return work();
+  };
+  return {
+    ...stateReads(query, session),
+    readAccount: (asked) => query(async () => readAccount(session, asked)),
+    accountIntervals: (asked) => query(() => accountIntervals(session, asked)),
+    tallyAccount: (asked) => query(async () => tallyAccount(session, asked)),
+    busyAccounts: (limit) => query(() => busyAccounts(session, limit)),
+    countsByLabeler: (interval) => query(() => countsByLabeler(session, interval)),
+    countsOverTime: (asked) => query(() => countsOverTime(session, asked)),
+    labelersActive: (interval) => query(async () => (await countsByLabeler(session, interval)).length),
+    refusals: (interval) => query(() => refusals(session, interval)),
+    labelerCounters: (interval) => query(() => labelerCounters(session, interval)),
+    verify: () => verifyStore(session),
+    close: () => {
+      closing ??= release();
+      return closing;
+    },
+  };
+}
+
+type Query = <T>(work: () => Promise<T>) => Promise<T>;
+
+/** Creates the methods that read small tables. */
+function stateReads(query: Query, session: Session) {
+  const read = <T>(work: (queries: Queries) => Promise<T>): Promise<T> => query(() => session.read(work));
+  return {
+    epoch: () =>
+      read(async (queries) => {
+        const { generationId, startedAt } = await storeRow(queries);
+        return { generationId, startedAt };
+      }),
+    frontier: () => read(frontierIn),
+    heartbeat: () => read(async (queries) => (await storeRow(queries)).heartbeat),
+    positions: () =>
+      read((queries) =>
+        queries.rows<Position>(
+          'SELECT source, endpoint, value, accepted_at AS "acceptedAt" FROM position ORDER BY source, endpoint',
+        ),
+      ),
+    gaps: ({ source, ...interval }) =>
+      read((queries) => {
+        assertInterval(interval);
+        return gapsIn(queries, interval, source);
+      }),
+    coverage: ({ labelers, ...interval }) =>
+      read((queries) => {
+        assertInterval(interval);
+        return coverageIn(queries, interval, labelers);
+      }),
+    purges: () => read(readPurges),
+    // Only earlier versions of the embedded store accepted such rows.
+    spaceRemoval: () => query(() => Promise.resolve(null)),
+    roster: () => read(readRoster),
+    keys: (did) => read((queries) => readKeys(queries, did)),
+    definitions: (did) => read((queries) => readDefinitions(queries, did)),
+    note: (name) => read((queries) => readNote(queries, name)),
+  } satisfies Partial<StoreReader>;
+}
+
+interface StoreRow {
+  readonly generationId: string;
+  readonly startedAt: Micros;
+  readonly floor: Micros;
+  readonly revision: number;
+  readonly heartbeat: Micros | null;
+  readonly last: Micros | null;
+  readonly through: Micros | null;
+}
+
+async function storeRow(queries: Queries): Promise<StoreRow> {
+  const [row] = await queries.rows<StoreRow>(
+    `SELECT generation AS "generationId", started_at AS "startedAt", floor, revision, heartbeat, last_stamp AS last,
+     observed_through AS through FROM store`,
+  );
+  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  return row;
+}
+
+async function frontierIn(queries: Queries): Promise<Frontier> {
+  const { generationId, floor, revision, last, through } = await storeRow(queries);
+  const end = micros(Math.max(floor, (last ?? -1) + 1));
+  return { generationId, floor, end, observedThrough: through, revision };
+}
+
+/** Maximum number of groups of an account that is suitable for warm-up. */
+const fewGroups = 1_000;
+
+async function busyAccounts(session: Session, limit: number): Promise<string[]> {
+  const rows = await session.read((queries) =>
+    queries.rows<{ subject: string }>(
+      `SELECT subject FROM account_group WHERE day = (SELECT max(day) FROM day WHERE sealed) GROUP BY subject
+       HAVING count(*) <= ${fewGroups} ORDER BY subject DESC LIMIT $1`,
+      [limit],
+    ),
+  );
+  return rows.map(({ subject }) => subject).filter((subject) => subject.startsWith('did:'));
+}

@@ -1,0 +1,202 @@
+import { StoreError } from '../../errors.ts';
+import type { DayReport } from '../../port.ts';
+import { dayName, dayOf, dayStart, hour, minute } from '../../time.ts';
+import { decodeRow, encodeRow, isLive, isRemoval, type RowRecord, recordColumns, removalFlag } from '../base/row.ts';
+import { longLimits, type Queries, type Session } from '../base/session.ts';
+import { delayOf, labelerKinds } from '../count/labeler-kinds.ts';
+import { partitionOf } from '../schema/partition.ts';
+
+/** Maximum number of problems listed per day. */
+const maxProblems = 50;
+/** Rows that are fetched at once. */
+const rowsAtOnce = 5_000;
+
+type Report = (problem: string) => void;
+/** Counts of applications and removals by key. */
+type Sums = Map<string, [applied: number, removed: number]>;
+
+/** Recomputes all data that is derived from the rows of each day, and yields the differences, oldest day first. */
+export async function* verifyStore(session: Session): AsyncGenerator<DayReport> {
+  const days = await session.read((queries) => queries.rows<{ day: number }>('SELECT day FROM day ORDER BY day'));
+  for (const { day } of days) {
+    const report = await session.read((queries) => verifyDay(queries, day), {
+      locked: 'observation',
+      limits: longLimits,
+    });
+    if (report) yield report;
+  }
+}
+
+/** Verifies one day; returns null if it expired meanwhile, because it is then outside the window and not damaged. */
+async function verifyDay(queries: Queries, day: number): Promise<DayReport | null> {
+  const [listed] = await queries.rows<{ sealed: boolean; last: number | null }>(
+    'SELECT sealed, (SELECT last_stamp FROM store) AS last FROM day WHERE day = $1',
+    [day],
+  );
+  if (!listed) return null;
+  const problems: string[] = [];
+  const report: Report = (problem) => {
+    if (problems.length < maxProblems) problems.push(problem);
+  };
+  const [table] = await queries.rows<{ name: string | null }>('SELECT to_regclass($1)::text AS name', [
+    partitionOf(day),
+  ]);
+  let rows = 0;
+  if (!table?.name) report('the table with its rows is missing');
+  else {
+    const check = new DayCheck(day, report);
+    rows = await check.readRows(queries);
+    if (check.last > (listed.last ?? 0)) report(`row ${check.last} is after the last stamp ${listed.last}`);
+    await check.compareTimes(queries);
+    await check.compareLabelers(queries);
+    await compareGroups(queries, day, report);
+  }
+  return { day: dayName(day), sealed: listed.sealed, unverified: false, rows, problems };
+}
+
+/** Sums over the rows of one day, and their comparison with the stored counters. */
+class DayCheck {
+  readonly #day: number;
+  readonly #report: Report;
+  readonly #minutes: Sums = new Map();
+  readonly #hours: Sums = new Map();
+  /** Counts by labeler, kind and key, in which every value has its name. */
+  readonly #labelers: Sums = new Map();
+  last = 0;
+
+  constructor(day: number, report: Report) {
+    this.#day = day;
+    this.#report = report;
+  }
+
+  /** Reads and checks every row; returns their number. */
+  async readRows(queries: Queries): Promise<number> {
+    const columns = `${recordColumns}, o.source, o.target`;
+    await queries.run(
+      `DECLARE verified NO SCROLL CURSOR FOR SELECT ${columns} FROM ${partitionOf(this.#day)} o LEFT JOIN source s ON s.id = o.source`,
+    );
+    const identities = new Set<string>();
+    const stamps = new Set<number>();
+    for (;;) {
+      const rows = await queries.rows<CheckedRecord>(`FETCH ${rowsAtOnce} FROM verified`);
+      for (const row of rows) {
+        this.#add(row);
+        if (stamps.has(row.at)) this.#report(`the stamp ${row.at} is assigned twice`);
+        stamps.add(row.at);
+        const identity = row.identity.toString('latin1');
+        if (identities.has(identity)) this.#report(`row ${row.at} is stored twice`);
+        identities.add(identity);
+      }
+      if (rows.length < rowsAtOnce) break;
+    }
+    await queries.run('CLOSE verified');
+    return stamps.size;
+  }
+
+  #add(row: CheckedRecord): void {
+    const { at, source, flags, val } = row;
+    this.last = Math.max(this.last, at);
+    if (dayOf(at) !== this.#day) this.#report(`row ${at} belongs to another day`);
+    this.#checkContent(row);
+    const removed = isRemoval(flags);
+    increase(this.#minutes, `${Math.floor(at / minute)} ${source}`, removed);
+    increase(this.#hours, `${Math.floor(at / hour)} ${source}`, removed);
+    const delay = delayOf(at, flags, row.cts);
+    increase(this.#labelers, nameOf(source, labelerKinds.value, val), removed);
+    if (delay !== null) increase(this.#labelers, nameOf(source, labelerKinds.delay, String(delay)), false);
+  }
+
+  /** Checks that a row is the accepted label, and that its derived columns match the label. */
+  #checkContent(row: CheckedRecord): void {
+    try {
+      const { label, signature } = decodeRow(row);
+      increase(this.#labelers, nameOf(row.source, labelerKinds.verdict, signature), false);
+      const expected = encodeRow(row.at, row.source, { label, signature, live: isLive(row.flags) }, row.identity);
+      const { subject, target, flags, rest } = expected;
+      if (subject !== row.subject || target !== row.target || flags !== row.flags || rest !== row.rest) {
+        this.#report(`the columns of row ${row.at} do not match its label`);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.#report(error.message);
+    }
+  }
+
+  /** Compares the counters of minutes and hours. */
+  async compareTimes(queries: Queries): Promise<void> {
+    for (const [bucket, length, expected] of [
+      ['minute', minute, this.#minutes],
+      ['hour', hour, this.#hours],
+    ] as const) {
+      const stored = await queries.rows<{ key: string; applied: number; removed: number }>(
+        `SELECT ${bucket} || ' ' || source AS key, applied, removed FROM counter_${bucket}
+         WHERE ${bucket} >= $1 AND ${bucket} < $2 AND applied + removed <> 0`,
+        [dayStart(this.#day) / length, dayStart(this.#day + 1) / length],
+      );
+      this.#compare(bucket, expected, stored);
+    }
+  }
+
+  /** Compares the counters of labelers. */
+  async compareLabelers(queries: Queries): Promise<void> {
+    const stored = await queries.rows<{ source: number; kind: number; key: string; applied: number; removed: number }>(
+      'SELECT source, kind, key, applied, removed FROM labeler_count WHERE day = $1',
+      [this.#day],
+    );
+    const named = new Set(stored.map(({ source, kind, key }) => nameOf(source, kind, key)));
+    const expected: Sums = new Map();
+    for (const [name, [applied, removed]] of this.#labelers) {
+      const [source, kind] = JSON.parse(name) as [number, number, string];
+      const isOther = kind === labelerKinds.value && !named.has(name);
+      const key = isOther ? nameOf(source, labelerKinds.others, '') : name;
+      const [a, r] = expected.get(key) ?? [0, 0];
+      expected.set(key, [a + applied, r + removed]);
+    }
+    const counted = stored
+      .filter(({ applied, removed }) => applied + removed !== 0)
+      .map(({ source, kind, key, applied, removed }) => ({ key: nameOf(source, kind, key), applied, removed }));
+    this.#compare('labeler', expected, counted);
+  }
+
+  #compare(what: string, expected: Sums, stored: readonly { key: string; applied: number; removed: number }[]): void {
+    const left = new Map(expected);
+    for (const { key, applied, removed } of stored) {
+      const [a, r] = left.get(key) ?? [0, 0];
+      left.delete(key);
+      if (a !== applied || r !== removed) {
+        this.#report(`${what} ${key}: the counter has ${applied}+${removed}, the rows have ${a}+${r}`);
+      }
+    }
+    for (const [key, [a, r]] of left) this.#report(`${what} ${key}: no counter exists, the rows have ${a}+${r}`);
+  }
+}
+
+interface CheckedRecord extends RowRecord {
+  readonly source: number;
+  readonly target: number;
+}
+
+/** Compares the stored counts of accounts with their rows. */
+async function compareGroups(queries: Queries, day: number, report: Report): Promise<void> {
+  const wrong = await queries.rows<{ subject: string }>(
+    `SELECT DISTINCT subject FROM (
+       SELECT subject, source, target, val, applied, removed FROM account_group WHERE day = $1
+       UNION ALL
+       SELECT subject, source, target, val, -count(*) FILTER (WHERE flags & ${removalFlag} = 0),
+         -count(*) FILTER (WHERE flags & ${removalFlag} <> 0)
+       FROM ${partitionOf(day)} WHERE subject IN (SELECT subject FROM account_group WHERE day = $1)
+       GROUP BY subject, source, target, val
+     ) g GROUP BY subject, source, target, val HAVING sum(applied) <> 0 OR sum(removed) <> 0 LIMIT ${maxProblems}`,
+    [day],
+  );
+  for (const { subject } of wrong) report(`the counts of ${subject} do not match its rows`);
+}
+
+function nameOf(source: number, kind: number, key: string): string {
+  return JSON.stringify([source, kind, key]);
+}
+
+function increase(sums: Sums, key: string, removed: boolean): void {
+  const [a, r] = sums.get(key) ?? [0, 0];
+  sums.set(key, removed ? [a, r + 1] : [a + 1, r]);
+}

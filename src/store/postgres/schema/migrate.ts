@@ -1,0 +1,88 @@
+import { StoreError } from '../../errors.ts';
+import type { Queries, Session } from '../base/session.ts';
+import { codeOf } from '../base/store-error.ts';
+import { migrations } from './migrations.ts';
+
+const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIMARY KEY, applied_at bigint NOT NULL)';
+
+/** Options of a migration. */
+export interface MigrateOptions {
+  /** Role that owns the tables, if it is not the role of the session. */
+  readonly owner?: string;
+  /** Statements of each version, if they are not those of this program. */
+  readonly versions?: readonly string[];
+}
+
+/**
+ * Creates the schema, or migrates it to the version of this program. An advisory lock serializes processes that start
+ * at the same time. Throws `not_a_store` if the schema does not exist and the role may not create it. The caller holds
+ * the lease of an existing store.
+ */
+export async function migrate(session: Session, at: number, options: MigrateOptions = {}): Promise<void> {
+  const { owner, versions = migrations } = options;
+  const { schema } = session.place;
+  try {
+    await session.write(async (queries) => {
+      await queries.rows('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`almanac store ${schema}`]);
+      if (owner !== undefined) await queries.run(`SET LOCAL ROLE ${owner}`);
+      if (!(await hasSchema(queries, schema))) await queries.run(`CREATE SCHEMA ${schema}`);
+      if (!(await hasTable(queries, schema))) await queries.run(versionTable);
+      const version = await versionIn(queries);
+      assertKnown(version, session.name, versions);
+      for (const [i, sql] of versions.slice(version).entries()) {
+        for (const statement of statementsOf(sql)) await queries.run(statement);
+        await queries.run('INSERT INTO migration(version, applied_at) VALUES ($1, $2)', [version + i + 1, at]);
+      }
+    });
+  } catch (error) {
+    // 42501: the role has no privilege to create the schema.
+    if (!(error instanceof StoreError) || codeOf(error.cause) !== '42501') throw error;
+    throw new StoreError('not_a_store', `${session.name} contains no store; create it with almanac store init`);
+  }
+}
+
+/** Returns the version of the store in the schema; 0 without a store. Throws `schema_newer` if it is unknown. */
+export async function storeVersion(session: Session, versions = migrations): Promise<number> {
+  const { schema } = session.place;
+  const version = await session.read(async (queries) => ((await hasTable(queries, schema)) ? versionIn(queries) : 0));
+  assertKnown(version, session.name, versions);
+  return version;
+}
+
+/** Throws unless the schema contains a store of a version that this program reads. */
+export async function assertReadable(session: Session): Promise<void> {
+  const version = await storeVersion(session);
+  if (version === 0) throw new StoreError('not_a_store', `${session.name} contains no store`);
+  if (version < migrations.length) {
+    throw new StoreError(
+      'not_a_store',
+      `the store in ${session.name} was written by an earlier version; start its writer`,
+    );
+  }
+}
+
+function assertKnown(version: number, name: string, versions: readonly string[]): void {
+  if (version <= versions.length) return;
+  throw new StoreError('schema_newer', `${name} has schema ${version}, this program supports ${versions.length}`);
+}
+
+async function hasSchema(queries: Queries, schema: string): Promise<boolean> {
+  return (await queries.rows('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema])).length > 0;
+}
+
+async function hasTable(queries: Queries, schema: string): Promise<boolean> {
+  const sql = "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'migration'";
+  return (await queries.rows(sql, [schema])).length > 0;
+}
+
+async function versionIn(queries: Queries): Promise<number> {
+  const [row] = await queries.rows<{ version: number }>('SELECT coalesce(max(version), 0) AS version FROM migration');
+  return row?.version ?? 0;
+}
+
+function statementsOf(sql: string): string[] {
+  return sql
+    .replace(/--.*$/gm, '')
+    .split(';')
+    .filter((statement) => statement.trim() !== '');
+}

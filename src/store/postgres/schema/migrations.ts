@@ -1,0 +1,129 @@
+/**
+ * Tables of a store. Rows are partitioned by the UTC day of their stamp. All other tables are small, and lose the data
+ * of an expired day by DELETE. Texts use the collation "C", whose order is that of their bytes.
+ */
+const tables = `
+CREATE TABLE store (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  generation text NOT NULL,
+  started_at bigint NOT NULL,
+  floor bigint NOT NULL,
+  revision bigint NOT NULL DEFAULT 0,
+  heartbeat bigint,
+  last_stamp bigint,
+  observed_through bigint,
+  -- Fencing token: increases whenever a process becomes the writer, and is compared in every commit.
+  token bigint NOT NULL DEFAULT 0,
+  holder text,
+  renewed_at timestamptz NOT NULL DEFAULT '-infinity',
+  expires_at timestamptz NOT NULL DEFAULT '-infinity'
+) WITH (fillfactor = 20);
+
+CREATE TABLE day (
+  day integer PRIMARY KEY,
+  sealed boolean NOT NULL DEFAULT false,
+  revision bigint NOT NULL DEFAULT 0
+);
+
+CREATE TABLE source (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, did text COLLATE "C" NOT NULL UNIQUE);
+
+CREATE TABLE observation (
+  at bigint NOT NULL,
+  source integer NOT NULL,
+  target smallint NOT NULL,
+  flags smallint NOT NULL,
+  ver bigint,
+  subject text COLLATE "C" NOT NULL,
+  val text COLLATE "C" NOT NULL,
+  -- Text of the uri after the DID; null if the uri is the DID.
+  rest text COLLATE "C",
+  cts text COLLATE "C" NOT NULL,
+  cid text COLLATE "C",
+  exp text COLLATE "C",
+  identity bytea NOT NULL,
+  sig bytea,
+  extra bytea,
+  PRIMARY KEY (subject, at)
+) PARTITION BY RANGE (at);
+-- Rows are appended in the order of their stamps, so that a small index of ranges finds those of a time.
+CREATE INDEX observation_at ON observation USING brin (at) WITH (pages_per_range = 16);
+
+CREATE TABLE counter_minute (
+  minute integer, source integer, applied integer NOT NULL, removed integer NOT NULL, PRIMARY KEY (minute, source)
+);
+CREATE TABLE counter_hour (
+  hour integer, source integer, applied integer NOT NULL, removed integer NOT NULL, PRIMARY KEY (hour, source)
+);
+CREATE TABLE refusal (
+  hour integer, source integer, reason text COLLATE "C", n bigint NOT NULL, PRIMARY KEY (hour, source, reason)
+);
+-- Counts by labeler: kind 0 by verdict, 1 by value, 2 of the other values, 3 by range of delay.
+CREATE TABLE labeler_count (
+  day integer, source integer, kind smallint, key text COLLATE "C",
+  applied bigint NOT NULL, removed bigint NOT NULL, PRIMARY KEY (day, source, kind, key)
+);
+-- Counts of accounts with many rows in a day, by labeler, value and target.
+CREATE TABLE account_group (
+  day integer, subject text COLLATE "C", source integer, target smallint,
+  -- Hash of the value, because an index entry has at most 2,700 bytes.
+  val_key bytea, val text COLLATE "C" NOT NULL,
+  applied bigint NOT NULL, removed bigint NOT NULL, PRIMARY KEY (day, subject, source, target, val_key)
+);
+
+CREATE TABLE position (
+  -- Hash of the source and the endpoint, because an index entry has at most 2,700 bytes.
+  key text COLLATE "C" PRIMARY KEY,
+  source text COLLATE "C" NOT NULL, endpoint text COLLATE "C" NOT NULL, value text NOT NULL, accepted_at bigint NOT NULL
+);
+CREATE TABLE refused_rows (
+  source text COLLATE "C", bucket smallint, rows text NOT NULL, PRIMARY KEY (source, bucket)
+);
+
+-- The empty source stands for the whole instrument.
+CREATE TABLE gap (
+  source text COLLATE "C", started bigint, ended bigint, reason text COLLATE "C",
+  PRIMARY KEY (source, started, ended, reason)
+);
+CREATE TABLE labeler (
+  did text COLLATE "C" PRIMARY KEY,
+  origin text NOT NULL,
+  -- Texts as a JSON array.
+  provenance text NOT NULL,
+  enrolled boolean NOT NULL,
+  resolution_status text NOT NULL,
+  endpoint text,
+  handle text,
+  handle_confirmed boolean NOT NULL,
+  state text NOT NULL,
+  state_since bigint NOT NULL,
+  first_asked bigint,
+  first_answered bigint,
+  last_answered bigint,
+  failing_since bigint,
+  complete_through bigint,
+  dated boolean NOT NULL,
+  undated boolean NOT NULL
+);
+CREATE TABLE label_key (
+  did text COLLATE "C", label_key text COLLATE "C", first_seen bigint NOT NULL, last_seen bigint NOT NULL,
+  PRIMARY KEY (did, label_key)
+);
+CREATE TABLE definitions (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  did text COLLATE "C" NOT NULL, seen_at bigint NOT NULL, content text NOT NULL
+);
+CREATE INDEX definitions_did ON definitions (did, id);
+CREATE TABLE note (name text COLLATE "C" PRIMARY KEY, content text NOT NULL);
+CREATE TABLE daily_bytes (source text COLLATE "C" PRIMARY KEY, day integer NOT NULL, bytes bigint NOT NULL);
+CREATE TABLE directory_position (host text COLLATE "C" PRIMARY KEY, seq bigint NOT NULL);
+CREATE TABLE purge (
+  source text COLLATE "C" PRIMARY KEY,
+  requested_at bigint NOT NULL,
+  completed_at bigint,
+  removed bigint NOT NULL DEFAULT 0,
+  next_day integer NOT NULL DEFAULT 0
+);
+`;
+
+/** Statements of each schema version, the first at index 0. A released version is never changed. */
+export const migrations: readonly string[] = [tables];

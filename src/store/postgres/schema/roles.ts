@@ -1,0 +1,65 @@
+import { OperatorError } from '../../../ops/errors.ts';
+import type { PostgresPlace } from '../base/place.ts';
+import { type Queries, Session } from '../base/session.ts';
+import { migrate, storeVersion } from './migrate.ts';
+
+/** Names of the roles of a store. */
+export interface StoreRoles {
+  /** Owns the schema and its tables; the label instrument. */
+  readonly writer: string;
+  /** May only read; the account surface and the commands that read. */
+  readonly reader: string;
+}
+
+const rolePattern = /^[a-z_][a-z0-9_]{0,62}$/;
+/** Maximum time of a reader's statement, in milliseconds. A transaction may set a lower limit. */
+const readerStatementMs = 60_000;
+
+/**
+ * Creates the schema of a store with its tables, and the roles with the privileges that they need. The role of the URL
+ * must be a superuser, or must be able to create roles and schemas. Idempotent; sets no password.
+ */
+export async function initializeStore(place: PostgresPlace, roles: StoreRoles, at: number): Promise<void> {
+  for (const role of [roles.writer, roles.reader]) {
+    if (!rolePattern.test(role)) throw new OperatorError(`${role} is not a valid name of a role: use a-z, 0-9 and _`);
+  }
+  if (roles.writer === roles.reader) throw new OperatorError('the writer and the reader must be different roles');
+  const session = new Session(place, 'primary', 1);
+  try {
+    await session.write(async (queries) => {
+      await createRoles(queries, roles);
+      await createSchema(queries, place.schema, roles);
+    });
+    // The writer migrates an existing store, because another writer may be running.
+    if ((await storeVersion(session)) === 0) await migrate(session, at, { owner: roles.writer });
+  } finally {
+    await session.close();
+  }
+}
+
+async function createRoles(queries: Queries, { writer, reader }: StoreRoles): Promise<void> {
+  for (const role of [writer, reader]) {
+    const known = await queries.rows('SELECT 1 FROM pg_roles WHERE rolname = $1', [role]);
+    if (known.length > 0) continue;
+    await queries.run(`CREATE ROLE ${role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS`);
+  }
+  await queries.run(`ALTER ROLE ${reader} SET default_transaction_read_only = on`);
+  await queries.run(`ALTER ROLE ${reader} SET statement_timeout = ${readerStatementMs}`);
+}
+
+async function createSchema(queries: Queries, schema: string, { writer, reader }: StoreRoles): Promise<void> {
+  const [row] = await queries.rows<{ database: string; superuser: boolean }>(
+    `SELECT quote_ident(current_database()) AS database,
+     (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) AS superuser`,
+  );
+  await queries.run(`GRANT CONNECT ON DATABASE ${row?.database ?? ''} TO ${writer}, ${reader}`);
+  // Only a member of the writer's role may create a schema that this role owns.
+  if (row?.superuser !== true) await queries.run(`GRANT ${writer} TO CURRENT_USER`);
+  await queries.run(`CREATE SCHEMA IF NOT EXISTS ${schema} AUTHORIZATION ${writer}`);
+  await queries.run(`REVOKE ALL ON SCHEMA ${schema} FROM PUBLIC`);
+  await queries.run(`GRANT USAGE ON SCHEMA ${schema} TO ${reader}`);
+  await queries.run(`GRANT SELECT ON ALL TABLES IN SCHEMA ${schema} TO ${reader}`);
+  // The writer creates a table for each day.
+  const grant = `GRANT SELECT ON TABLES TO ${reader}`;
+  await queries.run(`ALTER DEFAULT PRIVILEGES FOR ROLE ${writer} IN SCHEMA ${schema} ${grant}`);
+}

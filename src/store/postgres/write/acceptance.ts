@@ -1,0 +1,214 @@
+import type { Micros } from '../../../contract/timestamp.ts';
+import { assertBounds, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
+import { IdentitySet } from '../../common/identity-set.ts';
+import { StoreError } from '../../errors.ts';
+import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
+import { dayName, dayOf, dayStart, micros } from '../../time.ts';
+import type { Lease } from '../base/lease.ts';
+import { encodeRow } from '../base/row.ts';
+import { longLimits, type Queries, type Session } from '../base/session.ts';
+import { HotAccounts } from '../count/hot-accounts.ts';
+import { NamedValues } from '../count/named-values.ts';
+import { addPartition } from '../schema/partition.ts';
+import { countLabelers, countRefusals, countTimes, insertRows, putPositions, putRefusedRows } from './commit.ts';
+import { SourceNumbers } from './source-numbers.ts';
+
+/** Rows that are fetched at once when identities are read. */
+const identitiesAtOnce = 20_000;
+
+/** Data of the day to which rows are added. */
+interface OpenDay {
+  readonly day: number;
+  readonly hot: HotAccounts;
+  readonly named: NamedValues;
+}
+
+/** Accepts batches: detects duplicates, assigns stamps, and commits to the day of the stamps. */
+export class Acceptance {
+  readonly #session: Session;
+  readonly #lease: Lease;
+  readonly #sources = new SourceNumbers();
+  readonly #known = new IdentitySet(duplicateHorizon);
+  #isLoaded = false;
+  #last: Micros | null = null;
+  #through: Micros | null = null;
+  #newestDay: number | null = null;
+  #open: OpenDay | null = null;
+  /** True if the memory may differ from the database: before the first batch, and after a failed commit. */
+  #isStale = true;
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(session: Session, lease: Lease) {
+    this.#session = session;
+    this.#lease = lease;
+  }
+
+  /** Last assigned stamp, or null before the first stamp. */
+  get last(): Micros | null {
+    return this.#last;
+  }
+
+  /** Reads the identities and the last stamp, so that the first batch need not wait. */
+  load(): Promise<void> {
+    return this.#inOrder(() => this.#reload());
+  }
+
+  /** Appends batches one after the other, in the order of the calls. */
+  append(batch: Batch): Promise<AppendResult> {
+    return this.#inOrder(() => this.#append(batch));
+  }
+
+  /** Removes identities of removed rows from memory, so that the same labels are accepted again. */
+  forget(identities: readonly Buffer[]): void {
+    for (const identity of identities) this.#known.delete(identity);
+  }
+
+  /** Resolves once the batches that have been started are stored or refused. */
+  async ended(): Promise<void> {
+    await this.#queue;
+  }
+
+  #inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async #append(batch: Batch): Promise<AppendResult> {
+    assertBounds(batch);
+    if (this.#isStale) await this.#reload();
+    const { fresh, duplicates } = sortOut(batch, this.#known);
+    const first = firstStamp(batch.at, this.#last, fresh.length);
+    const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
+    this.#assertOpen(dayOf(first));
+    // The outcome of a commit whose reply is lost is unknown, so the next batch then reads the state again.
+    this.#isStale = true;
+    const open = await this.#openDay(dayOf(first));
+    const hot = await this.#commit(batch, { fresh, duplicates, first, last, open });
+    this.#isStale = false;
+    // Memory changes only after the commit, so that a refused batch leaves nothing in memory.
+    open.hot.keep(hot);
+    for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
+    if (last !== null) this.#last = last;
+    this.#through = micros(Math.max(this.#through ?? batch.at, batch.at));
+    return { accepted: fresh.length, duplicates, first: last === null ? null : first, last };
+  }
+
+  async #commit(batch: Batch, { fresh, duplicates, first, last, open }: Accepted): Promise<readonly string[]> {
+    const refusals = refusalsOf(batch, duplicates);
+    const dids = new Set([...fresh.map(({ observation }) => observation.label.src), ...refusedSources(refusals)]);
+    return this.#session.write(async (queries) => {
+      const values = [this.#lease.token, last, batch.at, this.#last, this.#through];
+      if ((await queries.run(advance, values)) === 0) {
+        await this.#lease.check(queries);
+        commitsLost(this.#session.name);
+      }
+      await this.#sources.load(queries, dids);
+      const numberOf = (did: string): number => this.#sources.of(did);
+      const rows = fresh.map(({ observation, identity }, i) =>
+        encodeRow(first + i, numberOf(observation.label.src), observation, identity),
+      );
+      await open.named.load(queries, new Set(rows.map(({ source }) => source)));
+      const [, , , hot] = await Promise.all([
+        insertRows(queries, open.day, rows),
+        countTimes(queries, rows),
+        countLabelers(queries, open.day, rows, (source, value) => open.named.isNamed(source, value)),
+        open.hot.count(
+          queries,
+          rows.map(({ subject }) => subject),
+          first,
+        ),
+        countRefusals(queries, refusals, first, numberOf),
+        putPositions(queries, batch.positions, batch.at),
+        putRefusedRows(queries, batch.refusedRows ?? []),
+      ]);
+      return hot;
+    });
+  }
+
+  #assertOpen(day: number): void {
+    if (this.#newestDay !== null && day < this.#newestDay) {
+      throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, which is already closed`);
+    }
+  }
+
+  async #openDay(day: number): Promise<OpenDay> {
+    if (this.#open?.day === day) return this.#open;
+    const hot = await this.#session.write(async (queries) => {
+      await this.#lease.check(queries);
+      if (day !== this.#newestDay) {
+        // The day is listed with its table, in the same commit, before the commit of its first row.
+        await queries.run('INSERT INTO day(day) VALUES ($1)', [day]);
+        await addPartition(queries, day);
+      }
+      return HotAccounts.load(queries, day);
+    });
+    this.#newestDay = day;
+    this.#open = { day, hot, named: new NamedValues(day) };
+    return this.#open;
+  }
+
+  /** Reads the state of the database into memory. After a failed commit, reads only what it may have added. */
+  async #reload(): Promise<void> {
+    this.#sources.clear();
+    this.#open = null;
+    const known = this.#last;
+    await this.#session.read(
+      async (queries) => {
+        const [row] = await queries.rows<{ last: Micros | null; through: Micros | null; day: number | null }>(
+          'SELECT last_stamp AS last, observed_through AS through, (SELECT max(day) FROM day) AS day FROM store',
+        );
+        const last = row?.last ?? null;
+        const through = row?.through ?? null;
+        if (isBefore(last, known) || isBefore(through, this.#through)) commitsLost(this.#session.name);
+        const since = this.#isLoaded && known !== null ? known + 1 : (last ?? 0) - duplicateHorizon;
+        if (last !== null) await readIdentities(queries, since, this.#known);
+        this.#last = last;
+        this.#through = through;
+        this.#newestDay = row?.day ?? null;
+      },
+      { locked: 'observation', limits: longLimits },
+    );
+    this.#isLoaded = true;
+    this.#isStale = false;
+  }
+}
+
+/** Advances the ends of the store, unless another process is the writer or a commit of this process is missing. */
+const advance = `UPDATE store SET last_stamp = coalesce($2, last_stamp), observed_through = greatest(observed_through, $3)
+  WHERE token = $1 AND last_stamp IS NOT DISTINCT FROM $4 AND observed_through IS NOT DISTINCT FROM $5`;
+
+function isBefore(found: Micros | null, known: Micros | null): boolean {
+  return known !== null && (found === null || found < known);
+}
+
+/** Throws `commits_lost`: the memory of this process contains identities and positions of rows that are missing. */
+function commitsLost(name: string): never {
+  throw new StoreError(
+    'commits_lost',
+    `${name} lost commits that it had confirmed, for example by a failover; start again, so that the labels are read again`,
+  );
+}
+
+interface Accepted extends ReturnType<typeof sortOut> {
+  readonly first: Micros;
+  readonly last: Micros | null;
+  readonly open: OpenDay;
+}
+
+function refusedSources(refusals: ReturnType<typeof refusalsOf>): string[] {
+  return [...refusals.values()].map(({ source }) => source);
+}
+
+/** Reads the identities of the rows of the last days, in the order of their stamps. */
+async function readIdentities(queries: Queries, since: number, known: IdentitySet): Promise<void> {
+  await queries.run(
+    `DECLARE identities NO SCROLL CURSOR FOR SELECT at, identity FROM observation
+     WHERE at >= ${Math.max(since, dayStart(0))} ORDER BY at`,
+  );
+  for (;;) {
+    const rows = await queries.rows<{ at: number; identity: Buffer }>(`FETCH ${identitiesAtOnce} FROM identities`);
+    for (const { at, identity } of rows) known.add(identity, at);
+    if (rows.length < identitiesAtOnce) return;
+  }
+}

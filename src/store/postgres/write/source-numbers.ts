@@ -1,0 +1,35 @@
+import { StoreError } from '../../errors.ts';
+import type { Queries } from '../base/session.ts';
+
+/** Maximum number of cached sources. */
+const maxCached = 50_000;
+
+/** Numbers of sources, which rows and counters contain in place of the DID. */
+export class SourceNumbers {
+  readonly #numbers = new Map<string, number>();
+
+  /** Reads the numbers of sources that are not cached, and adds those that have none. */
+  async load(queries: Queries, dids: ReadonlySet<string>): Promise<void> {
+    if (this.#numbers.size > maxCached) this.clear();
+    const missing = [...dids].filter((did) => !this.#numbers.has(did));
+    if (missing.length === 0) return;
+    await queries.run('INSERT INTO source(did) SELECT * FROM unnest($1::text[]) ON CONFLICT (did) DO NOTHING', [
+      missing,
+    ]);
+    const sql = 'SELECT id, did FROM source WHERE did = ANY ($1::text[])';
+    for (const { id, did } of await queries.rows<{ id: number; did: string }>(sql, [missing]))
+      this.#numbers.set(did, id);
+  }
+
+  /** Returns the number of a source that was loaded. */
+  of(did: string): number {
+    const number = this.#numbers.get(did);
+    if (number === undefined) throw new StoreError('unexpected', 'a source has no number');
+    return number;
+  }
+
+  /** Discards the cache. Must be called after a failed commit, because numbers that it assigned do not exist. */
+  clear(): void {
+    this.#numbers.clear();
+  }
+}

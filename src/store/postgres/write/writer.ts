@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { DayWork } from '../../common/day-work.ts';
+import { StoreError } from '../../errors.ts';
+import type { StoreWriter } from '../../port.ts';
+import type { RefusedRows } from '../../refused-rows.ts';
+import { defaultLeaseMs, Lease } from '../base/lease.ts';
+import type { PostgresPlace } from '../base/place.ts';
+import { type Limits, type Queries, Session } from '../base/session.ts';
+import { readerOver } from '../read/reader.ts';
+import { migrate, storeVersion } from '../schema/migrate.ts';
+import { changeGaps } from '../state/gaps.ts';
+import {
+  putDailyBytes,
+  putDirectoryPosition,
+  putNote,
+  readDailyBytes,
+  readDirectoryPosition,
+} from '../state/instrument.ts';
+import { putDefinitions, putKey } from '../state/labelers.ts';
+import { requestPurge } from '../state/purges.ts';
+import { dropRoster, putRoster } from '../state/roster.ts';
+import { maintainDays } from '../upkeep/maintenance.ts';
+import { purgeNextDay } from '../upkeep/purge.ts';
+import { Acceptance } from './acceptance.ts';
+
+/** Options of opening a store for writing. */
+export interface PostgresWriterOptions {
+  readonly place: PostgresPlace;
+  /** Current time of the acceptance clock, in microseconds; in a new store, the start of the epoch. */
+  readonly at: Micros;
+  /** Number of whole days that can be read; one more day is retained. */
+  readonly windowDays?: number;
+  /** Generates the identifier of the generation of a new store. */
+  readonly generationId?: () => string;
+  /** Time after which another process may take the lease of a writer that does not renew it, in milliseconds. */
+  readonly leaseMs?: number;
+  /** Limits of short transactions. */
+  readonly limits?: Limits;
+  /** Statements of each version of the schema, if they are not those of this program. */
+  readonly versions?: readonly string[];
+}
+
+const defaultWindowDays = 30;
+/** Connections of a writer: one each for batches, other changes, upkeep, and the renewal of the lease. */
+const minConnections = 4;
+
+/** Opens the store in a database for writing. Creates a missing store if the role may create its schema. */
+export async function openPostgresWriter(options: PostgresWriterOptions): Promise<StoreWriter> {
+  const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs } = options;
+  const session = new Session(place, 'primary', Math.max(minConnections, place.connections), options.limits);
+  let lease: Lease | null = null;
+  try {
+    if ((await storeVersion(session, options.versions)) === 0) await migrate(session, at, options);
+    await beginEpoch(session, options.generationId ?? randomUUID, at);
+    lease = await Lease.take(session, `${hostname()} pid ${process.pid}`, leaseMs);
+    // The schema of a store that another process writes is never changed.
+    await migrate(session, at, options);
+    const acceptance = new Acceptance(session, lease);
+    await acceptance.load();
+    return writerOver(session, lease, acceptance, windowDays);
+  } catch (error) {
+    await lease?.release();
+    await session.close();
+    throw error;
+  }
+}
+
+async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {
+  const sql = 'INSERT INTO store(generation, started_at, floor) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING';
+  await session.write((queries) => queries.run(sql, [generationId(), at]));
+}
+
+function writerOver(session: Session, lease: Lease, acceptance: Acceptance, windowDays: number): StoreWriter {
+  const dayWork = new DayWork();
+  let closing: Promise<void> | null = null;
+  let changes: Promise<unknown> = Promise.resolve();
+
+  /** Runs work unless the store was closed. */
+  async function open<T>(work: () => Promise<T>): Promise<T> {
+    if (closing) throw new StoreError('closed', 'the store was closed');
+    return work();
+  }
+
+  /** Runs a change in a transaction that checks the lease. Changes run one after the other, in the order of the calls. */
+  function change<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    return open(() => {
+      const done = changes.then(() =>
+        session.write(async (queries) => {
+          await lease.check(queries);
+          return work(queries);
+        }),
+      );
+      changes = done.catch(() => undefined);
+      return done;
+    });
+  }
+
+  async function close(): Promise<void> {
+    await dayWork.ended();
+    await acceptance.ended();
+    await changes;
+    await lease.release();
+    await session.close();
+  }
+
+  const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
+  const upkeep = dayWork.joined((at: Micros) => maintainDays({ session, lease, windowDays }, at, acceptance.last));
+  const purging = dayWork.joined((at: Micros) => purgeNextDay({ session, lease, forget }, at));
+  return {
+    ...readerOver(session, () => Promise.resolve()),
+    ...stateChanges(change),
+    append: (batch) => open(() => acceptance.append(batch)),
+    assertWriter: () => change(() => Promise.resolve()),
+    maintain: (at) => open(() => upkeep(at)),
+    purge: (at) => open(() => purging(at)),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+/** Creates the port's methods that change or read small tables. */
+function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>) {
+  return {
+    recordGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'record', gap }])),
+    withdrawGap: (gap) => change((queries) => changeGaps(queries, [{ kind: 'withdraw', gap }])),
+    changeGaps: (changes) => change((queries) => changeGaps(queries, changes)),
+    refusedRows: () =>
+      change((queries) => queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2')),
+    beat: (at) =>
+      change(async (queries) => void (await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]))),
+    dropRoster: (dids) => change((queries) => dropRoster(queries, dids)),
+    putRoster: (rows) => change((queries) => putRoster(queries, rows)),
+    putKey: (key) => change((queries) => putKey(queries, key)),
+    putDefinitions: (definitions, shares) => change((queries) => putDefinitions(queries, definitions, shares)),
+    dailyBytes: (day) => change((queries) => readDailyBytes(queries, day)),
+    putDailyBytes: (bytes) => change((queries) => putDailyBytes(queries, bytes)),
+    directoryPosition: (host) => change((queries) => readDirectoryPosition(queries, host)),
+    putDirectoryPosition: (position) => change((queries) => putDirectoryPosition(queries, position)),
+    putNote: (name, text) => change((queries) => putNote(queries, name, text)),
+    requestPurge: (request) => change((queries) => requestPurge(queries, request)),
+  } satisfies Partial<StoreWriter>;
+}

@@ -1,0 +1,36 @@
+import type { DayReader } from '../day/day-reader.ts';
+import { type DayCounters, isEmpty } from '../labeler/day-counters.ts';
+import { PackedDay } from './packed-day.ts';
+
+/** Number of labelers between two looks at the time. */
+const labelersAtOnce = 50;
+
+/** Packing of the counters of one day in steps, because a day may have thousands of labelers. */
+export class DayPacking {
+  /** Number of the day's open file. */
+  readonly serial: number;
+  readonly #rows: readonly (readonly [source: number, packed: Buffer])[];
+  readonly #counted: (readonly [source: number, counters: DayCounters])[] = [];
+  #next = 0;
+
+  constructor(day: DayReader) {
+    this.serial = day.serial;
+    this.#rows = [...day.labelerCounters.packed()];
+  }
+
+  /** Unpacks counters until `isOver` returns true. Returns null until all are unpacked. */
+  advance(day: DayReader, isOver: () => boolean): PackedDay | null {
+    while (this.#next < this.#rows.length) {
+      for (const [source, packed] of this.#rows.slice(this.#next, this.#next + labelersAtOnce)) {
+        const counters = day.labelerCounters.unpacked(source, packed);
+        // The counters of a labeler whose rows were purged are empty.
+        if (!isEmpty(counters)) this.#counted.push([source, counters]);
+      }
+      this.#next += labelersAtOnce;
+      if (this.#next < this.#rows.length && isOver()) return null;
+    }
+    const names = day.namesOf('source', new Set(this.#counted.map(([source]) => source)));
+    const values = day.namesOf('val', new Set(this.#counted.flatMap(([, counters]) => [...counters.values.keys()])));
+    return PackedDay.of({ counted: this.#counted, names, values });
+  }
+}

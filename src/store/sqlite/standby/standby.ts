@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { StoreError } from '../../errors.ts';
+import { identityOf } from '../../identity.ts';
+import type { StoreReader } from '../../port.ts';
+import type { StoreProcess, StoreProcesses, StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
+import { openReadonly, type Sqlite } from '../base/connection.ts';
+import { type StorePaths, storePaths } from '../base/files.ts';
+import { takeWriterLock, type WriterLock, writerLockHeld } from '../base/lock.ts';
+import { announce, type Presence, readPresent } from '../base/presence.ts';
+import { isRunning } from '../base/process-identity.ts';
+import { storeError } from '../base/store-error.ts';
+import { Days } from '../read/days.ts';
+import { openSqliteReader } from '../read/reader.ts';
+import { instrumentState } from '../state/instrument-state.ts';
+import { stateQueries } from '../state/state-read.ts';
+import { openSqliteWriter, type SqliteWriterOptions } from '../write/writer.ts';
+import { StoredIdentities } from './stored-identities.ts';
+
+const cacheBytes = 1024 * 1024;
+
+/** Options of a standby: those of the writer that it becomes, with a clock in place of the time. */
+export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
+  readonly clock: () => SqliteWriterOptions['at'];
+  /** Sends a signal to a process. Tests replace it. */
+  readonly signal?: (pid: number, signal: 'SIGKILL') => void;
+}
+
+/**
+ * Opens the store in a directory as the standby of its writer. Throws `not_a_store` without a store, and
+ * `second_writer` if another standby exists.
+ */
+export function openSqliteStandby(options: SqliteStandbyOptions): StoreStandby {
+  const { folder } = options;
+  const paths = storePaths(folder);
+  if (!existsSync(paths.state)) throw new StoreError('not_a_store', `${folder} contains no store`);
+  const lock = takeStandbyLock(paths);
+  const presence = announce(paths.standby, randomUUID());
+  const release = (): void => {
+    presence.end();
+    lock.release();
+  };
+  try {
+    const reading = new FollowedStore(paths);
+    return standbyOf(options, paths, { reading, reader: openSqliteReader(folder), presence, release });
+  } catch (error) {
+    release();
+    throw storeError(error, folder);
+  }
+}
+
+/** Connections of a standby for what a reader does not read. */
+class FollowedStore {
+  readonly db: Sqlite;
+  readonly days: Days;
+  readonly stored: StoredIdentities;
+  isOpen = true;
+
+  constructor(paths: StorePaths) {
+    this.db = openReadonly(paths.state, cacheBytes);
+    const state = stateQueries(this.db);
+    this.days = new Days(paths, state);
+    this.stored = new StoredIdentities(state, this.days);
+  }
+
+  async query<T>(work: () => T | Promise<T>): Promise<T> {
+    if (!this.isOpen) throw new StoreError('closed', 'the store was closed');
+    try {
+      return await work();
+    } catch (error) {
+      throw storeError(error, this.db.name);
+    }
+  }
+
+  close(): void {
+    if (!this.isOpen) return;
+    this.isOpen = false;
+    this.days.close();
+    this.db.close();
+  }
+}
+
+interface Parts {
+  readonly reading: FollowedStore;
+  readonly reader: StoreReader;
+  readonly presence: Presence;
+  readonly release: () => void;
+}
+
+function standbyOf(options: SqliteStandbyOptions, paths: StorePaths, parts: Parts): StoreStandby {
+  const { folder, clock, signal = process.kill.bind(process), ...writing } = options;
+  const { reading, reader, presence, release } = parts;
+  const { days, stored, db } = reading;
+  return {
+    ...reader,
+    refusedRows: () => reading.query(() => days.newest()?.refusedRows() ?? []),
+    dailyBytes: (day) => reading.query(() => instrumentState(db).dailyBytes(day)),
+    directoryPosition: (host) => reading.query(() => instrumentState(db).directoryPosition(host)),
+    follow: (report) => reading.query(() => stored.follow(report)),
+    identityOf: (label) => identityOf(label).toString('latin1'),
+    knows: (identity) => stored.has(identity),
+    writer: () => sightingOf(paths),
+    endWriter: () => endWriter(paths, signal),
+    ready: () => presence.become('ready'),
+    takeOver() {
+      const writer = openSqliteWriter({ ...writing, folder, at: clock(), known: stored.known });
+      // Close the reads only now: closing the last connection to a log would discard its index.
+      reading.close();
+      void reader.close();
+      release();
+      return writer;
+    },
+    close: async () => {
+      reading.close();
+      await reader.close();
+      release();
+    },
+  };
+}
+
+function takeStandbyLock(paths: StorePaths): WriterLock {
+  try {
+    return takeWriterLock(paths.standbyLock);
+  } catch (error) {
+    if (!(error instanceof StoreError && error.code === 'second_writer')) throw error;
+    throw new StoreError('second_writer', 'this store has a standby; a store has at most one', { cause: error });
+  }
+}
+
+function sightingOf(paths: StorePaths): WriterSighting {
+  if (!writerLockHeld(paths.lock)) return { kind: 'none' };
+  const present = readPresent(paths.writer);
+  return { kind: 'writing', state: present?.state ?? 'ready', beat: present?.beat ?? null };
+}
+
+/** Kills the recorded writer if it certainly is the process that the record describes. */
+function endWriter(paths: StorePaths, signal: (pid: number, signal: 'SIGKILL') => void): WriterEnd {
+  const present = readPresent(paths.writer);
+  if (present === null) return { kind: 'kept', why: 'the writer does not describe itself in writer.json' };
+  const { process: recorded } = present;
+  if (recorded === null) return { kind: 'kept', why: 'the system of the writer does not identify processes' };
+  if (!isRunning(recorded)) return { kind: 'kept', why: `process ${recorded.pid} is not visible as the writer` };
+  try {
+    signal(recorded.pid, 'SIGKILL');
+    return { kind: 'killed', pid: recorded.pid };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { kind: 'kept', why: `process ${recorded.pid} may not be signalled (${code})` };
+  }
+}
+
+/** Returns the processes that use the store in a directory. */
+export function sqliteProcesses(folder: string): StoreProcesses {
+  const paths = storePaths(folder);
+  return {
+    writer: writerLockHeld(paths.lock) ? processOf(paths.writer) : null,
+    standby: writerLockHeld(paths.standbyLock) ? processOf(paths.standby) : null,
+  };
+}
+
+function processOf(path: string): StoreProcess | null {
+  const present = readPresent(path);
+  if (present === null) return null;
+  const { token, state, process: recorded } = present;
+  return { token, state, pid: recorded !== null && isRunning(recorded) ? recorded.pid : null };
+}

@@ -1,0 +1,39 @@
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import type { Sqlite } from '../base/connection.ts';
+
+/** Checks of the token in the state file, which the last process that opened the store for writing has set. */
+export interface Fence {
+  /** Throws `fenced` if another process has set the token since. */
+  assertWriter(): void;
+  /** Runs a change of the state file in one transaction, after the check. */
+  run<T>(work: () => T): T;
+}
+
+/** Begins the epoch of a new store, and sets the token of its writer. */
+export function beginWriting(
+  db: Sqlite,
+  { generationId, at, token }: { readonly generationId: () => string; readonly at: Micros; readonly token: string },
+): Fence {
+  db.prepare('INSERT INTO epoch(one, generation, started_at, floor) VALUES (1, ?, ?, ?) ON CONFLICT DO NOTHING').run(
+    generationId(),
+    at,
+    at,
+  );
+  // The process number is for a person who inspects the file.
+  const writer = `${token} pid ${process.pid}`;
+  db.prepare('UPDATE epoch SET writer = ?').run(writer);
+  const current = db.prepare<[], string>('SELECT writer FROM epoch').pluck();
+  const assertWriter = (): void => {
+    const now = current.get();
+    if (now === writer) return;
+    const other = now?.split(' ').slice(1).join(' ') ?? 'of an unknown process';
+    throw new StoreError('fenced', `another process (${other}) became the writer of this store; this one stops`);
+  };
+  // Nested transactions are savepoints.
+  const transaction = db.transaction((work: () => unknown): unknown => {
+    assertWriter();
+    return work();
+  });
+  return { assertWriter, run: <T>(work: () => T): T => transaction.immediate(work) as T };
+}

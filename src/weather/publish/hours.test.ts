@@ -1,0 +1,202 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Sqlite from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { recogniseWeatherHours, type WeatherHours } from '../../artifact/hours/weather-hours.ts';
+import { type CollectionName, collectionNames } from '../../contract/vocabulary.ts';
+import { metricIndex } from '../classify/metric-names.ts';
+import type { Interval } from '../window/interval.ts';
+import { dayUs, emptyDelta, type WindowDelta, windowUs } from '../window/window.ts';
+import { openWindowStore, storeFile, type WindowStore } from '../window/window-store.ts';
+import { createHoursReader, type HoursReader } from './hours.ts';
+
+/** The hours file states what each hour counted and observed; nothing that was not observed is 0. */
+
+const endpoint = { name: 'wss://host.example/subscribe', wire: 'jetstream.legacy' } as const;
+const hourUs = 60 * windowUs;
+const startUs = Date.parse('2026-11-10T00:00:00Z') * 1000;
+
+let folder: string;
+let store: WindowStore;
+let reader: HoursReader;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-hours-'));
+  store = openWindowStore(folder);
+  reader = createHoursReader();
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A minute of 10 likes and 11 events, of which one has no published collection. */
+function deltaAt(start: number, likes = 10): WindowDelta {
+  const delta = emptyDelta(start);
+  delta.counts[metricIndex['like.create']] = likes;
+  delta.events = likes + 1;
+  return delta;
+}
+
+/** Stores traffic in every minute of a span, of which `observed` was observed. */
+function keep(
+  from: number,
+  to: number,
+  observed: readonly Interval[] = [{ from, to }],
+  name: string = endpoint.name,
+): void {
+  const { id, revision } = store.series(name);
+  const starts = Array.from({ length: (to - from) / windowUs }, (_, i) => from + i * windowUs);
+  const watched = (at: number) => observed.some((span) => span.from < at + windowUs && span.to > at);
+  const windows = starts.filter(watched).map((at) => deltaAt(at));
+  const live = { kind: 'time', value: to, counted: 1, timeUs: to } as const;
+  store.commit({ series: id, after: revision, gains: [{ windows, observed }], live, backfill: null });
+}
+
+function read(nowUs: number): WeatherHours {
+  const hours = reader.read({ store, endpoints: [endpoint], published: endpoint.name, origin: 'live', nowUs });
+  expect(recogniseWeatherHours(JSON.parse(JSON.stringify(hours)))).toMatchObject({ kind: 'recognised' });
+  return hours;
+}
+
+function only(hours: WeatherHours) {
+  const series = hours.series[0];
+  if (!series) throw new Error('there is no series');
+  return series;
+}
+
+function likesOf(hours: WeatherHours, name: CollectionName = 'like.create') {
+  const { events = [], observed_seconds: seconds = [] } = only(hours).collections[name] ?? {};
+  return events.map((count, at) => [count, seconds[at]]);
+}
+
+test('whole observed hours have their sums, and the current hour has its closed minutes', () => {
+  const nowUs = startUs + 3 * hourUs + 10 * windowUs + 30_000_000;
+  keep(startUs, startUs + 3 * hourUs + 10 * windowUs);
+  const series = only(read(nowUs));
+  expect(series).toMatchObject({ published: true, through: '2026-11-10T03:10:00.000Z', gap_overflow: false });
+  expect(series.hours).toHaveLength(72);
+  expect(series.hours.slice(-4)).toEqual([
+    { start: '2026-11-10T00:00:00.000Z', complete: true, observed_seconds: 3600, events: 660 },
+    { start: '2026-11-10T01:00:00.000Z', complete: true, observed_seconds: 3600, events: 660 },
+    { start: '2026-11-10T02:00:00.000Z', complete: true, observed_seconds: 3600, events: 660 },
+    { start: '2026-11-10T03:00:00.000Z', complete: false, observed_seconds: 600, events: 110 },
+  ]);
+  expect(likesOf(read(nowUs)).slice(-5)).toEqual([
+    [null, 0],
+    [600, 3600],
+    [600, 3600],
+    [600, 3600],
+    [100, 600],
+  ]);
+});
+
+test('an hour is complete as soon as its last minute is closed, and not before', () => {
+  keep(startUs, startUs + hourUs - windowUs);
+  const atEnd = (nowUs: number) => only(read(nowUs)).hours.at(-1);
+  expect(atEnd(startUs + hourUs + 59_000_000)).toMatchObject({ complete: false, observed_seconds: 3540 });
+  expect(atEnd(startUs + hourUs + 60_000_000)).toMatchObject({ complete: true, observed_seconds: 3540 });
+});
+
+test('an unobserved hour is null with a gap, and an interrupted one has its observed seconds', () => {
+  const breaks = [
+    { from: startUs, to: startUs + hourUs - 1_500_000 },
+    { from: startUs + 2 * hourUs, to: startUs + 3 * hourUs },
+  ];
+  keep(startUs, startUs + 3 * hourUs, breaks);
+  const series = only(read(startUs + 3 * hourUs + 1));
+  expect(series.hours.slice(-3)).toMatchObject([
+    { observed_seconds: 3598.5, events: 660 },
+    { observed_seconds: 0, events: null },
+    { observed_seconds: 3600, events: 660 },
+  ]);
+  expect(likesOf(read(startUs + 3 * hourUs + 1)).at(-2)).toEqual([null, 0]);
+  expect(series.gaps.filter(({ reason }) => reason === 'not_observed')).toEqual([
+    { start: '2026-11-07T03:00:00.000Z', end: '2026-11-10T00:00:00.000Z', reason: 'not_observed', collection: null },
+    { start: '2026-11-10T00:59:58.500Z', end: '2026-11-10T02:00:00.000Z', reason: 'not_observed', collection: null },
+  ]);
+});
+
+test('a collection that the host never sent is null, with a gap of its own', () => {
+  keep(startUs, startUs + hourUs);
+  const hours = read(startUs + hourUs + 1);
+  expect(likesOf(hours, 'block.create').at(-1)).toEqual([null, 0]);
+  expect(only(hours).gaps).toContainEqual({
+    ...{ start: '2026-11-07T01:00:00.000Z', end: '2026-11-10T01:00:00.000Z' },
+    ...{ reason: 'never_seen', collection: 'block.create' },
+  });
+});
+
+test('a collection that was seen before the 72 hours and pauses in them is 0', () => {
+  const { id, revision } = store.series(endpoint.name);
+  const block = emptyDelta(startUs - 4 * dayUs);
+  block.counts[metricIndex['block.create']] = 1;
+  const gains = [{ windows: [block], observed: [] }];
+  store.commit({ series: id, after: revision, gains, live: null, backfill: null });
+  keep(startUs, startUs + hourUs);
+  expect(likesOf(read(startUs + hourUs + 1), 'block.create').at(-1)).toEqual([0, 3600]);
+});
+
+test('the silence of a collection is not observed time of the collection', () => {
+  keep(startUs, startUs + 2 * hourUs);
+  const { id } = store.series(endpoint.name);
+  const silence = { collection: 'like.create', from: startUs + 1_234, to: startUs + hourUs } as const;
+  store.keepSilences(id, silence, [silence]);
+  const hours = read(startUs + 2 * hourUs + 1);
+  expect(likesOf(hours).slice(-2)).toEqual([
+    [600, 0.001234],
+    [600, 3600],
+  ]);
+  const gap = { start: '2026-11-10T00:00:00.001Z', end: '2026-11-10T01:00:00.000Z', reason: 'silent' };
+  expect(only(hours).gaps).toContainEqual({ ...gap, collection: 'like.create' });
+  expect(only(hours).hours.at(-2)).toMatchObject({ observed_seconds: 3600 });
+});
+
+test('a collection is not observed before the window from which it is counted', () => {
+  keep(startUs, startUs + hourUs);
+  const { id } = store.series(endpoint.name);
+  store.close();
+  const db = new Sqlite(join(folder, storeFile));
+  const place = collectionNames.indexOf('like.create');
+  db.prepare('INSERT INTO counted_since VALUES (?, ?, ?)').run(id, place, startUs + 30 * windowUs);
+  db.close();
+  store = openWindowStore(folder);
+  const hours = read(startUs + hourUs + 1);
+  expect(likesOf(hours).at(-1)).toEqual([300, 1800]);
+  const gap = { start: '2026-11-07T01:00:00.000Z', end: '2026-11-10T00:30:00.000Z', reason: 'not_counted' };
+  expect(only(hours).gaps).toContainEqual({ ...gap, collection: 'like.create' });
+});
+
+test('windows that a backfill adds to a complete hour appear in the next file', () => {
+  keep(startUs + hourUs, startUs + 2 * hourUs);
+  const nowUs = startUs + 2 * hourUs + 1;
+  expect(only(read(nowUs)).hours.at(-2)).toMatchObject({ complete: true, events: null, observed_seconds: 0 });
+  keep(startUs, startUs + hourUs);
+  expect(only(read(nowUs)).hours.at(-2)).toMatchObject({ complete: true, events: 660, observed_seconds: 3600 });
+});
+
+test('two series of one host are listed and never added', () => {
+  const present = { name: 'wss://host.example/xrpc/m', wire: 'jetstream.subscribeEvents' } as const;
+  keep(startUs, startUs + hourUs);
+  keep(startUs, startUs + hourUs, undefined, present.name);
+  const nowUs = startUs + hourUs + 1;
+  const endpoints = [present, endpoint];
+  const { series } = reader.read({ store, endpoints, published: endpoint.name, origin: 'live', nowUs });
+  expect(series.map(({ wire, published, hours }) => [wire, published, hours.at(-1)?.events])).toEqual([
+    ['jetstream.subscribeEvents', false, 660],
+    ['jetstream.legacy', true, 660],
+  ]);
+});
+
+test('many gaps are joined, which is stated, while the observed seconds stay exact', () => {
+  const spans = Array.from({ length: 72 * 60 }, (_, i) => {
+    const from = startUs + i * windowUs;
+    return { from, to: from + 30_000_000 };
+  });
+  keep(startUs, startUs + 72 * hourUs, spans);
+  const series = only(read(startUs + 72 * hourUs + 1));
+  expect(series.gap_overflow).toBe(true);
+  expect(series.gaps.length).toBeLessThanOrEqual(1000);
+  expect(series.hours.every(({ observed_seconds: seconds }) => seconds === 1800)).toBe(true);
+});

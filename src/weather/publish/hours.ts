@@ -1,0 +1,194 @@
+import { maxHours } from '../../artifact/hours/hours.ts';
+import { limitGaps } from '../../artifact/hours/limit-gaps.ts';
+import {
+  type CollectionHours,
+  maxSeriesGaps,
+  type WeatherHourSeries,
+  type WeatherHours,
+} from '../../artifact/hours/weather-hours.ts';
+import { formatTimestamp } from '../../contract/timestamp.ts';
+import { type CollectionName, collectionNames, type Origin, type WeatherGapReason } from '../../contract/vocabulary.ts';
+import { uncountedSpans } from '../silence/collection-time.ts';
+import { hourUs } from '../window/earlier-days.ts';
+import type { Endpoint } from '../window/endpoint.ts';
+import { coverage, type Interval, union, without } from '../window/interval.ts';
+import type { Silence } from '../window/silence-store.ts';
+import type { HourSums } from '../window/stored.ts';
+import type { WindowStore } from '../window/window-store.ts';
+import { closedEnd } from './read-summary.ts';
+
+/** Input of the hours file. */
+export interface HoursSource {
+  readonly store: WindowStore;
+  /** Every series whose counts are stored; a series of two hosts or protocols is never summed. */
+  readonly endpoints: readonly Pick<Endpoint, 'name' | 'wire'>[];
+  /** Name of the series of the current summary. */
+  readonly published: string;
+  readonly origin: Origin;
+  /** Time of this machine's wall clock, in microseconds. */
+  readonly nowUs: number;
+}
+
+/** Reader of the hours file, which remembers the collections that each series has sent. */
+export interface HoursReader {
+  /** Reads the last 72 hours. Silences must have been stored by a reading of the summary. */
+  read(source: HoursSource): WeatherHours;
+}
+
+/** Creates a reader of the hours file. */
+export function createHoursReader(): HoursReader {
+  const seen = new Map<string, Set<CollectionName>>();
+  return {
+    read: (source) => ({
+      schema: 'weather.hours.v1',
+      generated_at: instant(source.nowUs),
+      origin: source.origin,
+      series: source.endpoints.map((endpoint) => readSeries(source, endpoint, seen)),
+    }),
+  };
+}
+
+/** Closed minutes of the hours, and the time of each collection that was not observed. */
+interface SeriesTime {
+  readonly span: Interval;
+  readonly hours: number;
+  /** Observed spans within the closed minutes, sorted and disjoint. */
+  readonly observed: readonly Interval[];
+}
+
+function readSeries(
+  { store, published, nowUs }: HoursSource,
+  { name, wire }: Pick<Endpoint, 'name' | 'wire'>,
+  seen: Map<string, Set<CollectionName>>,
+): WeatherHourSeries {
+  const { id, live } = store.series(name);
+  const end = closedEnd(live?.timeUs ?? null, nowUs);
+  const lastStart = Math.ceil(end / hourUs) * hourUs - hourUs;
+  const span = { from: lastStart - (maxHours - 1) * hourUs, to: end };
+  const outside = [{ from: span.to, to: Number.POSITIVE_INFINITY }];
+  const observed = without(union(store.observed(id, span)), [{ from: 0, to: span.from }, ...outside]);
+  const time: SeriesTime = { span, hours: maxHours, observed };
+  const sums = new Map(store.hourSums(id, span, collectionNames).map((hour) => [hour.startUs, hour]));
+  const countedSince = store.countedSince(id);
+  const unseen = neverSeen(store, { id, name }, sums, seen);
+  const unobserved = [...uncountedSpans(countedSince), ...store.silences(id, span)];
+  const limited = limitGaps(gapsOf(time, { countedSince, unseen, silences: store.silences(id, span) }), maxSeriesGaps);
+  return {
+    ...{ endpoint: name, wire, published: name === published, through: instant(end) },
+    hours: hoursOf(time, sums),
+    collections: Object.fromEntries(
+      collectionNames.map((collection, place) => {
+        const own = unobserved.filter((span) => span.collection === collection);
+        const uncounted = uncountedEvents(store, id, collection, countedSince);
+        const watched = unseen.has(collection) ? [] : without(observed, union(own));
+        return [collection, collectionHours({ ...time, observed: watched }, sums, { place, uncounted })];
+      }),
+    ),
+    gaps: limited.gaps.map(({ from, to, reason, collection }) => {
+      return { start: instant(from), end: instant(Math.ceil(to / 1000) * 1000), reason, collection };
+    }),
+    gap_overflow: limited.overflow,
+  };
+}
+
+function hoursOf({ span, hours, observed }: SeriesTime, sums: ReadonlyMap<number, HourSums>) {
+  return Array.from(coverage(observed, span.from, hourUs, hours), (watchedUs, i) => {
+    const startUs = span.from + i * hourUs;
+    return {
+      start: instant(startUs),
+      complete: startUs + hourUs <= span.to,
+      observed_seconds: watchedUs / 1_000_000,
+      events: counted(sums.get(startUs)?.events ?? 0, watchedUs),
+    };
+  });
+}
+
+/** Counts of a collection that its hours do not include, by start of the hour. */
+interface OwnCounts {
+  readonly place: number;
+  readonly uncounted: ReadonlyMap<number, number>;
+}
+
+function collectionHours(
+  { span, hours, observed }: SeriesTime,
+  sums: ReadonlyMap<number, HourSums>,
+  { place, uncounted }: OwnCounts,
+): CollectionHours {
+  const watched = [...coverage(observed, span.from, hourUs, hours)];
+  return {
+    events: watched.map((watchedUs, i) => {
+      const startUs = span.from + i * hourUs;
+      const events = (sums.get(startUs)?.counts[place] ?? 0) - (uncounted.get(startUs) ?? 0);
+      return counted(events, watchedUs);
+    }),
+    observed_seconds: watched.map((watchedUs) => watchedUs / 1_000_000),
+  };
+}
+
+/** Returns null in place of 0 if nothing was observed. */
+function counted(events: number, watchedUs: number): number | null {
+  return watchedUs === 0 && events === 0 ? null : events;
+}
+
+/** Returns the events of the hour in which a collection began to be counted that lie before that time. */
+function uncountedEvents(
+  store: WindowStore,
+  series: number,
+  collection: CollectionName,
+  countedSince: ReadonlyMap<CollectionName, number>,
+): ReadonlyMap<number, number> {
+  const sinceUs = countedSince.get(collection);
+  if (sinceUs === undefined) return new Map();
+  const from = sinceUs - (sinceUs % hourUs);
+  const events = store.countsOf(series, { from, to: sinceUs }, collection).reduce((sum, { count }) => sum + count, 0);
+  return new Map([[from, events]]);
+}
+
+/** Returns the collections of which the series has no event. A collection that was seen once is not searched again. */
+function neverSeen(
+  store: WindowStore,
+  { id, name }: { readonly id: number; readonly name: string },
+  sums: ReadonlyMap<number, HourSums>,
+  seen: Map<string, Set<CollectionName>>,
+): ReadonlySet<CollectionName> {
+  const isFirst = !seen.has(name);
+  const known = seen.get(name) ?? new Set();
+  seen.set(name, known);
+  for (const [place, collection] of collectionNames.entries()) {
+    if (known.has(collection)) continue;
+    const isRecent = [...sums.values()].some(({ counts }) => (counts[place] ?? 0) > 0);
+    if (isRecent || (isFirst && store.hasEvents(id, collection))) known.add(collection);
+  }
+  return new Set(collectionNames.filter((collection) => !known.has(collection)));
+}
+
+interface Gap extends Interval {
+  readonly key: string;
+  readonly reason: WeatherGapReason;
+  readonly collection: CollectionName | null;
+}
+
+interface CollectionGaps {
+  readonly countedSince: ReadonlyMap<CollectionName, number>;
+  readonly unseen: ReadonlySet<CollectionName>;
+  readonly silences: readonly Silence[];
+}
+
+/** Returns the unobserved time of the closed minutes. The gaps of a collection may overlap those of the series. */
+function gapsOf({ span, observed }: SeriesTime, { countedSince, unseen, silences }: CollectionGaps): Gap[] {
+  const gap = (reason: WeatherGapReason, collection: CollectionName | null, interval: Interval): Gap => {
+    const { from, to } = interval;
+    const own = { from: Math.max(from, span.from), to: Math.min(to, span.to) };
+    return { ...own, key: `${collection ?? ''} ${reason}`, reason, collection };
+  };
+  return [
+    ...without([span], observed).map((one) => gap('not_observed', null, one)),
+    ...silences.map((one) => gap('silent', one.collection, one)),
+    ...uncountedSpans(countedSince).map((one) => gap('not_counted', one.collection, one)),
+    ...[...unseen].map((collection) => gap('never_seen', collection, span)),
+  ].filter(({ from, to }) => from < to);
+}
+
+function instant(us: number): string {
+  return formatTimestamp(Math.floor(us / 1000));
+}

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Micros } from '../../contract/timestamp.ts';
+import { formatsOf, isoDay } from './formats.ts';
+import { languages } from './language.ts';
+
+/** 2026-11-20 12:03:05.999999 UTC, in microseconds. */
+const at = 1_795_176_185_999_999 as Micros;
+const day = 86_400;
+
+describe('formats', () => {
+  it.each([
+    ['en', '20 Nov 2026, 12:03:05 UTC', '165,000', '3 days, 1 hour'],
+    ['de', '20. Nov. 2026, 12:03:05 UTC', '165.000', '3 Tage, 1 Stunde'],
+    ['es', '20 nov 2026, 12:03:05 UTC', '165.000', '3 días y 1 hora'],
+    ['pt', '20 de nov. de 2026, 12:03:05 UTC', '165.000', '3 dias e 1 hora'],
+    ['ja', '2026年11月20日 12:03:05 UTC', '165,000', '3 日 1 時間'],
+  ] as const)('in %s follow the conventions of the language', (language, second, count, span) => {
+    const formats = formatsOf(language);
+    expect([formats.second(at), formats.count(165_000), formats.span(3 * day + 3_600)]).toEqual([second, count, span]);
+  });
+
+  it('truncate an instant to the minute, the day and the time of day, in UTC', () => {
+    const { minute, day, clock } = formatsOf('en');
+    expect([minute(at), day(at), clock(at), isoDay(at)]).toEqual([
+      '20 Nov 2026, 12:03 UTC',
+      '20 Nov 2026',
+      '12:03',
+      '2026-11-20',
+    ]);
+    expect(clock((at - 12 * 3_600_000_000) as Micros)).toBe('00:03');
+  });
+
+  it('state in every language that an instant is UTC', () => {
+    for (const language of languages) {
+      const { minute, second } = formatsOf(language);
+      expect([minute(at), second(at)].every((text) => text.endsWith(' UTC'))).toBe(true);
+    }
+  });
+
+  it('truncate a duration, and round missed time up', () => {
+    const { span, missed } = formatsOf('en');
+    const length = 6 * day + 22 * 3_600 + 58 * 60;
+    expect([span(length), missed(length)]).toEqual(['6 days, 22 hours', '6 days, 23 hours']);
+    expect([span(0), span(0.2), missed(0.2), missed(59.5)]).toEqual([
+      '0 seconds',
+      '< 1 second',
+      '< 1 second',
+      '1 minute',
+    ]);
+  });
+
+  it('never show a positive duration as zero, in any language', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1e9, minExcluded: true, noNaN: true }),
+        fc.constantFrom(...languages),
+        (seconds, language) => {
+          const { span, missed } = formatsOf(language);
+          expect(`${span(seconds)} ${missed(seconds)}`).not.toMatch(/(?:^|\D)0\s/);
+        },
+      ),
+    );
+  });
+
+  it('use the plural forms of the language', () => {
+    const forms = { one: 'fila', many: 'de filas', other: 'filas' };
+    const { counted } = formatsOf('es');
+    expect([counted(1, forms), counted(2, forms), counted(1_000_000, forms)]).toEqual([
+      '1 fila',
+      '2 filas',
+      '1.000.000 de filas',
+    ]);
+    expect(formatsOf('ja').plural(1, { other: '行' })).toBe('行');
+  });
+
+  it('name a language, and return null for an unknown or invalid tag', () => {
+    const { languageName } = formatsOf('de');
+    expect([languageName('pt-BR'), languageName('xx'), languageName('abc-1')]).toEqual([
+      'Portugiesisch (Brasilien)',
+      null,
+      null,
+    ]);
+  });
+});

@@ -1,0 +1,120 @@
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
+import { missedUnits, type SpanUnit, spanUnits } from '../format.ts';
+import type { Language } from './language.ts';
+
+/** Texts for the plural categories of a language; a category without a text uses `other`. */
+export type PluralForms = { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>;
+
+/** Formats of numbers, times, durations and plurals in one language. Times are UTC, and their text states it. */
+export interface Formats {
+  /** Formats a count with thousands separators. */
+  count(n: number): string;
+  /** Returns the form of a word that agrees with a number. */
+  plural(n: number, forms: PluralForms): string;
+  /** Formats a number with its noun: `1 row`, `165,000 rows`. */
+  counted(n: number, forms: PluralForms): string;
+  /** Formats the UTC day of an instant: `20 Nov 2026`. */
+  day(at: Micros): string;
+  /** Formats an instant to the minute: `20 Nov 2026, 14:03 UTC`. */
+  minute(at: Micros): string;
+  /** Formats an instant to the second: `20 Nov 2026, 14:03:05 UTC`. */
+  second(at: Micros): string;
+  /** Formats the time of day in UTC: `14:03`. */
+  clock(at: Micros): string;
+  /** Formats a duration in seconds in its two largest units; smaller units are truncated. */
+  span(seconds: number): string;
+  /** Formats a duration of missed time in seconds. Rounds up, because a smaller value would overstate what was observed. */
+  missed(seconds: number): string;
+  /** Returns the name of a language in this language, or null if the tag is invalid. */
+  languageName(tag: string): string | null;
+}
+
+/** Locale of the formats of a language. English pages have the day before the month, and a clock of 24 hours. */
+const locales: Readonly<Record<Language, string>> = { en: 'en-GB', de: 'de', es: 'es', pt: 'pt', ja: 'ja' };
+
+const date = { timeZone: 'UTC', day: 'numeric', month: 'short', year: 'numeric' } as const;
+const time = { timeZone: 'UTC', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const;
+
+const made = new Map<Language, Formats>();
+
+/** Returns the formats of a language, which all callers share. */
+export function formatsOf(language: Language): Formats {
+  const known = made.get(language) ?? createFormats(language);
+  made.set(language, known);
+  return known;
+}
+
+/**
+ * Creates the formats of a language. Each format is created at its first use and kept, because creating one takes as
+ * long as formatting hundreds of values.
+ */
+function createFormats(language: Language): Formats {
+  const locale = locales[language];
+  const numbers = once(() => new Intl.NumberFormat(locale, { maximumFractionDigits: 0 }));
+  const plurals = once(() => new Intl.PluralRules(locale));
+  const days = once(() => new Intl.DateTimeFormat(locale, date));
+  const minutes = once(() => new Intl.DateTimeFormat(locale, { ...date, ...time, timeZoneName: 'short' }));
+  const seconds = once(
+    () => new Intl.DateTimeFormat(locale, { ...date, ...time, second: '2-digit', timeZoneName: 'short' }),
+  );
+  const clocks = once(() => new Intl.DateTimeFormat(locale, time));
+  const lists = once(() => new Intl.ListFormat(locale, { type: 'unit', style: 'short' }));
+  const units = {
+    d: once(() => unitFormat(locale, 'day')),
+    h: once(() => unitFormat(locale, 'hour')),
+    min: once(() => unitFormat(locale, 'minute')),
+    s: once(() => unitFormat(locale, 'second')),
+  };
+  const names = once(() => new Intl.DisplayNames(locale, { type: 'language', fallback: 'none' }));
+  const plural = (n: number, forms: PluralForms): string => forms[plurals().select(n)] ?? forms.other;
+  const duration = (parts: readonly SpanUnit[], isUnderOne: boolean): string => {
+    const text = lists().format(parts.map(({ name, value }) => units[name]().format(value)));
+    return isUnderOne ? `< ${text}` : text;
+  };
+  return {
+    count: (n) => numbers().format(n),
+    plural,
+    counted: (n, forms) => `${numbers().format(n)} ${plural(n, forms)}`,
+    day: (at) => days().format(milliseconds(at)),
+    minute: (at) => minutes().format(milliseconds(at)),
+    second: (at) => seconds().format(milliseconds(at)),
+    clock: (at) => clocks().format(milliseconds(at)),
+    span: (length) => duration(spanUnits(length), isUnderSecond(length)),
+    missed: (length) => duration(missedUnits(length), isUnderSecond(length)),
+    languageName: (tag) => nameIn(names(), tag),
+  };
+}
+
+function unitFormat(locale: string, unit: 'day' | 'hour' | 'minute' | 'second'): Intl.NumberFormat {
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' });
+}
+
+/** Returns the name of a language. A tag comes from a labeler, and some tags are invalid for `Intl`. */
+function nameIn(names: Intl.DisplayNames, tag: string): string | null {
+  try {
+    return names.of(tag) ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function isUnderSecond(length: number): boolean {
+  return length > 0 && length < 1;
+}
+
+function milliseconds(at: Micros): number {
+  return Math.floor(at / 1000);
+}
+
+function once<T>(create: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= create();
+    return made;
+  };
+}
+
+/** Formats the UTC day of an instant for machines: `2026-11-20`. */
+export function isoDay(at: Micros): string {
+  return formatMicros(at).slice(0, 10);
+}

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { languageNames, languageOf, languages, negotiateLanguage } from './language.ts';
+
+describe('negotiateLanguage', () => {
+  it.each([
+    [undefined, 'en'],
+    ['', 'en'],
+    ['de', 'de'],
+    ['pt-BR,pt;q=0.9,en;q=0.8', 'pt'],
+    ['es-419', 'es'],
+    ['JA-jp', 'ja'],
+    ['zh-Hant-TW, ja;q=0.3, en;q=0.2', 'ja'],
+    ['fr, it', 'en'],
+    ['fr, *;q=0.5', 'en'],
+    ['*, de', 'en'],
+    ['en;q=0.2, de;q=0.7', 'de'],
+    ['de;q=0.5, es;q=0.5', 'de'],
+    ['de;q=0', 'en'],
+    ['de;q=2, es;q=0.1', 'es'],
+    ['de;;q=1, ja', 'ja'],
+    [`de,${'x'.repeat(2_000)}`, 'en'],
+  ])('selects for the header %j the language %s', (header, language) => {
+    expect(negotiateLanguage(header)).toBe(language);
+  });
+
+  it('selects an available language for any header', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (header) => {
+        expect(languages).toContain(negotiateLanguage(header));
+      }),
+    );
+  });
+});
+
+describe('languageOf', () => {
+  it('returns the language with a tag, and null for any other text', () => {
+    expect([languageOf('de'), languageOf('DE'), languageOf('fr'), languageOf(null), languageOf('toString')]).toEqual([
+      'de',
+      null,
+      null,
+      null,
+      null,
+    ]);
+  });
+
+  it('knows each language under its own name', () => {
+    const own = languages.map((language) => new Intl.DisplayNames(language, { type: 'language' }).of(language));
+    expect(own.map((name) => name?.toLowerCase())).toEqual(Object.values(languageNames).map((n) => n.toLowerCase()));
+  });
+});

@@ -1,0 +1,154 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { parseCsv } from '../../harness/archive/parse-csv.ts';
+import { type SimulatedArchive, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
+import { listenForTest } from '../../harness/net/listen.ts';
+import { root } from '../../harness/process/imports.ts';
+import { hourMs } from '../../src/archive/days/calendar.ts';
+import { tables } from '../../src/archive/tables/columns.ts';
+
+/** The examples of docs/archive.md, run against a served archive with two closed days and a gap. */
+
+const docs = readFileSync(join(root, 'docs/archive.md'), 'utf8');
+const days = ['2026-11-20', '2026-11-21'];
+const gap = { start: simulatedStart + 5 * hourMs, end: simulatedStart + 7.5 * hourMs };
+let archive: SimulatedArchive = simulateArchive();
+
+beforeAll(async () => {
+  archive = simulateArchive({ hours: (now) => simulatedHours(now, { weather: [gap], labels: [gap] }) });
+  await archive.run(24 * 4 + 1);
+});
+
+/** Returns true if a program is missing, which is an error in CI and not a reason to skip. */
+function isMissing(name: string): boolean {
+  const folders = (process.env.PATH ?? '').split(':');
+  return process.env.CI === undefined && !folders.some((folder) => existsSync(join(folder, name)));
+}
+
+function folderInTest(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** Serves the archive as a plain web server does; returns its URL and the requested paths. */
+async function serveInTest() {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').replace('/archive/', '');
+    paths.push(path);
+    const bytes = archive.content.get(path);
+    if (bytes) response.end(bytes);
+    else response.writeHead(404).end();
+  });
+  return { url: `http://127.0.0.1:${(await listenForTest(server)).port}/archive`, paths };
+}
+
+/** Returns the code of the only example in a language. */
+function example(language: string): string {
+  const found = [...docs.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))];
+  expect(found).toHaveLength(1);
+  return found[0]?.[1] ?? '';
+}
+
+function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd }, (error, stdout, stderr) => {
+      resolve({ code: error ? 1 : 0, output: stdout + stderr });
+    });
+  });
+}
+
+const namesIn = (folder: string, extension: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(extension));
+
+describe('docs/archive.md', () => {
+  it.skipIf(isMissing('curl'))('downloads the tables of a month with curl', async () => {
+    const [folder, { url }] = [folderInTest(), await serveInTest()];
+    const script = example('sh').replace('https://observatory.example/archive', url);
+    expect(await run('sh', ['-euc', script], folder)).toMatchObject({ code: 0 });
+    expect(namesIn(folder, 'weather-by-hour.csv').length).toBeGreaterThanOrEqual(days.length);
+    for (const day of days) {
+      const path = `days/${day}/weather-by-hour.csv`;
+      expect(readFileSync(join(folder, path)).equals(archive.content.get(path) ?? Buffer.alloc(0))).toBe(true);
+    }
+  });
+
+  it.skipIf(isMissing('python3'))(
+    'downloads the closed days of a month with Python once, and refuses a file that does not match its digest',
+    async () => {
+      const [folder, { url, paths }] = [folderInTest(), await serveInTest()];
+      const args = [join(root, 'examples/archive_month.py'), url, '2026-11', folder];
+      expect((await run('python3', args, root)).output.split('\n').filter(Boolean)).toHaveLength(days.length);
+      expect(namesIn(folder, '.parquet')).toHaveLength(days.length * tables.length);
+      const requested = paths.length;
+      await run('python3', args, root);
+      expect(paths.length).toBe(requested + 1);
+      const altered = `days/${days[0]}/labels-by-hour.csv`;
+      const before = archive.content.get(altered) ?? Buffer.alloc(0);
+      onTestFinished(() => void archive.content.set(altered, before));
+      archive.content.set(altered, Buffer.from('altered'));
+      const fresh = await run('python3', [...args.slice(0, 3), folderInTest()], root);
+      expect(fresh).toMatchObject({
+        code: 1,
+        output: expect.stringContaining('labels-by-hour.csv of 2026-11-20 does not match'),
+      });
+    },
+  );
+
+  it('queries the Parquet files with DuckDB, with the same result as the CSV files', async () => {
+    const folder = folderInTest();
+    for (const [path, bytes] of archive.content) {
+      if (!days.some((day) => path.startsWith(`days/${day}/`))) continue;
+      mkdirSync(join(folder, dirname(path)), { recursive: true });
+      writeFileSync(join(folder, path), bytes);
+    }
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    onTestFinished(() => connection.closeSync());
+    const query = async (sql: string) =>
+      (await connection.runAndReadAll(sql.replaceAll("'days/", `'${folder}/days/`))).getRowsJson();
+    const expected = days.map((day) => {
+      const [, ...rows] = parseCsv(archive.content.get(`days/${day}/weather-by-hour.csv`)?.toString('utf8') ?? '');
+      const own = rows.filter((row) => row[4] === 'post.create');
+      const sum = (place: number): number => own.reduce((total, row) => total + Number(row[place]), 0);
+      return [`${day} 00:00:00`, String(sum(5)), sum(6) / 3600];
+    });
+    expect(await query(example('sql'))).toEqual(expected);
+    expect(expected[0]?.[2]).toBe(21.5);
+    for (const { name, columns } of tables) {
+      const described = await query(`DESCRIBE SELECT * FROM 'days/*/${name}.parquet'`);
+      expect(described.map(([column]) => column)).toEqual(columns.map((column) => column.name));
+      const parquet = await query(`SELECT count(*) FROM 'days/*/${name}.parquet'`);
+      const csv = await query(`SELECT count(*) FROM read_csv('days/*/${name}.csv')`);
+      expect(parquet).toEqual(csv);
+    }
+    expect(await query("SELECT count(*) FROM 'days/*/weather-by-hour.parquet' WHERE events = 0")).toEqual([['0']]);
+    expect(await query("SELECT count(*) FROM 'days/*/weather-by-hour.parquet' WHERE events IS NULL")).toEqual([['6']]);
+  });
+});
+
+it('has a size for a year of 300 megabytes at most, with the labelers of the network', async () => {
+  const labelers = Array.from(
+    { length: 700 },
+    (_, index) =>
+      `did:plc:${index
+        .toString()
+        .replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))
+        .padStart(24, 'z')}`,
+  );
+  const large = simulateArchive({ hours: (now) => simulatedHours(now, { labelers }) });
+  await large.tickAt(simulatedStart);
+  await large.tickAt(simulatedStart + 25 * hourMs);
+  const path = (name: string): string => `days/2026-11-20/${name}`;
+  expect(large.content.get(path('labels-by-labeler.csv'))?.toString('utf8').split('\r\n')).toHaveLength(702);
+  const bytes = [...large.content].filter(([name]) => name.startsWith(path('')) && !name.endsWith('.jsonl'));
+  const perYear = 365 * bytes.reduce((total, [, { length }]) => total + length, 0);
+  // Responses of the present service have at most 15 kB an hour: 130 MB a year.
+  expect(perYear).toBeLessThan(170_000_000);
+});

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { killArchiver } from '../../harness/archive/archive-kills.ts';
+import { crashes } from '../../harness/archive/interrupted.ts';
+
+test('an archiver that is killed at any moment, and whose disk fills up, loses no complete hour and leaves whole files and a consistent log', async () => {
+  const { metFullDisk, hours, closedDays, ...report } = await killArchiver({ kills: 50, disks: 10, seed: 3 });
+  expect(report).toEqual({ findings: [], lostHours: [], differences: [] });
+  expect(hours).toBeGreaterThan(150);
+  expect(closedDays).toBeGreaterThan(2);
+  expect([10, null]).toContain(metFullDisk);
+}, 900_000);
+
+test.each(['nothing', 'torn', 'complete', 'full'] as const)(
+  'an archiver that is interrupted once at every write operation in turn, with the effect %s, ends with the same files',
+  async (effect) => {
+    const found = await crashes(effect, 1);
+    expect(found.operations).toBeGreaterThan(20);
+    expect(found.failures).toEqual([]);
+  },
+  900_000,
+);

@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { freePort } from '../../harness/net/ports.ts';
+import { root } from '../../harness/process/imports.ts';
+import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { lacks, toolPath } from '../../harness/process/tools.ts';
+import { until } from '../../harness/process/until.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+
+/** Tests of the published metrics with a real Prometheus, the job of `deploy/prometheus`, and the dashboard. */
+
+interface Prometheus {
+  /** Returns the current series of an expression. */
+  query(expression: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]>;
+  get(path: string): Promise<{ data: unknown }>;
+}
+
+/** Starts a Prometheus that scrapes a facts API every second with the job of `deploy/prometheus/almanac.scrape.yml`. */
+async function startPrometheus(factsPort: number): Promise<Prometheus> {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-prometheus-'));
+  const port = await freePort();
+  const jobs = readFileSync(join(root, 'deploy/prometheus/almanac.scrape.yml'), 'utf8');
+  const published = jobs.slice(jobs.indexOf('  - job_name: almanac-published'));
+  const job = published.replace('60s', '1s').replace('127.0.0.1:8400', `127.0.0.1:${factsPort}`);
+  writeFileSync(join(folder, 'prometheus.yml'), `scrape_configs:\n${job}`);
+  const child = spawn(
+    toolPath('prometheus'),
+    [
+      `--config.file=${join(folder, 'prometheus.yml')}`,
+      `--storage.tsdb.path=${join(folder, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+    ],
+    { stdio: 'ignore' },
+  );
+  const exited = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exited;
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const get = async (path: string) => (await (await fetch(url + path)).json()) as { data: unknown };
+  await until('Prometheus is ready', () =>
+    fetch(`${url}/-/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  );
+  return {
+    get,
+    async query(expression) {
+      const { data } = await get(`/api/v1/query?query=${encodeURIComponent(expression)}`);
+      return (data as { result: { metric: Record<string, string>; value: [number, string] }[] }).result;
+    },
+  };
+}
+
+function dashboardExpressions(): string[] {
+  const { panels } = JSON.parse(readFileSync(join(root, 'deploy/grafana/almanac.json'), 'utf8')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  return panels
+    .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
+    .filter((expr) => /almanac_fact_/.test(expr));
+}
+
+describe.skipIf(lacks('prometheus'))('a Prometheus with the published job', () => {
+  it('stores the facts with their types, draws the dashboard, and ends the series of a refused fact', async () => {
+    const folder = artifactFolder();
+    onTestFinished(folder.remove);
+    const facts = startProgramInTest(['facts', '--port', '0', '--artifacts', folder.path]);
+    const { port } = await facts.listening();
+    const prometheus = await startPrometheus(port);
+    const labelEvents = 'almanac_fact_labels_events{span="24h"}';
+    await until('the facts are stored', async () => (await prometheus.query(labelEvents)).length > 0);
+
+    const [stored] = await prometheus.query(labelEvents);
+    expect([stored?.metric.job, stored?.metric.origin, stored?.value[1]]).toEqual([
+      'almanac-published',
+      'live',
+      '1391204',
+    ]);
+    const { data } = await prometheus.get('/api/v1/targets/metadata?metric=almanac_fact_weather_condition');
+    expect(data).toEqual([expect.objectContaining({ type: 'stateset' })]);
+    const expressions = dashboardExpressions();
+    expect(expressions.length).toBeGreaterThan(5);
+    for (const expression of expressions) {
+      // A fact that is served has no refusal to draw.
+      if (expression.includes('almanac_fact_refused')) continue;
+      expect(await prometheus.query(expression), expression).not.toEqual([]);
+    }
+
+    folder.put(artifactNames.labels, { ...youngArtifact('recent'), hold: true });
+    await until('the series has ended', async () => (await prometheus.query(labelEvents)).length === 0);
+    expect((await prometheus.query('{__name__=~"almanac_fact_labels.*"}')).length).toBe(0);
+    const [refusal] = await prometheus.query('almanac_fact_refused');
+    expect(refusal?.metric).toMatchObject({ fact: 'labels_overview', code: 'source_held' });
+    expect((await prometheus.query('almanac_fact_weather_events'))[0]?.value[1]).toBe('28484197');
+
+    folder.put(artifactNames.labels, youngArtifact('recent'));
+    await until('the series is back', async () => (await prometheus.query(labelEvents)).length === 1);
+    expect(await facts.stop()).toBe(0);
+  });
+});

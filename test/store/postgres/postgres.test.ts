@@ -1,0 +1,379 @@
+import { connect, createServer, type Socket } from 'node:net';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { noon, subjects } from '../../../harness/conformance/labels.ts';
+import { around, batch, everyRow, later, problems } from '../../../harness/conformance/suite.ts';
+import { listenForTest } from '../../../harness/net/listen.ts';
+import { startAppending } from '../../../harness/postgres/appending.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
+import { until } from '../../../harness/process/until.ts';
+import { inspect, openStoreReader, openStoreWriter } from '../../../src/store/open.ts';
+import type { StoreWriter } from '../../../src/store/port.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
+import { Session } from '../../../src/store/postgres/base/session.ts';
+import { migrations } from '../../../src/store/postgres/schema/migrations.ts';
+import { initializeStore } from '../../../src/store/postgres/schema/roles.ts';
+import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
+import { day, dayStart } from '../../../src/store/time.ts';
+
+const [alice = ''] = subjects;
+const leaseMs = 600;
+
+describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
+  let server: PostgresServer;
+  let count = 0;
+  let url = '';
+  let place: PostgresPlace;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    url = server.url(`store_${++count}`);
+    place = parsePostgresUrl(url);
+  });
+
+  const write = (at = noon, windowDays = 30): Promise<StoreWriter> =>
+    openPostgresWriter({ place, at, leaseMs, windowDays });
+  const change = async (sql: string): Promise<void> => {
+    const session = new Session(place, 'primary', 1);
+    await session.write((queries) => queries.run(sql));
+    await session.close();
+  };
+  const rows = async <Row extends object>(sql: string): Promise<Row[]> => {
+    const session = new Session(place, 'primary', 1);
+    const found = await session.read((queries) => queries.rows<Row>(sql));
+    await session.close();
+    return found;
+  };
+  /** Returns a connection of another program. */
+  const connected = async (user = 'almanac'): Promise<pg.Client> => {
+    const client = new pg.Client({ host: server.socket, user, database: 'postgres' });
+    await client.connect();
+    return client;
+  };
+
+  it('refuses every change of a suspended writer after another process has become the writer', async () => {
+    const appending = startAppending(url, leaseMs);
+    while (!(await appending.line())?.startsWith('ack'));
+    appending.process.kill('SIGSTOP');
+    const second = await write();
+    const before = await second.frontier();
+    appending.process.kill('SIGCONT');
+    let last: string | null = null;
+    for (let line = await appending.line(); line !== null; line = await appending.line()) last = line;
+    expect(last).toBe('refused second_writer');
+    expect(await second.frontier()).toEqual(before);
+    expect(await problems(second)).toEqual([]);
+    await second.close();
+  });
+
+  it.each<[string, (writer: StoreWriter) => Promise<unknown>]>([
+    ['a batch', (writer) => writer.append(batch(noon, [2]))],
+    ['a heartbeat', (writer) => writer.beat(noon)],
+    ['a note', (writer) => writer.putNote('a', 'b')],
+    ['a purge', (writer) => writer.purge(noon)],
+    ['upkeep', (writer) => writer.maintain(noon)],
+  ])('refuses %s whose writer has lost the lease', async (_, work) => {
+    const writer = await write();
+    await writer.append(batch(noon, [1]));
+    await change('UPDATE store SET token = token + 1');
+    await expect(work(writer)).rejects.toMatchObject({ code: 'second_writer', retry: false });
+    expect((await writer.frontier()).end).toBe(noon + 1);
+    await writer.close();
+  });
+
+  it('continues after the last stamp in the database when the reply to a commit was lost', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1]));
+    const client = await connected();
+    await client.query(`BEGIN; SELECT 1 FROM ${place.schema}.store FOR UPDATE`);
+    const lost = writer.append(batch(noon, [2])).catch((error: unknown) => error);
+    const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%last_stamp%'`;
+    // Within a transaction the list of connections would be read only once.
+    const observer = await connected();
+    await until('the end of the waiting connection', async () => (await observer.query(end)).rowCount === 1);
+    await observer.end();
+    expect(await lost).toMatchObject({ name: 'StoreError', retry: true });
+    await client.query(`UPDATE ${place.schema}.store SET last_stamp = last_stamp + 7; COMMIT`);
+    await client.end();
+    expect(await writer.append(batch(noon, [3]))).toMatchObject({ accepted: 1, first: noon + 8 });
+    await writer.close();
+  });
+
+  /** Returns the database to its state after the batch of label 1, like a failover that lost the later commits. */
+  const loseCommits = async (writer: StoreWriter): Promise<void> => {
+    await writer.append(batch(noon, [1]));
+    const [row] = await rows<{ last: number; through: number }>(
+      'SELECT last_stamp AS last, observed_through AS through FROM store',
+    );
+    await writer.append(batch(later(noon, 1_000), [2]));
+    const session = new Session(place, 'primary', 1);
+    await session.write(async (queries) => {
+      await queries.run('DELETE FROM observation WHERE at > $1', [row?.last ?? null]);
+      await queries.run('UPDATE store SET last_stamp = $1, observed_through = $2', [
+        row?.last ?? null,
+        row?.through ?? null,
+      ]);
+    });
+    await session.close();
+  };
+
+  it('stops the writer after the database has lost commits, and a new writer accepts the lost labels again', async () => {
+    const writer = await write();
+    await loseCommits(writer);
+    const again = batch(later(noon, 2_000), [2]);
+    for (let i = 0; i < 2; i++) {
+      await expect(writer.append(again)).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+    }
+    await writer.close();
+    const second = await write(later(noon, 3_000));
+    expect(await second.append(batch(later(noon, 3_000), [1, 2]))).toMatchObject({ accepted: 1, duplicates: [0] });
+    await second.close();
+  });
+
+  it('stops the writer if the database lost commits while the reply to a commit was lost', async () => {
+    const writer = await write();
+    await loseCommits(writer);
+    await change('ALTER TABLE store RENAME TO moved');
+    await expect(writer.append(batch(later(noon, 2_000), [3]))).rejects.toMatchObject({ name: 'StoreError' });
+    await change('ALTER TABLE moved RENAME TO store');
+    const again = batch(later(noon, 2_000), [2]);
+    await expect(writer.append(again)).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+    await writer.close();
+  });
+
+  it('stops the writer if the database lost a commit that stored only a position', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1]));
+    await writer.append(batch(later(noon, 1_000), []));
+    await change(`UPDATE store SET observed_through = ${noon}`);
+    await expect(writer.append(batch(later(noon, 2_000), [2]))).rejects.toMatchObject({ code: 'commits_lost' });
+    await writer.close();
+  });
+
+  it('names the writer in the refusal of a second one', async () => {
+    const writer = await write();
+    await expect(write()).rejects.toMatchObject({
+      code: 'second_writer',
+      message: expect.stringContaining(`pid ${process.pid}`),
+    });
+    await writer.close();
+  });
+
+  it('accepts further batches after the server ended the connections of the writer, and stores no label twice', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1, 2]));
+    const client = await connected();
+    await client.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()');
+    await client.end();
+    const again = async () => {
+      for (;;) {
+        const result = await writer.append(batch(noon, [1, 2, 3])).catch((error: unknown) => error);
+        if (!(result instanceof Error)) return result;
+        expect(result).toMatchObject({ name: 'StoreError', retry: true });
+      }
+    };
+    expect(await again()).toMatchObject({ accepted: 1, duplicates: [0, 1] });
+    expect(await problems(writer)).toEqual([]);
+    await writer.close();
+  });
+
+  it('reports the server as unreachable, which can be tried again, if it does not exist', async () => {
+    const missing = parsePostgresUrl('postgres://almanac@127.0.0.1:1/postgres');
+    await expect(openPostgresWriter({ place: missing, at: noon })).rejects.toMatchObject({
+      code: 'unreachable',
+      retry: true,
+    });
+  });
+
+  it('ends appends, heartbeats, upkeep and the closing of the writer when a proxy stops forwarding', async () => {
+    const proxied: Socket[] = [];
+    let isForwarding = true;
+    const proxy = createServer((client) => {
+      const upstream = connect(`${server.socket}/.s.PGSQL.5432`);
+      proxied.push(client, upstream);
+      upstream.on('error', () => undefined);
+      client.on('data', (data) => isForwarding && upstream.write(data));
+      upstream.on('data', (data) => isForwarding && client.write(data));
+      client.on('close', () => upstream.destroy());
+    });
+    const { port } = await listenForTest(proxy);
+    const through = { ...place, hosts: [{ host: '127.0.0.1', port }] };
+    const limits = { statementMs: 400, replyMs: 1_000 };
+    const writer = await openPostgresWriter({ place: through, at: noon, leaseMs, limits });
+    await writer.append(batch(noon, [1]));
+    isForwarding = false;
+    const lost = { code: 'unreachable', retry: true };
+    await Promise.all([
+      expect(writer.append(batch(noon, [2]))).rejects.toMatchObject(lost),
+      expect(writer.beat(noon)).rejects.toMatchObject(lost),
+      expect(writer.maintain(noon)).rejects.toMatchObject(lost),
+    ]);
+    await writer.close();
+    await until('the end of all connections', () => proxied.every((socket) => socket.destroyed));
+  });
+
+  it('tries the servers of its URL in order', async () => {
+    const two: PostgresPlace = { ...place, hosts: [{ host: '127.0.0.1', port: 1 }, ...place.hosts] };
+    const writer = await openPostgresWriter({ place: two, at: noon });
+    expect(await writer.append(batch(noon, [1]))).toMatchObject({ accepted: 1 });
+    await writer.close();
+  });
+
+  it('drops a day without waiting for a reader, and removes its table once the reader has ended', async () => {
+    const writer = await write(noon, 1);
+    for (let d = 0; d < 4; d++) await writer.append(batch(later(noon, d * day), [d]));
+    const reader = await connected();
+    await reader.query(`BEGIN; SELECT count(*) FROM ${place.schema}.observation`);
+    const now = later(noon, 3 * day);
+    expect((await writer.maintain(now)).expired).toEqual(['2024-10-04']);
+    expect(await writer.frontier()).toMatchObject({ floor: dayStart(20_001) });
+    expect(await writer.append(batch(now, [9]))).toMatchObject({ accepted: 1 });
+    const tables = async () => {
+      const { rows } = await reader.query<{ name: string }>(
+        `SELECT relname AS name FROM pg_class
+         WHERE relname = 'observation_2024_10_04' AND relnamespace = '${place.schema}'::regnamespace`,
+      );
+      return rows.length;
+    };
+    expect(await tables()).toBe(1);
+    await reader.query('ROLLBACK');
+    await writer.maintain(now);
+    expect(await tables()).toBe(0);
+    expect(await problems(writer)).toEqual([]);
+    await reader.end();
+    await writer.close();
+  });
+
+  it.each([
+    ['a changed row', "UPDATE observation SET val = 'other' WHERE at = (SELECT min(at) FROM observation)"],
+    ['a missing row', 'DELETE FROM observation WHERE at = (SELECT min(at) FROM observation)'],
+    ['a changed flag', 'UPDATE observation SET flags = flags | 4 WHERE at = (SELECT min(at) FROM observation)'],
+    ['a changed counter of an hour', 'UPDATE counter_hour SET applied = applied + 1'],
+    ['a missing counter of a minute', 'DELETE FROM counter_minute'],
+    ['a changed counter of a labeler', 'UPDATE labeler_count SET applied = applied + 1 WHERE kind = 1'],
+    ['a changed count of an account', 'UPDATE account_group SET removed = removed + 1'],
+    ['a wrong last stamp', 'UPDATE store SET last_stamp = started_at'],
+  ])('is reported as damaged by verify after %s', async (_, sql) => {
+    const writer = await write();
+    await writer.append(
+      batch(
+        noon,
+        Array.from({ length: 70 }, (__, i) => 4 * i),
+      ),
+    );
+    expect(await problems(writer)).toEqual([]);
+    await change(sql);
+    expect(await problems(writer)).not.toEqual([]);
+    await writer.close();
+  });
+
+  it('returns no row that differs from the accepted label', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [0]));
+    await change("UPDATE observation SET cts = '2024-01-01T00:00:00.000Z'");
+    const asked = { account: alice, ...around(noon), order: 'oldest', after: null, limit: 9 } as const;
+    await expect(writer.readAccount(asked)).rejects.toMatchObject({ code: 'damaged' });
+    await writer.close();
+  });
+
+  it('stores a label about a DID of 12 KB, and finds it', async () => {
+    const writer = await write();
+    const did = `did:web:${'x'.repeat(12_000)}.example`;
+    const [observation] = batch(noon, [1]).observations;
+    if (!observation) throw new Error('the batch is empty');
+    const uri = `at://${did}/app.bsky.feed.post/1`;
+    const label = { ...observation.label, uri, val: `${'v'.repeat(3_000)}\0\u0001` };
+    await writer.append({ ...batch(noon, []), observations: [{ ...observation, label }] });
+    const asked = { account: did, ...around(noon), order: 'newest', after: null, limit: 9 } as const;
+    expect((await writer.readAccount(asked)).rows.map((row) => row.label)).toEqual([label]);
+    expect(await problems(writer)).toEqual([]);
+    await writer.close();
+  });
+
+  it('waits for the disk at each commit, also if the server does not require it', async () => {
+    const session = new Session({ ...place, schema: 'public' }, 'primary', 1);
+    const show = "SELECT current_setting('synchronous_commit') AS value";
+    const [[before], [within]] = [await session.read((q) => q.rows(show)), await session.write((q) => q.rows(show))];
+    expect([before, within]).toEqual([{ value: 'off' }, { value: 'on' }]);
+    await session.close();
+  });
+
+  it('is refused if a newer version wrote it', async () => {
+    await (await write()).close();
+    await change('INSERT INTO migration(version, applied_at) VALUES (99, 0)');
+    await expect(write()).rejects.toMatchObject({ code: 'schema_newer' });
+    await expect(openStoreReader(url)).rejects.toMatchObject({ code: 'schema_newer' });
+  });
+
+  it('is migrated by a newer version only after the running writer has ended', async () => {
+    const writer = await write();
+    const versions = [...migrations, 'CREATE TABLE added(one integer)'];
+    const newer = () => openPostgresWriter({ place, at: noon, leaseMs, versions });
+    await expect(newer()).rejects.toMatchObject({ code: 'second_writer' });
+    expect(await rows('SELECT max(version) AS version FROM migration')).toEqual([{ version: migrations.length }]);
+    await writer.close();
+    await (await newer()).close();
+    expect(await rows('SELECT * FROM added')).toEqual([]);
+  });
+
+  it('is migrated once by processes that start at the same time, one of which becomes the writer', async () => {
+    const opened = await Promise.allSettled([write(), write(), write()]);
+    const writers = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    const refused = opened.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    expect(writers).toHaveLength(1);
+    for (const reason of refused) expect(reason).toMatchObject({ code: 'second_writer' });
+    await writers[0]?.close();
+  });
+
+  it('is inspected with its days, its writer and its size', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1]));
+    await writer.beat(noon);
+    const found = { schema: 1, heartbeat: noon, writing: true, sealedDays: 0, openDays: 1, missingDays: [] };
+    expect(await inspect(url)).toMatchObject({ ...found, bytes: expect.any(Number) });
+    await writer.close();
+    expect(await inspect(url)).toMatchObject({ writing: false });
+  });
+
+  describe('with the roles of store init', () => {
+    it('is written by one role and read by the other, which can change nothing', async () => {
+      const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
+      await initializeStore(place, roles, noon);
+      await initializeStore(place, roles, noon);
+      const as = (role: string) => url.replace('almanac@', `${role}@`);
+      const writer = await openStoreWriter(as(roles.writer), { at: noon, windowDays: 1 });
+      for (let d = 0; d < 4; d++) await writer.append(batch(later(noon, d * day), [d]));
+      expect((await writer.maintain(later(noon, 3 * day))).expired).toEqual(['2024-10-04']);
+      const reader = await openStoreReader(as(roles.reader));
+      expect(await everyRow(reader, { start: dayStart(20_001), end: dayStart(20_004) })).toHaveLength(3);
+      await reader.close();
+      const client = await connected(roles.reader);
+      await client.query('SET default_transaction_read_only = off');
+      for (const sql of [
+        `INSERT INTO ${place.schema}.note(name, content) VALUES ('a', 'b')`,
+        `DROP TABLE ${place.schema}.note`,
+        `CREATE TABLE ${place.schema}.other(x int)`,
+      ]) {
+        await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
+      }
+      await client.end();
+      await expect(openStoreWriter(as(roles.reader), { at: noon })).rejects.toMatchObject({ name: 'StoreError' });
+      const owner = await connected(roles.writer);
+      await expect(owner.query('CREATE ROLE another')).rejects.toMatchObject({ code: '42501' });
+      await owner.end();
+      await writer.close();
+    });
+
+    it('is reported as missing to a writer that may not create it', async () => {
+      const roles = { writer: `writer_${count}`, reader: `reader_${count}` };
+      await initializeStore(place, roles, noon);
+      const elsewhere = server.url(`missing_${count}`).replace('almanac@', `${roles.writer}@`);
+      await expect(openStoreWriter(elsewhere, { at: noon })).rejects.toMatchObject({
+        code: 'not_a_store',
+        message: expect.stringContaining('almanac store init'),
+      });
+    });
+  });
+});

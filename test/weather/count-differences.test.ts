@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+import { countDifferences } from '../../harness/weather/count-differences.ts';
+import { RecordedSource } from '../../sim/events/recorded.ts';
+import { Delivery, Truth } from '../../sim/truth.ts';
+import { metricNames } from '../../src/weather/classify/metric-names.ts';
+import { windowUs } from '../../src/weather/window/window.ts';
+
+const likes = Array.from(
+  { length: 10 },
+  (_, i) => `{"time_us":${i + 1},"kind":"commit","commit":{"operation":"create","collection":"app.bsky.feed.like"}}`,
+);
+
+/** Record of a host whose first write of `certain` events succeeded, and whose second write failed. */
+function truthOf({ certain, uncertain }: { certain: number; uncertain: number }): Truth {
+  const truth = new Truth(new RecordedSource({ frames: likes, as: 'history', rate: 1, startUs: 0 }));
+  const delivery = new Delivery(1, { wire: 'jetstream.legacy', kinds: [], wantedCollections: [] }, 0);
+  delivery.add([{ from: 0, to: certain }], certain);
+  delivery.fail([{ from: certain, to: certain + uncertain }]);
+  truth.opened(delivery);
+  return truth;
+}
+
+/** Store with a number of likes in the minute of 1970-01-01T00:00Z. */
+function storeOf(events: number) {
+  const counts = metricNames.map((name) => (name === 'like.create' ? events : 0));
+  const row = { startUs: 0, events, lateOrRepeat: 0, malformed: 0, flags: 0, resync: 0, leftOut: 0, counts };
+  return { endpoint: 'ws://host/subscribe', fromUs: 0, toUs: windowUs, rows: [row] };
+}
+
+describe('the comparison of a store with its host', () => {
+  it('accepts only the delivered number while every write succeeds', () => {
+    const truth = truthOf({ certain: 4, uncertain: 0 });
+    const wrong = [3, 4, 5].map((events) => countDifferences({ truth }, storeOf(events)).length > 0);
+    expect(wrong).toEqual([true, false, true]);
+  });
+
+  it('accepts any number of events of a write that failed, because its first part may have arrived', () => {
+    const truth = truthOf({ certain: 4, uncertain: 3 });
+    const wrong = [3, 4, 6, 7, 8].map((events) => countDifferences({ truth }, storeOf(events)).length > 0);
+    expect(wrong).toEqual([true, false, false, false, true]);
+  });
+
+  it('names the minute, the count and the possible counts', () => {
+    const truth = truthOf({ certain: 4, uncertain: 3 });
+    expect(countDifferences({ truth }, storeOf(8))).toEqual([
+      '1970-01-01T00:00:00.000Z: 2 counts differ, events is 8, not 4 to 7',
+    ]);
+  });
+});

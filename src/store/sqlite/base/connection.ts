@@ -67,7 +67,11 @@ export function openImmutable(path: string, cacheBytes: number): Sqlite {
   return settled(db, path, cacheBytes);
 }
 
-function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
+/**
+ * Sets a read-only connection up and reads the header of the file. Throws `not_a_store` if another process removed or
+ * renamed the file after this connection opened it. Exported for its test.
+ */
+export function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
   try {
     setPragma(db, 'query_only', 1);
     setPragma(db, 'temp_store', 2);
@@ -77,7 +81,7 @@ function settled(db: Sqlite, path: string, cacheBytes: number): Sqlite {
     assertPragma(db, 'application_id', applicationId);
   } catch (error) {
     db.close();
-    throw storeError(error, path);
+    throw existsSync(path) ? storeError(error, path) : new StoreError('not_a_store', `${path} was removed`);
   }
   return db;
 }

@@ -40,15 +40,29 @@ async function endOf(url: string): Promise<number> {
   }
 }
 
+/**
+ * Suspends the writer and replaces its token. A writer that is suspended within a commit holds the lock of the file: it
+ * then resumes, and the function returns false.
+ */
+function replaceToken(writer: ReturnType<typeof start>, state: Database.Database): boolean {
+  writer.process.kill('SIGSTOP');
+  try {
+    state.prepare('UPDATE epoch SET writer = ?').run('another pid 1');
+    return true;
+  } catch (error) {
+    if (!(error instanceof Database.SqliteError) || error.code !== 'SQLITE_BUSY') throw error;
+    writer.process.kill('SIGCONT');
+    return false;
+  }
+}
+
 test('a writer whose token was replaced while it was suspended stores nothing after it wakes, and exits with the reason', async () => {
   const { folder, url, args } = await network();
   const writer = start(args);
   await writer.observing;
   await until('labels are stored', async () => (await endOf(url)) > 0);
-  writer.process.kill('SIGSTOP');
-  // A writer that is suspended within a commit holds the lock of the file; the test then waits for a later moment.
-  const state = new Database(join(folder, 'store/state.sqlite'), { timeout: 5_000 });
-  state.prepare('UPDATE epoch SET writer = ?').run('another pid 1');
+  const state = new Database(join(folder, 'store/state.sqlite'), { timeout: 0 });
+  await until('the writer is suspended between two commits', () => replaceToken(writer, state));
   state.close();
   const end = await endOf(url);
   writer.process.kill('SIGCONT');

@@ -64,7 +64,10 @@ export function labelerFixture(options: LabelerFixtureOptions): LabelerFixture {
   const at = formatTimestamp(generatedAt);
   const days = daysOfWindow(generatedAt);
   const dids = Array.from({ length: count }, () => didFrom(random)).sort();
-  const labelers = dids.map((did, index) => lineFrom({ did, index, random, days, end: generatedAt, longest }));
+  // Each line has its own numbers: how many a line draws depends on the time of day.
+  const labelers = dids.map((did, index) =>
+    lineFrom({ did, index, random: randomFrom(seed * count + index), days, end: generatedAt, longest }),
+  );
   const sum = (of: (line: LabelerLine) => number): number => labelers.reduce((all, line) => all + of(line), 0);
   const common = { generated_at: at, generation_id: acquisition.generation_id };
   const definitions = labelers
@@ -124,6 +127,8 @@ function didFrom(random: () => number): string {
 
 function lineFrom({ did, index, random, days, end, longest }: LineContext): LabelerLine {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+  const hasHandle = random() < 0.9 || longest;
+  const isConfirmed = random() < 0.8;
   const state = longest || random() < 0.75 ? 'established' : pick(labelerStates);
   const isRead = state === 'established';
   const gapCount = longest ? 14 : random() < 0.4 ? Math.floor(random() * 4) : 0;
@@ -144,7 +149,7 @@ function lineFrom({ did, index, random, days, end, longest }: LineContext): Labe
   const valueCount = longest ? 2 : Math.floor(random() * words.length);
   return {
     did,
-    handle: random() < 0.9 || longest ? { name: handleFrom(index, longest), confirmed: random() < 0.8 } : null,
+    handle: hasHandle ? { name: handleFrom(index, longest), confirmed: isConfirmed } : null,
     enrolled: state !== 'departed' && state !== 'denied',
     state,
     state_since: formatTimestamp(end - Math.floor(random() * 40 * dayMs)),

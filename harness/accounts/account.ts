@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import type { AccountRow, ExportCreated, ExportManifest, ExportPage } from '../../src/contract/account.ts';
 import type { AccountErrorBody } from '../../src/contract/account-errors.ts';
 import type { ReceivedLabel } from '../../src/store/label.ts';
+import type { StoreWriter } from '../../src/store/port.ts';
 import { openSqliteWriter, type SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 import type { Program } from '../process/program.ts';
@@ -52,7 +53,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
 
 /** Stores labels number `from` to `from + count - 1`, accepted at an instant of the clock. */
 export async function fill(
-  store: SqliteWriter,
+  store: Pick<StoreWriter, 'append'>,
   count: number,
   { from = 0, at = Date.now() * 1000, subject = account } = {},
 ): Promise<void> {

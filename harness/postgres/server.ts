@@ -18,6 +18,8 @@ const bin = (existsSync(versions) ? readdirSync(versions) : [])
 export interface PostgresServer {
   /** Directory of its socket, which is the `host` of its clients. */
   readonly socket: string;
+  /** Options of the driver for a connection to it. */
+  readonly client: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
   /** Returns the URL of a store in a schema. */
   url(schema: string): string;
   /** Ends the server at once, like a crash, and removes its data. */
@@ -46,33 +48,84 @@ export function hasPostgres(): boolean {
   return false;
 }
 
+/** Options of a server. */
+export interface PostgresOptions {
+  /** False if commits need not wait for the disk. */
+  readonly durable?: boolean;
+  /** Port on 127.0.0.1, besides the socket. */
+  readonly port?: number;
+  /** Further settings. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
 /** Starts a server. Without `durable`, commits do not wait for the disk. */
-export async function startPostgres({ durable = false } = {}): Promise<PostgresServer> {
-  if (bin === undefined) throw new Error('PostgreSQL is not installed');
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-pg-'));
-  const isRoot = process.getuid?.() === 0;
-  // PostgreSQL does not run as root.
-  const user = isRoot ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
-  chmodSync(folder, 0o755);
-  if (isRoot) run('chown', ['postgres', folder]);
-  const data = join(folder, 'data');
+export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
+  const folder = newFolder();
+  const auth = ['-A', 'trust', '-U', 'almanac'];
   run('setpriv', [
-    ...user,
-    join(bin, 'initdb'),
+    ...serverUser(),
+    command('initdb'),
     '-D',
-    data,
-    '-A',
-    'trust',
+    dataIn(folder),
+    ...auth,
+    ...['--no-sync', '-k', '-E', 'UTF8', '--locale=C'],
+  ]);
+  return serve(folder, options);
+}
+
+/** Starts a streaming standby of a server. Resolves when it accepts connections. */
+export async function startStandby(primary: PostgresServer, options: PostgresOptions = {}): Promise<PostgresServer> {
+  const folder = newFolder();
+  const from = [
+    '-h',
+    primary.socket,
+    '-p',
+    String(primary.client.port),
     '-U',
     'almanac',
-    '--no-sync',
-    '-k',
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ]);
-  const settings = {
-    listen_addresses: '',
+    '-D',
+    dataIn(folder),
+    '-R',
+    '-X',
+    'stream',
+    '-c',
+    'fast',
+    '-N',
+  ];
+  run('setpriv', [...serverUser(), command('pg_basebackup'), ...from]);
+  return serve(folder, { ...options, settings: { wal_retrieve_retry_interval: '100ms', ...options.settings } });
+}
+
+function command(name: string): string {
+  if (bin === undefined) throw new Error('PostgreSQL is not installed');
+  return join(bin, name);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+/** Returns the options of `setpriv` for a server, because PostgreSQL does not run as root. */
+function serverUser(): string[] {
+  return isRoot() ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-pg-'));
+  chmodSync(folder, 0o755);
+  if (isRoot()) run('chown', ['postgres', folder]);
+  return folder;
+}
+
+function dataIn(folder: string): string {
+  return join(folder, 'data');
+}
+
+/** Starts a server on the data in a directory. */
+async function serve(folder: string, { durable = false, port, settings }: PostgresOptions): Promise<PostgresServer> {
+  const all = {
+    listen_addresses: port === undefined ? '' : '127.0.0.1',
+    ...(port !== undefined && { port: String(port) }),
     unix_socket_directories: folder,
     fsync: durable ? 'on' : 'off',
     synchronous_commit: durable ? 'on' : 'off',
@@ -80,31 +133,16 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     max_wal_size: '512MB',
     max_connections: '60',
     autovacuum_naptime: '10s',
+    ...settings,
   };
-  const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const starting = ['setpriv', ...serverUser(), command('postgres'), '-D', dataIn(folder), ...options];
   // The script ends the server and removes its data also if the process that started it is killed.
-  const server = spawn(
-    'setpriv',
-    [
-      '--pdeathsig',
-      'TERM',
-      'sh',
-      '-c',
-      script,
-      folder,
-      'setpriv',
-      ...user,
-      join(bin, 'postgres'),
-      '-D',
-      data,
-      ...options,
-    ],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      cwd: '/',
-      detached: true,
-    },
-  );
+  const server = spawn('setpriv', ['--pdeathsig', 'TERM', 'sh', '-c', script, folder, ...starting], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+    detached: true,
+  });
   const ended = once(server, 'exit');
   await ready(server.stderr);
   const stop = async (): Promise<void> => {
@@ -112,7 +150,13 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     await ended;
   };
   process.once('exit', () => server.kill('SIGTERM'));
-  return { socket: folder, url: (schema) => `postgres://almanac@/postgres?host=${folder}&schema=${schema}`, stop };
+  const at = port === undefined ? `host=${folder}` : `host=${folder}&port=${port}`;
+  return {
+    socket: folder,
+    client: { host: folder, port: port ?? 5432, user: 'almanac', database: 'postgres' },
+    url: (schema) => `postgres://almanac@/postgres?${at}&schema=${schema}`,
+    stop,
+  };
 }
 
 /** Resolves when the server accepts connections. */
@@ -120,7 +164,7 @@ async function ready(output: NodeJS.ReadableStream): Promise<void> {
   const lines: string[] = [];
   for await (const line of createInterface({ input: output })) {
     lines.push(line);
-    if (line.includes('ready to accept connections')) {
+    if (/ready to accept (?:read-only )?connections/.test(line)) {
       output.resume();
       return;
     }

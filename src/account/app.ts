@@ -13,6 +13,7 @@ import type { ExportBounds } from './export/exports.ts';
 import { exportsRoute } from './export/exports-route.ts';
 import { rememberManifests } from './export/manifest.ts';
 import { searchOf } from './query/parameters.ts';
+import { type BehindOptions, createBehindWait, StoreBehind } from './reading/behind.ts';
 import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
@@ -35,6 +36,8 @@ export interface AccountAppOptions {
   readonly alarm: (route: string, error: unknown) => void;
   /** Milliseconds since 1970. */
   readonly clock: () => number;
+  /** Resolves after a time in milliseconds; by default with a timer. */
+  readonly pause?: BehindOptions['pause'];
   /** Called after each response; `route` is the path of a route, or `other`. */
   readonly answered?: (route: string, status: number) => void;
 }
@@ -46,6 +49,9 @@ const robots = Buffer.from('User-agent: *\nDisallow: /\n');
 
 /** `Retry-After` in seconds if the store does not exist yet or another process has locked it. */
 const storeRetrySeconds = 5;
+
+/** `Retry-After` in seconds if a standby has not received the requested end. */
+const behindRetrySeconds = 2;
 
 /** `Retry-After` in seconds if unsent responses use the memory limit. */
 const unsentRetrySeconds = 5;
@@ -156,19 +162,22 @@ function pageRequest(target: string): ReadRequest {
 }
 
 /** Creates the services that the routes share: turns of reads, budgets and cursors. */
-function servicesOf({ reading, cursors, budget, cost, bounds, clock }: AccountAppOptions): AccountServices {
+function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: AccountAppOptions): AccountServices {
+  const untilReceived = createBehindWait({ clock, ...(pause && { pause }) });
   return {
     async read({ client, gone, reserve }, account, work) {
       const wait = cost.waitFor(client, clock());
       if (wait !== null) throw new BudgetSpent(wait);
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
-      const found = await reading.run(turn, (store) => {
-        // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
-        // memory.
-        if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
-        return work(store);
-      });
+      const run = (): Promise<Awaited<ReturnType<typeof work>>> =>
+        reading.run(turn, (store) => {
+          // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
+          // memory.
+          if (!reserve(reservedBytes)) throw new MemoryRefused(unsentRetrySeconds);
+          return work(store);
+        });
+      const found = await untilReceived(run, gone);
       // Rendering a page costs more than reading its data, so render no page for a client that has disconnected.
       if (gone.aborted) throw new StoreBusy('left', 1);
       return found;
@@ -197,7 +206,10 @@ function costBytes({ headers, body }: Reply): number {
 
 /** Refusal of a request whose data could not be read. */
 export interface ReadRefusal {
-  readonly code: Extract<AccountErrorCode, 'client_budget' | 'store_busy' | 'snapshot_expired' | 'export_too_large'>;
+  readonly code: Extract<
+    AccountErrorCode,
+    'client_budget' | 'store_busy' | 'store_behind' | 'snapshot_expired' | 'export_too_large'
+  >;
   readonly retryAfterSeconds?: number;
 }
 
@@ -205,6 +217,7 @@ export interface ReadRefusal {
 export function refusalOf(error: unknown): ReadRefusal | null {
   if (error instanceof BudgetSpent) return { code: 'client_budget', retryAfterSeconds: error.retryAfterSeconds };
   if (error instanceof StoreBusy) return { code: 'store_busy', retryAfterSeconds: error.retryAfterSeconds };
+  if (error instanceof StoreBehind) return { code: 'store_behind', retryAfterSeconds: behindRetrySeconds };
   if (!(error instanceof StoreError)) return null;
   switch (error.code) {
     case 'out_of_window':

@@ -59,6 +59,11 @@ export const accountErrorTable = {
     message:
       'The observations cannot be read now. Nothing may be concluded from this; try again after Retry-After seconds.',
   },
+  store_behind: {
+    status: 503,
+    message:
+      'This server has not received the observations before the requested end yet. Try again after Retry-After seconds.',
+  },
   client_budget: {
     status: 503,
     message:

@@ -20,6 +20,11 @@ export const storeErrors = {
     fatal: false,
     meaning: 'another process briefly locks a file or a row, or a query took too long',
   },
+  behind: {
+    retry: true,
+    fatal: false,
+    meaning: 'this server has not yet received everything before the end of the interval; wait, or ask another server',
+  },
   unreachable: { retry: true, fatal: false, meaning: 'the database server cannot be reached; pause acceptance' },
   second_writer: { retry: false, fatal: false, meaning: 'another process has opened this store for writing' },
   fenced: {

@@ -3,6 +3,7 @@ import { OperatorError } from '../ops/errors.ts';
 import type { StoreInspection } from './common/inspection.ts';
 import type { StoreReader, StoreWriter } from './port.ts';
 import { isPostgresUrl, type PostgresPlace, parsePostgresUrl, postgresUrlForm } from './postgres/base/place.ts';
+import type { PostgresWriterOptions } from './postgres/write/writer.ts';
 import type { FileEvent } from './sqlite/base/file-event.ts';
 import { openSqliteReader } from './sqlite/read/reader.ts';
 import { inspectStore } from './sqlite/repair/inspect.ts';
@@ -46,15 +47,22 @@ export function companionFolder(url: string, state: string): string {
   return place.kind === 'sqlite' ? place.folder : join(state);
 }
 
-/** Opens the store at a URL for writing. `StoreWriter` documents the errors, `SqliteWriterOptions` the options. */
-export async function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 'folder'>): Promise<StoreWriter> {
+/**
+ * Opens the store at a URL for writing. `StoreWriter` documents the errors, `SqliteWriterOptions` the options. With
+ * `clock`, the acceptance clock, the standbys of a database know at any time how far they have come.
+ */
+export async function openStoreWriter(
+  url: string,
+  options: Omit<SqliteWriterOptions, 'folder'> & Pick<PostgresWriterOptions, 'clock'>,
+): Promise<StoreWriter> {
   const place = parseStoreUrl(url);
   if (place.kind === 'sqlite') return openSqliteWriter({ ...options, folder: place.folder });
   // The driver is loaded on demand, because most observatories use the embedded store.
   const { openPostgresWriter } = await import('./postgres/write/writer.ts');
-  const { at, windowDays, generationId } = options;
+  const { at, windowDays, generationId, clock } = options;
   return openPostgresWriter({
     ...{ place, at },
+    ...(clock && { clock }),
     ...(windowDays !== undefined && { windowDays }),
     ...(generationId && { generationId }),
   });

@@ -145,6 +145,11 @@ export interface Frontier {
    * continue under another. Expiry at the floor does not change the revision.
    */
   readonly revision: number;
+  /**
+   * Time before which this server has received every row and every gap that was recorded until then. Absent if the
+   * server has everything: an embedded store, or the primary of a database. A query of a later interval throws `behind`.
+   */
+  readonly replicatedThrough?: Micros;
 }
 
 /** An unobserved interval of one source; `source` is null if the whole instrument did not observe. */
@@ -235,7 +240,7 @@ export interface DayReport {
 
 /**
  * Read access to a store. A call returns the rows of every `append` that resolved before the call; it never blocks the
- * writer.
+ * writer. A standby of a database throws `behind` if it has not yet received everything before the end of an interval.
  */
 export interface StoreReader extends LabelerCounterReader, RemovalReader {
   epoch(): Promise<Epoch>;

@@ -7,6 +7,7 @@ import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts
 import type { AccountStore } from '../query/account-store.ts';
 import { nextDigest } from '../query/digest.ts';
 import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from '../query/query.ts';
+import { assertAskedReceived, assertSnapshotReceived, readingTime } from '../query/received.ts';
 import { rowOf, storeFilter } from '../query/row.ts';
 import type { Progress, Snapshot } from '../query/snapshot.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
@@ -68,7 +69,8 @@ export async function takeSnapshot(
   counted: CountedRows | null = null,
 ): Promise<TakenSnapshot | ManyRows | ExportRefusal> {
   const frontier = counted?.frontier ?? (await store.frontier());
-  const instant = microsFromMillis(now);
+  assertAskedReceived(frontier, asked, microsFromMillis(now), null);
+  const instant = readingTime(frontier, microsFromMillis(now));
   const clipped = clipInterval(asked, availableWindow(frontier, instant));
   if (clipped === 'out_of_window') return { kind: 'refused', code: clipped };
   const parts = counted?.parts ?? (await partsInOneTurn(store, account, clipped, frontier, maxExportRows));
@@ -130,7 +132,7 @@ export async function createExport(
       if (taken.kind !== 'taken') return taken;
       const { snapshot, parts } = taken;
       if (parts.length > 1) {
-        const intervals = covering(parts, wantedInterval(query.asked, microsFromMillis(now)));
+        const intervals = covering(parts, wantedInterval(query.asked, snapshot.end));
         return { kind: 'refused', code: 'export_too_large', intervals };
       }
       const manifest = await manifests.of(store, snapshot);
@@ -191,10 +193,13 @@ const gone: ExportRefusal = { kind: 'refused', code: 'snapshot_expired' };
 
 /**
  * Returns the reason why a snapshot cannot be continued, or null: the snapshot expired, belongs to another generation of
- * the store, or rows were purged after its creation.
+ * the store, or rows were purged after its creation. Throws `behind` if the server has not received it yet.
  */
 export async function whyGone(store: AccountStore, snapshot: Snapshot, now: number): Promise<ExportRefusal | null> {
-  return now < snapshot.expiresAt && (await isCurrent(store, snapshot)) ? null : gone;
+  if (now >= snapshot.expiresAt) return gone;
+  const frontier = await store.frontier();
+  assertSnapshotReceived(frontier, snapshot);
+  return markOf(frontier) === snapshot.generation ? null : gone;
 }
 
 /**

@@ -9,6 +9,7 @@ import type { Epoch, Frontier, StoredGap } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import type { AccountStore } from './account-store.ts';
+import { readingTime } from './received.ts';
 
 /** Reading state of a labeler that is read without omissions from a known position on. */
 const established = 'established';
@@ -39,7 +40,7 @@ export async function readCoverage(
     await store.gaps({ start: asked.interval.start, end: asked.interval.end }),
     await store.roster(),
   ];
-  return coverageOf({ ...asked, epoch, frontier, gaps, roster });
+  return coverageOf({ ...asked, now: readingTime(frontier, asked.now), epoch, frontier, gaps, roster });
 }
 
 /**

@@ -6,6 +6,7 @@ import { day, dayOf, dayStart, type Interval, micros } from '../../store/time.ts
 import type { Language } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 import { type AskedQuery, availableWindow, type ClippedInterval, clipInterval, windowDays } from '../query/query.ts';
+import { assertAskedReceived, readingTime } from '../query/received.ts';
 import { storeFilter } from '../query/row.ts';
 import type { DefinitionCache, LabelerDefinitions } from './definitions.ts';
 import { type Missed, type MissedSum, nothingMissed, stretchesOf, sumOf } from './missed.ts';
@@ -73,9 +74,11 @@ export interface ViewQuery {
 /** Reads the data of a page; `out_of_window` if no part of the interval is retained. */
 export async function readView(
   { store, definitions, labelers, missed }: ViewSources,
-  { query, before, now, language = 'en' }: ViewQuery,
+  { query, before, now: asked, language = 'en' }: ViewQuery,
 ): Promise<AccountView | 'out_of_window'> {
   const [frontier, { startedAt }] = await Promise.all([store.frontier(), store.epoch()]);
+  assertAskedReceived(frontier, query.asked, asked, before);
+  const now = readingTime(frontier, asked);
   const window = availableWindow(frontier, now);
   const interval = clipInterval(query.asked, window);
   if (interval === 'out_of_window') return interval;

@@ -62,7 +62,7 @@ describe('the documented errors of the account-view surface', () => {
         'export_too_large',
       ],
       410: ['snapshot_expired'],
-      503: ['store_busy', 'client_budget', 'asset_unavailable'],
+      503: ['store_busy', 'store_behind', 'client_budget', 'asset_unavailable'],
     });
   });
 });

@@ -94,7 +94,11 @@ export const accountExamples = {
   health: { ok: { status: 'ok', service: 'almanac-account' } },
   refused,
   expired: { snapshot_expired: accountErrorBody('snapshot_expired') },
-  busy: { store_busy: accountErrorBody('store_busy'), client_budget: accountErrorBody('client_budget') },
+  busy: {
+    store_busy: accountErrorBody('store_busy'),
+    store_behind: accountErrorBody('store_behind'),
+    client_budget: accountErrorBody('client_budget'),
+  },
   badRequest: { bad_request: accountErrorBody('bad_request') },
   requestTimeout: { request_timeout: accountErrorBody('request_timeout') },
   uriTooLong: { uri_too_long: accountErrorBody('uri_too_long') },

@@ -37,6 +37,7 @@ export const errorRemedies: Readonly<Record<AnyErrorCode, string>> = {
   export_too_large: 'Create an export for each of the intervals in error.intervals.',
   snapshot_expired: 'Create the export again, and discard the pages read so far.',
   store_busy: 'Wait for the seconds in Retry-After, then send the request again.',
+  store_behind: 'Wait for the seconds in Retry-After, or request an earlier end.',
   client_budget: 'Wait for the seconds in Retry-After, then send the request again.',
 };
 

@@ -25,7 +25,7 @@ export async function openInstrumentStore(
   { clock, telemetry, activated, ...writing }: InstrumentStoreOptions,
 ): Promise<{ readonly store: StoreWriter; readonly role: InstrumentRole | null }> {
   try {
-    return { store: await openStoreWriter(url, { ...writing, at: clock() }), role: null };
+    return { store: await openStoreWriter(url, { ...writing, at: clock(), clock }), role: null };
   } catch (error) {
     if (!(mayStandBy && error instanceof StoreError && error.code === 'second_writer')) throw error;
   }

@@ -78,6 +78,7 @@ export const entryDe: EntryTexts = {
     export_too_large: 'Diese Anfrage ist fehlgeschlagen',
     snapshot_expired: 'Diese Anfrage ist fehlgeschlagen',
     store_busy: 'Die Beobachtungen können im Moment nicht gelesen werden',
+    store_behind: 'Die Beobachtungen sind hier noch nicht angekommen',
     client_budget: 'Die Grenze für Abfragen ist erreicht',
     internal_error: 'Hier ist etwas schiefgegangen',
   },
@@ -96,6 +97,8 @@ export const entryDe: EntryTexts = {
     snapshot_expired:
       'Die ältesten dieser Beobachtungen sind aus dem Zeitfenster gefallen, während die Seite erstellt wurde; deshalb wird sie nicht angezeigt. Laden Sie die Seite neu.',
     store_busy: 'Es gibt zu viele Anfragen, oder die Beobachtungen sind nicht verfügbar.',
+    store_behind:
+      'Dieser Server erhält die Beobachtungen etwas später und hat noch nicht alle bis zum Ende dieses Zeitraums.',
     client_budget: 'Sie haben die Grenze für Abfragen aus Ihrem Netz erreicht.',
     internal_error: 'Der Dienst konnte diese Seite nicht erstellen. Versuchen Sie es später erneut.',
   },

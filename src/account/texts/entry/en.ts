@@ -24,6 +24,7 @@ export type PageErrorCode = Extract<
   | 'export_too_large'
   | 'snapshot_expired'
   | 'store_busy'
+  | 'store_behind'
   | 'client_budget'
   | 'internal_error'
 >;
@@ -104,6 +105,7 @@ export const entryEn = {
     export_too_large: 'This request failed',
     snapshot_expired: 'This request failed',
     store_busy: 'The observations cannot be read at the moment',
+    store_behind: 'The observations have not arrived here yet',
     client_budget: 'The limit of look-ups is reached',
     internal_error: 'Something went wrong here',
   } satisfies Record<PageErrorCode, string>,
@@ -122,6 +124,8 @@ export const entryEn = {
     snapshot_expired:
       'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.',
     store_busy: 'There are too many requests, or the observations are not available.',
+    store_behind:
+      'This server receives the observations a little later, and does not have all of them up to the end of this interval.',
     client_budget: 'You have reached the limit of look-ups for your network.',
     internal_error: 'The service could not build this page. Try again later.',
   } satisfies Record<PageErrorCode, string>,

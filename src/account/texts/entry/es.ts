@@ -77,6 +77,7 @@ export const entryEs: EntryTexts = {
     export_too_large: 'Esta solicitud ha fallado',
     snapshot_expired: 'Esta solicitud ha fallado',
     store_busy: 'Las observaciones no se pueden leer en este momento',
+    store_behind: 'Las observaciones aún no han llegado aquí',
     client_budget: 'Se ha alcanzado el límite de consultas',
     internal_error: 'Algo ha salido mal',
   },
@@ -95,6 +96,8 @@ export const entryEs: EntryTexts = {
     snapshot_expired:
       'Las observaciones más antiguas salieron de la ventana mientras se creaba la página, por lo que no se muestra. Vuelva a cargarla.',
     store_busy: 'Hay demasiadas solicitudes o las observaciones no están disponibles.',
+    store_behind:
+      'Este servidor recibe las observaciones un poco más tarde y aún no tiene todas hasta el final de este intervalo.',
     client_budget: 'Ha alcanzado el límite de consultas para su red.',
     internal_error: 'El servicio no ha podido crear esta página. Inténtelo más tarde.',
   },

@@ -78,6 +78,7 @@ export const entryJa: EntryTexts = {
     export_too_large: 'このリクエストは失敗しました',
     snapshot_expired: 'このリクエストは失敗しました',
     store_busy: '現在、観測を読み取れません',
+    store_behind: '観測がまだこのサーバーに届いていません',
     client_budget: '検索回数の上限に達しました',
     internal_error: '問題が発生しました',
   },
@@ -93,6 +94,7 @@ export const entryJa: EntryTexts = {
     snapshot_expired:
       'ページの作成中に最も古い観測が対象期間から外れたため、ページを表示できません。再読み込みしてください。',
     store_busy: 'リクエストが多すぎるか、観測を利用できません。',
+    store_behind: 'このサーバーには観測が少し遅れて届きます。この期間の終わりまでの観測がまだ揃っていません。',
     client_budget: 'お使いのネットワークからの検索回数が上限に達しました。',
     internal_error: 'このページを作成できませんでした。後でもう一度お試しください。',
   },

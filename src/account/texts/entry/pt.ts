@@ -77,6 +77,7 @@ export const entryPt: EntryTexts = {
     export_too_large: 'Esta solicitação falhou',
     snapshot_expired: 'Esta solicitação falhou',
     store_busy: 'As observações não podem ser lidas no momento',
+    store_behind: 'As observações ainda não chegaram aqui',
     client_budget: 'O limite de consultas foi atingido',
     internal_error: 'Algo deu errado',
   },
@@ -94,6 +95,8 @@ export const entryPt: EntryTexts = {
     snapshot_expired:
       'As observações mais antigas saíram da janela enquanto a página era criada; por isso ela não é mostrada. Recarregue-a.',
     store_busy: 'Há solicitações demais ou as observações não estão disponíveis.',
+    store_behind:
+      'Este servidor recebe as observações um pouco mais tarde e ainda não tem todas até o fim deste intervalo.',
     client_budget: 'Você atingiu o limite de consultas para a sua rede.',
     internal_error: 'O serviço não conseguiu criar esta página. Tente novamente mais tarde.',
   },

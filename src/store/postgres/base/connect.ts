@@ -21,18 +21,32 @@ const [int8, int2, int4, text, bytea] = [20, 21, 23, 25, 17];
 export interface Connection {
   readonly client: pg.Client;
   readonly socket: Socket;
-  /** True if the server is a standby. */
+  /** The server of the connection. */
+  readonly server: PostgresHost;
+  /** True if the server was a standby when the connection was made. */
   readonly isStandby: boolean;
+  /** Returns the error with which the server ended the connection outside a statement; null if there is none. */
+  readonly failure: () => unknown;
+}
+
+/** Options of a connection. */
+export interface ConnectOptions {
+  readonly target: SessionKind;
+  /** Maximum time for one server, in milliseconds. */
+  readonly connectMs: number;
+  /** Server that is tried first; null for the order of the place. */
+  readonly first: PostgresHost | null;
 }
 
 /**
  * Connects to the first server of a place that is of the required kind. Throws `unreachable` if no server is. The
- * driver has no list of servers of its own. `connectMs` is the maximum time for one server, in milliseconds.
+ * driver has no list of servers of its own.
  */
-export async function connect(place: PostgresPlace, target: SessionKind, connectMs: number): Promise<Connection> {
+export async function connect(place: PostgresPlace, options: ConnectOptions): Promise<Connection> {
+  const { target, connectMs, first } = options;
   const failures: string[] = [];
   let spare: Connection | null = null;
-  for (const host of place.hosts) {
+  for (const host of first ? [first, ...place.hosts.filter((other) => other !== first)] : place.hosts) {
     try {
       const found = await connectTo(place, host, connectMs);
       if (accepts(target, found.isStandby)) {
@@ -57,7 +71,8 @@ function accepts(target: SessionKind, isStandby: boolean): boolean {
   return target === 'any' || isStandby === (target !== 'primary');
 }
 
-async function connectTo(place: PostgresPlace, { host, port }: PostgresHost, connectMs: number): Promise<Connection> {
+async function connectTo(place: PostgresPlace, server: PostgresHost, connectMs: number): Promise<Connection> {
+  const { host, port } = server;
   const password = readPassword(place);
   const socket = new Socket();
   const client = new pg.Client({
@@ -76,8 +91,11 @@ async function connectTo(place: PostgresPlace, { host, port }: PostgresHost, con
     pipeline: true,
     types: { getTypeParser: parserOf },
   });
+  let failure: unknown = null;
   // A lost connection also fails its queries, which report it.
-  client.on('error', () => undefined);
+  client.on('error', (error) => {
+    failure ??= error;
+  });
   try {
     await client.connect();
     const { rows } = await client.query<{ standby: boolean; version: string }>(
@@ -86,7 +104,7 @@ async function connectTo(place: PostgresPlace, { host, port }: PostgresHost, con
     if (Number(rows[0]?.version) < minVersion) {
       throw new OperatorError(`the PostgreSQL server at ${host}:${port} is older than version 15`);
     }
-    return { client, socket, isStandby: rows[0]?.standby === true };
+    return { client, socket, server, isStandby: rows[0]?.standby === true, failure: () => failure };
   } catch (error) {
     await destroyConnection({ socket });
     throw error;

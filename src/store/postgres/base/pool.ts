@@ -1,6 +1,6 @@
 import { StoreError } from '../../errors.ts';
 import { type Connection, connect, destroyConnection, endConnection } from './connect.ts';
-import type { PostgresPlace, SessionKind } from './place.ts';
+import type { PostgresHost, PostgresPlace, SessionKind } from './place.ts';
 
 /** Maximum number of waiting requests for a connection. */
 const maxWaiting = 1_000;
@@ -10,7 +10,10 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** A bounded number of connections to the servers of one place. A connection with a failed query is not used again. */
+/**
+ * A bounded number of connections to the servers of one place. A connection with a failed query is not used again. All
+ * connections are to one server as far as possible, because the servers may differ in what they have received.
+ */
 export class Pool {
   readonly #place: PostgresPlace;
   readonly #target: SessionKind;
@@ -18,6 +21,8 @@ export class Pool {
   readonly #connectMs: number;
   readonly #idle: Connection[] = [];
   readonly #waiting: Waiting[] = [];
+  /** Server of the newest connection. */
+  #server: PostgresHost | null = null;
   #count = 0;
   #isClosed = false;
   #onEmpty: (() => void) | null = null;
@@ -66,8 +71,10 @@ export class Pool {
   async #open(): Promise<Connection> {
     this.#count += 1;
     try {
-      const connection = await connect(this.#place, this.#target, this.#connectMs);
+      const options = { target: this.#target, connectMs: this.#connectMs };
+      const connection = await connect(this.#place, { ...options, first: this.#count > 1 ? this.#server : null });
       connection.client.once('end', () => this.#forget(connection));
+      if (this.#server !== connection.server) this.#moveTo(connection.server);
       return connection;
     } catch (error) {
       this.#release();
@@ -75,7 +82,17 @@ export class Pool {
     }
   }
 
+  /** Ends the idle connections to other servers than the given one; those in use end when they are returned. */
+  #moveTo(server: PostgresHost): void {
+    this.#server = server;
+    for (const connection of this.#idle.splice(0)) this.#end(connection);
+  }
+
   #give(connection: Connection): void {
+    if (connection.server !== this.#server) {
+      this.#end(connection);
+      return;
+    }
     const next = this.#waiting.shift();
     if (next) next.resolve(connection);
     else if (this.#isClosed) this.#end(connection);

@@ -1,8 +1,9 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
-import { codeOf, storeError } from './store-error.ts';
+import { codeOf, isRecoveryConflict, storeError } from './store-error.ts';
 import { parameter, type Value } from './value.ts';
 
 /** Queries within one transaction. Table names need no schema. */
@@ -38,38 +39,52 @@ const durable = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
 /** Maximum attempts of a read that recovery on a standby cancels. */
 const maxAttempts = 5;
+/** Delay before the second attempt of a read, in milliseconds; it doubles for each further one. */
+const attemptMs = 20;
 
 /** Transactions on the database of one store. Every error is a `StoreError`. */
 export class Session {
   readonly place: PostgresPlace;
   readonly name: string;
+  /** True if the session belongs to the process that writes the store. */
+  readonly isWriter: boolean;
   readonly #pool: Pool;
   readonly #limits: Limits;
 
-  constructor(place: PostgresPlace, target: SessionKind, connections: number, limits = shortLimits) {
+  constructor(place: PostgresPlace, target: SessionKind | 'writer', connections: number, limits = shortLimits) {
     this.#limits = limits;
     this.place = place;
     this.name = describePlace(place);
-    this.#pool = new Pool(place, target, connections, limits.replyMs);
+    this.isWriter = target === 'writer';
+    this.#pool = new Pool(place, target === 'writer' ? 'primary' : target, connections, limits.replyMs);
   }
 
   /** Runs a transaction that changes data. Each statement sees what was committed before it. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
-    return this.#transaction('READ COMMITTED', durable, limits, (queries) => work(queries));
+    return this.#use((client) =>
+      this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits }, work),
+    );
   }
 
   /**
    * Runs queries on one state of the database. `locked` names the partitioned table that they read: its lock is taken
-   * before the state is fixed, so that no partition of that state can be detached during the transaction.
+   * before the state is fixed, so that no partition of that state can be detached during the transaction. `after` runs
+   * on the next state of the same server, if it is a standby. A read that recovery cancels is repeated.
    */
-  async read<T>(work: (queries: Queries, isStandby: boolean) => Promise<T>, options: ReadOptions = {}): Promise<T> {
-    const { locked = null, limits = this.#limits } = options;
-    const lock = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
+  async read<T>(work: (queries: Queries) => Promise<T>, options: ReadOptions = {}): Promise<T> {
+    const { locked = null, after, limits = this.#limits } = options;
+    const first = locked === null ? '' : `LOCK TABLE ONLY ${locked} IN ACCESS SHARE MODE;`;
+    const isolation = 'REPEATABLE READ READ ONLY';
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#transaction('REPEATABLE READ READ ONLY', lock, limits, work);
+        return await this.#use(async (client, isStandby) => {
+          const result = await this.#transaction(client, { isolation, first, limits }, work);
+          if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits }, after);
+          return result;
+        });
       } catch (error) {
-        if (attempt === maxAttempts || codeOf(error instanceof Error ? error.cause : null) !== '40001') throw error;
+        if (attempt === maxAttempts || !isRecoveryConflict(error)) throw error;
+        await wait(attemptMs * 2 ** (attempt - 1));
       }
     }
   }
@@ -88,34 +103,40 @@ export class Session {
     return this.#pool.close();
   }
 
-  #transaction<T>(
-    isolation: string,
-    first: string,
-    limits: Limits,
-    work: (queries: Queries, isStandby: boolean) => Promise<T>,
+  async #transaction<T>(
+    client: pg.Client,
+    { isolation, first, limits }: { readonly isolation: string; readonly first: string; readonly limits: Limits },
+    work: (queries: Queries) => Promise<T>,
   ): Promise<T> {
     const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
 SET LOCAL statement_timeout = ${limits.statementMs}; SET LOCAL lock_timeout = ${lockMs};
 SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
-    return this.#use(async (client, isStandby) => {
-      const send = senderOf(client, limits.statementMs < this.#limits.statementMs ? limits : this.#limits);
-      try {
-        await send(begin);
-        const result = await work(queriesOf(senderOf(client, limits)), isStandby);
-        await commit(send);
-        return result;
-      } catch (error) {
-        await send('ROLLBACK').catch(() => {
-          throw new StoreError('unreachable', `${this.name}: the connection was lost`, { cause: error });
-        });
-        throw error;
-      }
-    });
+    const send = senderOf(client, limits.statementMs < this.#limits.statementMs ? limits : this.#limits);
+    try {
+      await send(begin);
+      const result = await work(queriesOf(senderOf(client, limits)));
+      await commit(send);
+      return result;
+    } catch (error) {
+      await send('ROLLBACK').catch(() => {
+        // Recovery on a standby may end the connection; the read is then repeated on another one.
+        if (isRecoveryConflict(error)) throw error;
+        throw new StoreError('unreachable', `${this.name}: the connection was lost`, { cause: error });
+      });
+      throw error;
+    }
   }
 
   async #use<T>(work: (client: pg.Client, isStandby: boolean) => Promise<T>): Promise<T> {
     try {
-      return await this.#pool.use(({ client, isStandby }) => work(client, isStandby), isSound);
+      return await this.#pool.use(async ({ client, isStandby, failure }) => {
+        try {
+          return await work(client, isStandby);
+        } catch (error) {
+          // A connection that recovery ends between two statements reports the reason outside a statement.
+          throw isRecoveryConflict(failure()) ? failure() : error;
+        }
+      }, isSound);
     } catch (error) {
       throw storeError(error, this.name);
     }
@@ -125,6 +146,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
 /** Options of a read. */
 export interface ReadOptions {
   readonly locked?: string;
+  readonly after?: (queries: Queries) => Promise<void>;
   readonly limits?: Limits;
 }
 
@@ -161,6 +183,8 @@ function queriesOf(send: Sender): Queries {
 function isSound(error: unknown): boolean {
   if (error instanceof StoreError) return error.code !== 'unexpected' && error.code !== 'unreachable';
   const code = codeOf(error);
+  // The server ends the session after a fatal error, whatever its code.
+  if (error instanceof Error && 'severity' in error && error.severity === 'FATAL') return false;
   // Classes 08, 25 and 57 end the session or may do so.
   return code !== null && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25|57P)/.test(code) && !code.startsWith('E');
 }

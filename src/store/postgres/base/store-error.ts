@@ -45,3 +45,15 @@ export function storeError(error: unknown, place: string): StoreError {
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
 }
+
+/**
+ * Returns true if recovery on a standby cancelled a statement or ended its connection, because the statement needed rows
+ * or locks that a replicated change removes. The same statement may succeed at once.
+ */
+export function isRecoveryConflict(error: unknown): boolean {
+  const cause = error instanceof StoreError ? error.cause : error;
+  const code = codeOf(cause);
+  // 40001 and 40P01 have no other cause in a transaction that only reads. A cancelled statement may have others.
+  if (code === '40001' || code === '40P01') return true;
+  return code === '57014' && cause instanceof Error && /recovery/i.test(cause.message);
+}

@@ -8,6 +8,8 @@ export interface Look {
   readonly floor: Micros;
   /** Newest day with a table, to which rows may still be added; null in an empty store. */
   readonly newest: number | null;
+  /** Time before which the server has received everything; null if it has everything. */
+  readonly through: Micros | null;
 }
 
 /** Throws `invalid_query` unless the interval ends after it starts. */
@@ -19,7 +21,7 @@ export function assertInterval({ start, end }: Interval): void {
 
 /**
  * Runs queries on one state of the rows of an interval. Throws `out_of_window` if the interval begins before the floor,
- * which is raised before a day is removed.
+ * which is raised before a day is removed, and `behind` if the server has not received everything before its end.
  */
 export async function readRows<T>(
   session: Session,
@@ -28,18 +30,59 @@ export async function readRows<T>(
   limits?: Limits,
 ): Promise<T> {
   assertInterval(interval);
-  const { result, isStandby } = await session.read(
-    async (queries, standby) => {
-      const [look] = await queries.rows<Look>('SELECT floor, (SELECT max(day) FROM day) AS newest FROM store');
-      if (!look) throw new StoreError('damaged', 'the table of the store has no row');
+  return session.read(
+    async (queries) => {
+      const look = await lookAt(queries, session);
       assertRetained(interval, look.floor);
-      return { result: await work(queries, look), isStandby: standby };
+      assertReceived(interval, look.through);
+      return work(queries, look);
     },
-    { locked: 'observation', ...(limits && { limits }) },
+    {
+      locked: 'observation',
+      // The lock of a reader on a standby does not keep the primary from detaching a day.
+      after: async (queries) => assertRetained(interval, await floorOf(queries)),
+      ...(limits && { limits }),
+    },
   );
-  // The lock of a reader on a standby does not keep the primary from detaching a day.
-  if (isStandby) assertRetained(interval, await session.read(floorOf));
-  return result;
+}
+
+/** Runs queries on small tables. Throws `behind` if the server has not received everything before the interval's end. */
+export async function readState<T>(
+  session: Session,
+  interval: Interval,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T> {
+  assertInterval(interval);
+  return session.read(async (queries) => {
+    assertReceived(interval, (await lookAt(queries, session)).through);
+    return work(queries);
+  });
+}
+
+async function lookAt(queries: Queries, session: Session): Promise<Look> {
+  const [look] = await queries.rows<Look>(
+    `SELECT floor, (SELECT max(day) FROM day) AS newest, ${throughIn(session)} AS through FROM store`,
+  );
+  if (!look) throw new StoreError('damaged', 'the table of the store has no row');
+  return look;
+}
+
+/**
+ * Returns the expression for the time before which a server has received everything; null if the server is certain to
+ * have everything. Every later row gets a later stamp than the newest row and the newest heartbeat. A server that was
+ * suspended while another became the primary still takes itself for the primary, but its lease is no longer renewed.
+ */
+export function throughIn({ place, isWriter }: Session): string {
+  if (isWriter) return 'NULL::bigint';
+  const isUncertain =
+    place.hosts.length > 1 ? 'pg_is_in_recovery() OR expires_at <= clock_timestamp()' : 'pg_is_in_recovery()';
+  return `CASE WHEN ${isUncertain} THEN greatest(floor, last_stamp + 1, heartbeat) END`;
+}
+
+function assertReceived({ end }: Interval, through: number | null): void {
+  if (through !== null && end > through) {
+    throw new StoreError('behind', `the server has received everything before ${through}, but not before ${end}`);
+  }
 }
 
 async function floorOf(queries: Queries): Promise<number> {

@@ -14,7 +14,7 @@ import { accountIntervals, readAccount } from './account-read.ts';
 import { tallyAccount } from './account-tally.ts';
 import { countsByLabeler, countsOverTime, refusals } from './counts.ts';
 import { labelerCounters } from './labeler-counters.ts';
-import { assertInterval } from './look.ts';
+import { readState, throughIn } from './look.ts';
 import { verifyStore } from './verify.ts';
 
 /** Opens the store in a database for reading. Throws `not_a_store` if the database contains no store. */
@@ -66,7 +66,7 @@ function stateReads(query: Query, session: Session) {
         const { generationId, startedAt } = await storeRow(queries);
         return { generationId, startedAt };
       }),
-    frontier: () => read(frontierIn),
+    frontier: () => read((queries) => frontierIn(queries, throughIn(session))),
     heartbeat: () => read(async (queries) => (await storeRow(queries)).heartbeat),
     positions: () =>
       read((queries) =>
@@ -75,15 +75,9 @@ function stateReads(query: Query, session: Session) {
         ),
       ),
     gaps: ({ source, ...interval }) =>
-      read((queries) => {
-        assertInterval(interval);
-        return gapsIn(queries, interval, source);
-      }),
+      query(() => readState(session, interval, (queries) => gapsIn(queries, interval, source))),
     coverage: ({ labelers, ...interval }) =>
-      read((queries) => {
-        assertInterval(interval);
-        return coverageIn(queries, interval, labelers);
-      }),
+      query(() => readState(session, interval, (queries) => coverageIn(queries, interval, labelers))),
     purges: () => read(readPurges),
     // Only earlier versions of the embedded store accepted such rows.
     spaceRemoval: () => query(() => Promise.resolve(null)),
@@ -101,22 +95,24 @@ interface StoreRow {
   readonly revision: number;
   readonly heartbeat: Micros | null;
   readonly last: Micros | null;
+  readonly observed: Micros | null;
   readonly through: Micros | null;
 }
 
-async function storeRow(queries: Queries): Promise<StoreRow> {
+async function storeRow(queries: Queries, through = 'NULL::bigint'): Promise<StoreRow> {
   const [row] = await queries.rows<StoreRow>(
     `SELECT generation AS "generationId", started_at AS "startedAt", floor, revision, heartbeat, last_stamp AS last,
-     observed_through AS through FROM store`,
+     observed_through AS observed, ${through} AS through FROM store`,
   );
   if (!row) throw new StoreError('damaged', 'the table of the store has no row');
   return row;
 }
 
-async function frontierIn(queries: Queries): Promise<Frontier> {
-  const { generationId, floor, revision, last, through } = await storeRow(queries);
+async function frontierIn(queries: Queries, expression: string): Promise<Frontier> {
+  const { generationId, floor, revision, last, observed, through } = await storeRow(queries, expression);
   const end = micros(Math.max(floor, (last ?? -1) + 1));
-  return { generationId, floor, end, observedThrough: through, revision };
+  const frontier = { generationId, floor, end, observedThrough: observed, revision };
+  return through === null ? frontier : { ...frontier, replicatedThrough: through };
 }
 
 /** Maximum number of groups of an account that is suitable for warm-up. */

@@ -2,7 +2,7 @@ import type { Micros } from '../../../contract/timestamp.ts';
 import { assertBounds, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
 import { IdentitySet } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
-import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
+import { type AppendResult, type Batch, duplicateHorizon, maxStampAhead } from '../../port.ts';
 import { dayName, dayOf, dayStart, micros } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { encodeRow } from '../base/row.ts';
@@ -32,6 +32,8 @@ export class Acceptance {
   #isLoaded = false;
   #last: Micros | null = null;
   #through: Micros | null = null;
+  /** Newest heartbeat: every row with an earlier stamp is stored. */
+  #heartbeat: Micros | null = null;
   #newestDay: number | null = null;
   #open: OpenDay | null = null;
   /** True if the memory may differ from the database: before the first batch, and after a failed commit. */
@@ -58,6 +60,18 @@ export class Acceptance {
     return this.#inOrder(() => this.#append(batch));
   }
 
+  /** Stores a heartbeat after the batches that are in progress, so that no later row gets an earlier stamp. */
+  beat(at: Micros): Promise<void> {
+    return this.#inOrder(async () => {
+      // The heartbeat may be stored although its reply is lost.
+      this.#heartbeat = micros(Math.max(this.#heartbeat ?? at, at));
+      await this.#session.write(async (queries) => {
+        await this.#lease.check(queries);
+        await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
+      });
+    });
+  }
+
   /** Removes identities of removed rows from memory, so that the same labels are accepted again. */
   forget(identities: readonly Buffer[]): void {
     for (const identity of identities) this.#known.delete(identity);
@@ -78,7 +92,7 @@ export class Acceptance {
     assertBounds(batch);
     if (this.#isStale) await this.#reload();
     const { fresh, duplicates } = sortOut(batch, this.#known);
-    const first = firstStamp(batch.at, this.#last, fresh.length);
+    const first = firstStamp(this.#notBeforeHeartbeat(batch.at), this.#last, fresh.length);
     const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
     this.#assertOpen(dayOf(first));
     // The outcome of a commit whose reply is lost is unknown, so the next batch then reads the state again.
@@ -126,6 +140,12 @@ export class Acceptance {
     });
   }
 
+  /** Returns the time of a batch, or that of a heartbeat since then. A clock that was set back is not corrected. */
+  #notBeforeHeartbeat(at: Micros): Micros {
+    const ahead = (this.#heartbeat ?? at) - at;
+    return ahead > 0 && ahead <= maxStampAhead ? micros(at + ahead) : at;
+  }
+
   #assertOpen(day: number): void {
     if (this.#newestDay !== null && day < this.#newestDay) {
       throw new StoreError('clock_behind', `the clock is at ${dayName(day)}, which is already closed`);
@@ -155,8 +175,9 @@ export class Acceptance {
     const known = this.#last;
     await this.#session.read(
       async (queries) => {
-        const [row] = await queries.rows<{ last: Micros | null; through: Micros | null; day: number | null }>(
-          'SELECT last_stamp AS last, observed_through AS through, (SELECT max(day) FROM day) AS day FROM store',
+        const [row] = await queries.rows<Ends>(
+          `SELECT last_stamp AS last, observed_through AS through, heartbeat, (SELECT max(day) FROM day) AS day
+           FROM store`,
         );
         const last = row?.last ?? null;
         const through = row?.through ?? null;
@@ -165,6 +186,7 @@ export class Acceptance {
         if (last !== null) await readIdentities(queries, since, this.#known);
         this.#last = last;
         this.#through = through;
+        this.#heartbeat ??= row?.heartbeat ?? null;
         this.#newestDay = row?.day ?? null;
       },
       { locked: 'observation', limits: longLimits },
@@ -172,6 +194,13 @@ export class Acceptance {
     this.#isLoaded = true;
     this.#isStale = false;
   }
+}
+
+interface Ends {
+  readonly last: Micros | null;
+  readonly through: Micros | null;
+  readonly heartbeat: Micros | null;
+  readonly day: number | null;
 }
 
 /** Advances the ends of the store, unless another process is the writer or a commit of this process is missing. */

@@ -24,6 +24,7 @@ import { dropRoster, putRoster } from '../state/roster.ts';
 import { maintainDays } from '../upkeep/maintenance.ts';
 import { purgeNextDay } from '../upkeep/purge.ts';
 import { Acceptance } from './acceptance.ts';
+import { type Marks, startMarks } from './marks.ts';
 
 /** Options of opening a store for writing. */
 export interface PostgresWriterOptions {
@@ -38,6 +39,8 @@ export interface PostgresWriterOptions {
   readonly leaseMs?: number;
   /** Limits of short transactions. */
   readonly limits?: Limits;
+  /** Acceptance clock; see `startMarks`. Without a clock only batches and heartbeats tell a standby how far it has come. */
+  readonly clock?: () => Micros;
   /** Statements of each version of the schema, if they are not those of this program. */
   readonly versions?: readonly string[];
 }
@@ -49,7 +52,7 @@ const minConnections = 4;
 /** Opens the store in a database for writing. Creates a missing store if the role may create its schema. */
 export async function openPostgresWriter(options: PostgresWriterOptions): Promise<StoreWriter> {
   const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs } = options;
-  const session = new Session(place, 'primary', Math.max(minConnections, place.connections), options.limits);
+  const session = new Session(place, 'writer', Math.max(minConnections, place.connections), options.limits);
   let lease: Lease | null = null;
   try {
     if ((await storeVersion(session, options.versions)) === 0) await migrate(session, at, options);
@@ -59,7 +62,8 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await migrate(session, at, options);
     const acceptance = new Acceptance(session, lease);
     await acceptance.load();
-    return writerOver(session, lease, acceptance, windowDays);
+    const marks = options.clock ? startMarks(acceptance, options.clock) : null;
+    return writerOver({ session, lease, acceptance, marks, windowDays });
   } catch (error) {
     await lease?.release();
     await session.close();
@@ -72,7 +76,15 @@ async function beginEpoch(session: Session, generationId: () => string, at: Micr
   await session.write((queries) => queries.run(sql, [generationId(), at]));
 }
 
-function writerOver(session: Session, lease: Lease, acceptance: Acceptance, windowDays: number): StoreWriter {
+interface Writing {
+  readonly session: Session;
+  readonly lease: Lease;
+  readonly acceptance: Acceptance;
+  readonly marks: Marks | null;
+  readonly windowDays: number;
+}
+
+function writerOver({ session, lease, acceptance, marks, windowDays }: Writing): StoreWriter {
   const dayWork = new DayWork();
   let closing: Promise<void> | null = null;
   let changes: Promise<unknown> = Promise.resolve();
@@ -98,6 +110,7 @@ function writerOver(session: Session, lease: Lease, acceptance: Acceptance, wind
   }
 
   async function close(): Promise<void> {
+    marks?.stop();
     await dayWork.ended();
     await acceptance.ended();
     await changes;
@@ -112,6 +125,7 @@ function writerOver(session: Session, lease: Lease, acceptance: Acceptance, wind
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),
     append: (batch) => open(() => acceptance.append(batch)),
+    beat: (at) => open(() => acceptance.beat(at)),
     assertWriter: () => change(() => Promise.resolve()),
     maintain: (at) => open(() => upkeep(at)),
     purge: (at) => open(() => purging(at)),
@@ -130,8 +144,6 @@ function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Pro
     changeGaps: (changes) => change((queries) => changeGaps(queries, changes)),
     refusedRows: () =>
       change((queries) => queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2')),
-    beat: (at) =>
-      change(async (queries) => void (await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]))),
     dropRoster: (dids) => change((queries) => dropRoster(queries, dids)),
     putRoster: (rows) => change((queries) => putRoster(queries, rows)),
     putKey: (key) => change((queries) => putKey(queries, key)),

@@ -1,0 +1,28 @@
+import pg from 'pg';
+import { until } from '../process/until.ts';
+import type { PostgresServer } from './server.ts';
+
+/** Runs a statement on a server, outside a transaction, and returns its rows. */
+export async function statement(server: PostgresServer, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(server.client);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Makes a standby apply nothing more. Resolves when it has stopped. */
+export async function pauseReplay(standby: PostgresServer): Promise<void> {
+  await statement(standby, 'SELECT pg_wal_replay_pause()');
+  await until('the pause of the replay', async () => {
+    const [row] = await statement(standby, 'SELECT pg_get_wal_replay_pause_state() AS state');
+    return row?.state === 'paused';
+  });
+}
+
+/** Makes a standby apply what it has received. */
+export async function resumeReplay(standby: PostgresServer): Promise<void> {
+  await statement(standby, 'SELECT pg_wal_replay_resume()');
+}

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { Frontier } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import { markOf } from '../cursor/cursor.ts';
+import { assertAskedReceived, assertSnapshotReceived, readingTime } from './received.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const now = micros(1_000_000);
+const primary: Frontier = { generationId: 'g', floor: micros(0), end: micros(10), observedThrough: null, revision: 3 };
+const standby: Frontier = { ...primary, replicatedThrough: micros(500) };
+const explicit = (end: number) => ({ kind: 'explicit', start: micros(0), end: micros(end) }) as const;
+const behind = expect.objectContaining({ code: 'behind' });
+
+describe('the time of a reading', () => {
+  it('is that of the request on the primary, and never later than what a standby has received', () => {
+    expect([readingTime(primary, now), readingTime(standby, now), readingTime(standby, micros(400))]).toEqual([
+      now,
+      500,
+      400,
+    ]);
+  });
+});
+
+describe('a query on a standby', () => {
+  it('waits for an explicit end that has passed, or for now if the end has not passed', () => {
+    expect(() => assertAskedReceived(standby, explicit(500), now, null)).not.toThrow();
+    expect(() => assertAskedReceived(standby, explicit(501), now, null)).toThrow(behind);
+    expect(() => assertAskedReceived(standby, explicit(2_000_000), now, null)).toThrow(behind);
+    expect(() => assertAskedReceived(standby, explicit(2_000_000), micros(500), null)).not.toThrow();
+    expect(() => assertAskedReceived(primary, explicit(501), now, null)).not.toThrow();
+  });
+
+  it('does not wait for the end of a number of days, but for the position at which a list continues', () => {
+    const days = { kind: 'days', days: 7 } as const;
+    expect(() => assertAskedReceived(standby, days, now, null)).not.toThrow();
+    expect(() => assertAskedReceived(standby, days, now, micros(500))).not.toThrow();
+    expect(() => assertAskedReceived(standby, days, now, micros(501))).toThrow(behind);
+  });
+});
+
+describe('a cursor on a standby', () => {
+  const snapshot = (end: number, revision: number, generationId = 'g') =>
+    ({ end: micros(end), generation: markOf({ generationId, revision }) }) as Snapshot;
+
+  it('waits for the end of its snapshot', () => {
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 3))).not.toThrow();
+    expect(() => assertSnapshotReceived(standby, snapshot(501, 3))).toThrow(behind);
+    expect(() => assertSnapshotReceived(primary, snapshot(501, 3))).not.toThrow();
+  });
+
+  it('waits for a removal of rows that another server has received, but not for an earlier one or another store', () => {
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 5))).toThrow(behind);
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 2))).not.toThrow();
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 5, 'another'))).not.toThrow();
+  });
+});

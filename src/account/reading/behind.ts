@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { StoreError } from '../../store/errors.ts';
+import { StoreBusy } from './reading-pool.ts';
+
+/** Maximum time that a request waits until a standby has received the requested end, in milliseconds. */
+export const maxBehindMs = 2_000;
+/** Delay before the second attempt, in milliseconds; it doubles up to `maxPauseMs`. */
+const firstPauseMs = 50;
+const maxPauseMs = 400;
+/** Maximum requests that wait at once: fewer than the memory for responses allows. */
+const maxWaiting = 16;
+
+/** Thrown if a standby has not received the requested end in time. */
+export class StoreBehind extends Error {
+  constructor() {
+    super('the standby has not received the requested end yet');
+    this.name = 'StoreBehind';
+  }
+}
+
+/** Dependencies of waiting for a standby. */
+export interface BehindOptions {
+  /** Milliseconds since 1970. */
+  readonly clock: () => number;
+  /** Resolves after a time in milliseconds, or when the signal aborts. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** Runs a turn, and repeats it while the store is behind. Rejects with `StoreBehind` after `maxBehindMs`. */
+export type BehindWait = <T>(turn: () => Promise<T>, gone: AbortSignal) => Promise<T>;
+
+/**
+ * Creates a `BehindWait`. A request waits between its turns, so that it occupies no reading process. A client that has
+ * disconnected ends the wait.
+ */
+export function createBehindWait({ clock, pause = pauseFor }: BehindOptions): BehindWait {
+  let waiting = 0;
+
+  async function repeated<T>(turn: () => Promise<T>, gone: AbortSignal): Promise<T> {
+    const until = clock() + maxBehindMs;
+    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
+      const left = until - clock();
+      if (left <= 0) throw new StoreBehind();
+      await pause(Math.min(pauseMs, left), gone);
+      if (gone.aborted) throw new StoreBusy('left', 1);
+      try {
+        return await turn();
+      } catch (error) {
+        if (!isBehind(error)) throw error;
+      }
+    }
+  }
+
+  return async (turn, gone) => {
+    try {
+      return await turn();
+    } catch (error) {
+      if (!isBehind(error)) throw error;
+    }
+    if (waiting >= maxWaiting) throw new StoreBehind();
+    waiting += 1;
+    try {
+      return await repeated(turn, gone);
+    } finally {
+      waiting -= 1;
+    }
+  };
+}
+
+function isBehind(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'behind';
+}
+
+function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  return delay(ms, undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { noon, subjects } from '../../../harness/conformance/labels.ts';
+import { around, batch, everyRow, later } from '../../../harness/conformance/suite.ts';
+import { freePort } from '../../../harness/net/ports.ts';
+import { pauseReplay, resumeReplay, statement } from '../../../harness/postgres/replay.ts';
+import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../../harness/postgres/server.ts';
+import { until } from '../../../harness/process/until.ts';
+import type { StoreReader, StoreWriter } from '../../../src/store/port.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
+import { type Queries, Session } from '../../../src/store/postgres/base/session.ts';
+import { openPostgresReader } from '../../../src/store/postgres/read/reader.ts';
+import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
+
+const [alice = ''] = subjects;
+/** Alice's labels have these numbers. */
+const aliceNumbers = [0, 4, 8] as const;
+
+describe.skipIf(!hasPostgres())('a reader on a standby', () => {
+  const ports = { primary: 0, standby: 0 };
+  let primary: PostgresServer;
+  let standby: PostgresServer;
+  let schema = '';
+  let count = 0;
+  let writer: StoreWriter;
+  let reader: StoreReader;
+  beforeAll(async () => {
+    ports.primary = await freePort();
+    ports.standby = await freePort();
+    primary = await startPostgres({ port: ports.primary });
+    // Recovery cancels a query at once, and not after 30 s.
+    const settings = { max_standby_streaming_delay: '0' };
+    standby = await startStandby(primary, { port: ports.standby, settings });
+  });
+  afterAll(async () => {
+    await standby.stop();
+    await primary.stop();
+  });
+  beforeEach(async () => {
+    schema = `store_${++count}`;
+    writer = await openPostgresWriter({ place: parsePostgresUrl(primary.url(schema)), at: noon });
+    await writer.append(batch(noon, [aliceNumbers[0]]));
+    const place = parsePostgresUrl(standby.url(schema));
+    await until('the store on the standby', async () => {
+      const found = await statement(standby, `SELECT to_regclass('${schema}.store') AS found`);
+      return found[0]?.found !== null;
+    });
+    reader = await openPostgresReader(place);
+    await received(noon + 1);
+  });
+  afterEach(async () => {
+    await resumeReplay(standby);
+    await reader.close();
+    await writer.close();
+  });
+
+  const received = (end: number): Promise<void> =>
+    until('the replication', async () => ((await reader.frontier()).replicatedThrough ?? 0) >= end);
+
+  it('states how far it has come, and refuses a later interval instead of omitting rows', async () => {
+    expect(await reader.frontier()).toEqual({ ...(await writer.frontier()), replicatedThrough: noon + 1 });
+    await pauseReplay(standby);
+    await writer.append(batch(later(noon, 1_000), [aliceNumbers[1]]));
+    expect(await reader.frontier()).toMatchObject({ end: noon + 1, replicatedThrough: noon + 1 });
+    const early = { start: noon, end: later(noon, 1) };
+    const late = { start: noon, end: later(noon, 1_001) };
+    const alicesRows = { account: alice, order: 'oldest', after: null, limit: 10 } as const;
+    expect((await reader.readAccount({ ...alicesRows, ...early })).rows).toHaveLength(1);
+    const refused = { code: 'behind', retry: true };
+    await expect(reader.readAccount({ ...alicesRows, ...late })).rejects.toMatchObject(refused);
+    await expect(reader.tallyAccount({ account: alice, ...late, budget: 10 })).rejects.toMatchObject(refused);
+    const split = { account: alice, ...late, maxRows: 10, budget: 10 };
+    await expect(reader.accountIntervals(split)).rejects.toMatchObject(refused);
+    await expect(reader.countsByLabeler(late)).rejects.toMatchObject(refused);
+    await expect(reader.gaps(late)).rejects.toMatchObject(refused);
+    await expect(reader.coverage({ ...late, labelers: [] })).rejects.toMatchObject(refused);
+    await resumeReplay(standby);
+    await received(late.end);
+    expect((await reader.readAccount({ ...alicesRows, ...late })).rows).toHaveLength(2);
+  });
+
+  it('has everything before a heartbeat that it has received, because no later row gets an earlier stamp', async () => {
+    await writer.beat(later(noon, 2_000_000));
+    await received(noon + 2_000_000);
+    const { first } = await writer.append(batch(later(noon, 1_000_000), [aliceNumbers[1]]));
+    expect(first).toBe(noon + 2_000_000);
+  });
+
+  it('learns every second how far it has come, also if no label arrives', async () => {
+    await writer.close();
+    let now: number = noon + 1_000;
+    const clock = () => later(now++, 0);
+    writer = await openPostgresWriter({ place: parsePostgresUrl(primary.url(schema)), at: clock(), clock });
+    await received(noon + 1_000);
+  });
+
+  const dead = (query: string) =>
+    `DELETE FROM ${schema}.observation; VACUUM ${schema}.observation; ${query}`.split(';');
+  it.each<[string, (queries: Queries, conflict: () => Promise<void>) => Promise<unknown>]>([
+    ['between two statements', (_, conflict) => conflict()],
+    [
+      'within a statement',
+      async (queries, conflict) => {
+        await Promise.all([queries.rows('SELECT pg_sleep(60)'), conflict()]);
+      },
+    ],
+  ])('repeats a read that recovery cancels %s', async (_, work) => {
+    const session = new Session(parsePostgresUrl(standby.url(schema)), 'any', 1);
+    let attempts = 0;
+    const rows = await session.read(async (queries) => {
+      attempts += 1;
+      const found = await queries.rows('SELECT 1 FROM observation');
+      const [process] = await queries.rows<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+      const conflict = async () => {
+        for (const sql of dead('SELECT 1')) await statement(primary, sql);
+        const isAlive = `SELECT 1 FROM pg_stat_activity WHERE pid = ${process?.pid ?? 0} AND state <> 'idle'
+          AND (state <> 'active' OR query LIKE '%pg_sleep%') AND query NOT LIKE 'ROLLBACK%'`;
+        await until('the conflict', async () => (await statement(standby, isAlive)).length === 0);
+      };
+      if (attempts === 1) await work(queries, conflict);
+      return (await queries.rows('SELECT 1 FROM observation')).length + found.length;
+    });
+    expect({ attempts, rows }).toEqual({ attempts: 2, rows: 0 });
+    await session.close();
+  });
+
+  it('repeats a read whose partition is dropped, and then refuses the interval', async () => {
+    const [day] = await statement(
+      primary,
+      `SELECT relname FROM pg_class WHERE relname LIKE 'observation_2%'
+      AND relnamespace = '${schema}'::regnamespace`,
+    );
+    const session = new Session(parsePostgresUrl(standby.url(schema)), 'any', 1);
+    let attempts = 0;
+    const read = session.read(async (queries) => {
+      attempts += 1;
+      await queries.rows('SELECT 1 FROM observation');
+      if (attempts > 1) return;
+      const dropping = statement(primary, `UPDATE ${schema}.store SET floor = floor + 86400000000`).then(() =>
+        statement(primary, `DROP TABLE ${schema}.${String(day?.relname)}`),
+      );
+      await Promise.all([queries.rows('SELECT pg_sleep(60)'), dropping]);
+    });
+    await read;
+    expect(attempts).toBe(2);
+    await expect(everyRow(reader, around(noon))).rejects.toMatchObject({ code: 'out_of_window' });
+    await session.close();
+  });
+
+  it('gives up a read that recovery cancels again and again', async () => {
+    const session = new Session(parsePostgresUrl(standby.url(schema)), 'any', 1);
+    let attempts = 0;
+    const conflict = Object.assign(new Error('canceling statement due to conflict with recovery'), { code: '40001' });
+    const read = session.read(() => {
+      attempts += 1;
+      return Promise.reject(conflict);
+    });
+    await expect(read).rejects.toMatchObject({ code: 'busy', retry: true });
+    expect(attempts).toBe(5);
+    await session.close();
+  });
+
+  describe('of several servers', () => {
+    const place = (target: string): PostgresPlace =>
+      parsePostgresUrl(
+        `postgres://almanac@127.0.0.1:${ports.primary},127.0.0.1:${ports.standby}/postgres?schema=${schema}&target_session_attrs=${target}`,
+      );
+
+    it('takes a primary whose lease is not renewed for one that another may have replaced', async () => {
+      const either = await openPostgresReader(place('any'));
+      expect(await either.frontier()).not.toHaveProperty('replicatedThrough');
+      await statement(primary, `UPDATE ${schema}.store SET expires_at = now() - interval '1 second'`);
+      expect(await either.frontier()).toMatchObject({ replicatedThrough: noon + 1 });
+      await either.close();
+    });
+
+    it('reads from one server only', async () => {
+      const either = await openPostgresReader(place('prefer-standby'));
+      await pauseReplay(standby);
+      await writer.append(batch(later(noon, 1_000), [aliceNumbers[1]]));
+      const found = await Promise.all(Array.from({ length: 20 }, () => either.frontier()));
+      expect(new Set(found.map(({ end }) => end))).toEqual(new Set([noon + 1]));
+      await either.close();
+    });
+  });
+});

@@ -38,18 +38,16 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
           <Instant at={interval.end} t={t} precision="minute" />,
         )}
       </p>
+      <Outcome view={view} t={t} />
       {interval.clipped ? (
-        <p class="panel warn">
-          {t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}
-        </p>
+        <p>{t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}</p>
       ) : null}
       <Choices view={view} links={links} frame={frame} />
-      <Outcome view={view} t={t} />
       {before === null ? <TimelineSection timeline={view.timeline} t={t} /> : null}
       {parts.map((part) => (
         <PartSection key={part.target} part={part} {...{ view, links, t, isLive }} />
       ))}
-      {isLive && parts.some(({ rows }) => rows.length > 0) ? <Appeals t={t} /> : null}
+      {parts.some(({ rows }) => rows.length > 0) ? <Appeals t={t} /> : null}
       <CoverageSection view={view} t={t} />
       <DownloadSection view={view} links={links} downloads={downloads} t={t} />
     </>
@@ -76,10 +74,17 @@ function Outcome({ view, t }: { readonly view: AccountView; readonly t: Texts })
   }
   const events = <strong>{t.events(total, uncounted)}</strong>;
   return (
-    <p class="panel">
-      {filtered ? t.matching(events) : t.observed(events)}
-      {t.eventsExplained}
-    </p>
+    <div class="panel">
+      <p>
+        {filtered ? t.matching(events) : t.observed(events)}
+        {t.eventsExplained}
+      </p>
+      {parts.some(({ rows }) => rows.length > 0) ? (
+        <p>
+          <a href="#appeals">{t.disagree}</a>
+        </p>
+      ) : null}
+    </div>
   );
 }
 

@@ -100,6 +100,16 @@ test('a second reading requests only the hours that are not settled and the edge
   expect(requests - first).toBeLessThan(10);
 });
 
+test('rows that arrive in the hour of the newest row after a reading are counted by the next one', async () => {
+  const rows = [{ labeler: 'did:plc:a', at: start + day + 10 * minute }];
+  const reader = new WindowReader(windowStore(() => ({ startedAt: start, rows })));
+  const now = start + day + 11 * minute;
+  expect((await reader.read(micros(now), 30)).inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 1 }]);
+  rows.push({ labeler: 'did:plc:a', at: now + minute });
+  const next = await reader.read(micros(now + 2 * minute), 30);
+  expect(next.inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 2 }]);
+});
+
 test('the rows that a purge removes are no longer counted', async () => {
   let rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + day },

@@ -100,13 +100,14 @@ test('a second reading requests only the hours that are not settled and the edge
   expect(requests - first).toBeLessThan(10);
 });
 
-test('rows that arrive in the hour of the newest row after a reading are counted by the next one', async () => {
-  const rows = [{ labeler: 'did:plc:a', at: start + day + 10 * minute }];
+test('a row of an earlier batch that is stored after a reading, in the hour that just ended, is counted', async () => {
+  const end = start + day + hour;
+  const rows = [{ labeler: 'did:plc:a', at: end - 10 * second }];
   const reader = new WindowReader(windowStore(() => ({ startedAt: start, rows })));
-  const now = start + day + 11 * minute;
-  expect((await reader.read(micros(now), 30)).inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 1 }]);
-  rows.push({ labeler: 'did:plc:a', at: now + minute });
-  const next = await reader.read(micros(now + 2 * minute), 30);
+  const first = await reader.read(micros(end + second), 30);
+  expect(first.inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 1 }]);
+  rows.push({ labeler: 'did:plc:a', at: end - second });
+  const next = await reader.read(micros(end + 2 * second), 30);
   expect(next.inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 2 }]);
 });
 

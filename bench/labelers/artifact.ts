@@ -1,5 +1,5 @@
 /**
- * Measures writing the labelers artifact once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
+ * Measures writing the labelers artifact and the overview once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
  * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
  * the processor time of the first and of later publications, and the longest turn of the event loop.
@@ -7,11 +7,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { rosterRow } from '../../harness/store/roster-row.ts';
 import { DefinitionCache } from '../../src/labels/publish/labelers/definition-cache.ts';
 import { listLabelers, makeLabelers } from '../../src/labels/publish/labelers/labelers-artifact.ts';
 import { writeLabelersFiles } from '../../src/labels/publish/labelers/write-labelers.ts';
+import { makeOverview } from '../../src/labels/publish/overview.ts';
 import { WindowReader } from '../../src/labels/publish/window/window-reader.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import type { NewObservation } from '../../src/store/port.ts';
@@ -49,6 +51,8 @@ async function longestTurn(work: () => Promise<void>): Promise<number> {
   };
   setImmediate(turn);
   await work();
+  // Count the last turn as well.
+  await nextTurn();
   ended = true;
   return longest / 1000;
 }
@@ -96,6 +100,11 @@ try {
     ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
     failed: () => undefined,
   };
+  const sources = labelers.map(({ did, tracker }) => ({ did, origin: 'seeded' as const, state: tracker.state }));
+  const overviewInputs = {
+    ...{ windowDays: 30, origin: 'simulated' as const, departures: [], capped: [], paused: null, dailyRows: 1_000_000 },
+    ...{ notEnrolled: 0, unreachable: 0, directoryOnly: 0, delayed: 0, dropped: 0, waiting: 0, denied: 0 },
+  };
   const parts: Record<string, number> = {};
   const publish = async (): Promise<void> => {
     let at = process.threadCpuUsage();
@@ -106,8 +115,12 @@ try {
     };
     const reading = await reader.read(micros(now), 30);
     part('reading');
+    await nextTurn();
     const listing = listLabelers(reading, inputs);
     part('listing');
+    await nextTurn();
+    makeOverview(reading, { ...overviewInputs, now: micros(now), sources });
+    part('overview');
     const files = await makeLabelers(listing, cache, inputs);
     part('definitions');
     parts.bytes = await writeLabelersFiles(folder, files);

@@ -133,7 +133,10 @@ try {
     const { user, system } = process.threadCpuUsage(before);
     if (i < 5)
       console.log(`publication ${i + 1}: ${((user + system) / 1000).toFixed(0)} ms of CPU`, JSON.stringify(parts));
-    else console.log(`publication ${i + 1}: longest turn ${(await longestTurn(() => publish(false))).toFixed(1)} ms of CPU`);
+    else
+      console.log(
+        `publication ${i + 1}: longest turn ${(await longestTurn(() => publish(false))).toFixed(1)} ms of CPU`,
+      );
     now += minute + second;
   }
   await store.close();

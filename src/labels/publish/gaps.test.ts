@@ -38,6 +38,11 @@ describe('gaps of many sources', () => {
     ]);
   });
 
+  test('end with the longer one if one contains another', () => {
+    const { gaps } = unionGaps([gap(hour, 4 * hour), gap(2 * hour, 3 * hour, { source: 'did:plc:b' })], window);
+    expect(spans(gaps)).toEqual([[60, 240]]);
+  });
+
   test('are clipped to the window', () => {
     const { gaps } = unionGaps([gap(-hour, minute), gap(window.end - minute, window.end + hour), gap(-9, -1)], window);
     expect(spans(gaps)).toEqual([

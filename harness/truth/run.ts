@@ -135,25 +135,42 @@ async function passTwoDays(run: Run): Promise<void> {
   emit(sim, 1);
   await settled(run);
   await readTo(between, sim, station, problems);
+  await redefine(run, 0);
   const leftFrom = clock.wall();
   const found = cast(sim).filter(({ role }) => role.act === 'found');
   for (const { labeler, role } of cast(sim)) {
     if (role.act === 'denied') await deny(station, labeler.did, leftFrom);
-    if (role.act !== 'found' && role.act !== 'leaves') continue;
-    await role.happens(labeler);
-    sim.labelers.directory.set(labeler.did, role.act === 'found' ? 'whole' : 'no_service');
+    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, clock);
+    if (role.act !== 'leaves') continue;
+    sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
   }
+  // Change the documents in the turn in which the clock is advanced: a labeler that is found before is not found late.
+  for (const { labeler } of found) sim.labelers.directory.set(labeler.did, 'whole');
   clock.advance(24.5 * hour);
+  for (const { labeler } of found) sim.labelers.announceIdentity(labeler.did);
   const foundFrom = clock.wall();
   course.found = { start: foundFrom, end: foundFrom };
   for (const { labeler } of found) await sim.labelers.directory.publish(labeler.did);
+  await redefine(run, 1);
   await sourcesAre(sim, station, 'after two days', problems);
   course.found = { start: foundFrom, end: clock.wall() };
   course.left = { start: leftFrom, end: clock.wall() };
   for (const { labeler, role } of all(sim)) if (!departs(role)) labeler.faults.emit(2);
   await settled(run);
   problems.push(...(await labelersMatch(sim, station, course, 'after two days')));
+}
+
+/** Writes the next record of every labeler that changes its definitions, and waits until the records are stored. */
+async function redefine({ sim, station: { store } }: Run, at: number): Promise<void> {
+  for (const { labeler, role } of cast(sim)) {
+    const record = role.records?.[at];
+    if (record === undefined) continue;
+    const { length } = await store.definitions(labeler.did);
+    sim.labelers.redefine(labeler.did, record);
+    const isStored = async (): Promise<boolean> => (await store.definitions(labeler.did)).length > length;
+    await until(`record ${at + 1} of ${role.name} is stored`, isStored, 90_000);
+  }
 }
 
 /** Denies a labeler, as the operator's command does. */
@@ -199,10 +216,10 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
 }
 
 async function actFaults(run: Run): Promise<void> {
-  const { sim } = run;
-  for (const { labeler, role } of cast(sim)) {
-    if (role.act !== 'faults') continue;
-    await role.happens(labeler);
+  const { sim, clock } = run;
+  // Roles that wait for the instrument act first: the labels after the other faults must follow immediately.
+  for (const act of ['waits', 'faults'] as const) {
+    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock);
   }
   emit(sim, 4);
   await settled(run);
@@ -215,7 +232,7 @@ async function outage(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
-  for (const { labeler, role } of away) await role.happens(labeler);
+  for (const { labeler, role } of away) await role.happens(labeler, clock);
   await sourcesAre(sim, station, 'away', problems);
   // Each labeler has failed once, so the overview now counts it among the missed sources.
   const missed = expectedSources(sim, 'away').probing ?? 0;
@@ -291,10 +308,12 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
 
 async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, problems: string[]): Promise<void> {
-  const wanted = expectedSources(sim, moment);
+  let wanted = expectedSources(sim, moment);
   let got: Record<string, number> = {};
   const same = async (): Promise<boolean> => {
     const { coverage } = await station.overview();
+    // A stream without pages may have delivered its first label in the meantime.
+    wanted = expectedSources(sim, moment);
     const counts: Readonly<Record<string, number | null | undefined>> = coverage.sources;
     got = Object.fromEntries(
       Object.entries(counts).flatMap(([name, count]) => (named.has(name) && count ? [[name, count]] : [])),

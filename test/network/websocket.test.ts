@@ -527,6 +527,24 @@ describe('a message that arrives in parts', () => {
     expect(sizes.at(-1)).toBe(0);
   });
 
+  it('is not begun by the pings and pongs of a quiet peer', async () => {
+    const sizes: number[] = [];
+    const url = await serve((peer) => {
+      const timer = setInterval(() => peer.ping('payload'), 40);
+      peer.on('close', () => clearInterval(timer));
+    });
+    const socket = await open(url, {
+      ...{ pingMs: 40, pongMs: 800, idleMs: 1_200, partialMs: 300 },
+      onPartial: (bytes) => {
+        sizes.push(bytes);
+        return false;
+      },
+    });
+    expect(await socket.closed).toEqual({ reason: 'idle' });
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(new Set(sizes)).toEqual(new Set([0]));
+  });
+
   it('is not read further while no memory is available for it, even if the caller resumes', async () => {
     let isOver = true;
     let seen = 0;

@@ -98,8 +98,8 @@ export class AttendedSocket implements GuardedSocket {
       this.#partial.message(data.length);
       options.onFrame(data, isBinary);
     });
-    ws.on('ping', () => this.#liveness?.control());
-    ws.on('pong', () => this.#liveness?.control());
+    ws.on('ping', (data) => this.#control(data));
+    ws.on('pong', (data) => this.#control(data));
     // Protocol violations arrive as errors; ws then closes the connection with the right code, within `closeMs`.
     ws.on('error', (error) => this.#end(reasonOf(error)));
     ws.on('close', (code, text) => resolve(this.#closed(code, text)));
@@ -126,6 +126,11 @@ export class AttendedSocket implements GuardedSocket {
     // Resume reading, so that the peer's response to the close frame is received.
     this.#ws.resume();
     this.#ws.close(1000);
+  }
+
+  #control(data: Buffer): void {
+    this.#liveness?.control();
+    this.#partial.control(data.length);
   }
 
   #opened(phase: Phase): void {

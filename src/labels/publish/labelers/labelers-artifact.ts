@@ -72,6 +72,8 @@ export async function makeLabelers(
   const listed = new Set(entries.map(({ did }) => did));
   definitions.keepOnly(listed);
   for (const did of memories.keys()) if (!listed.has(did)) memories.delete(did);
+  // Thousands of labelers have tens of thousands of gaps, which are grouped in a separate turn.
+  await turns.next();
   const lines = new LineMaker(reading, { definitions: read, memories }, inputs.failed);
   const texts = entries.flatMap(({ did }) => read.get(did)?.line ?? []);
   const shared = {
@@ -100,6 +102,7 @@ export async function makeLabelers(
 async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: T) => string): AsyncGenerator<string> {
   yield JSON.stringify(header);
   const turns = new Turns();
+  await turns.next();
   for (const entry of entries) {
     yield make(entry);
     if (turns.isOver) await turns.next();
@@ -108,7 +111,7 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
 
 /**
  * Returns the labelers to list, by DID. Labelers with counted events and enrolled labelers take precedence over others.
- * Must be called in the turn in which the overview counts the states, so that both count the same states.
+ * Must be called in the turn in which the states for the overview are read, so that both count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
   const { window, inWindow, lastRows } = reading;

@@ -20,6 +20,8 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly closeNames?: readonly string[];
   /** Maximum size of a message with all its fragments, in bytes; a larger one ends the connection as `too_large`. */
   readonly maxFrameBytes: number;
+  /** Maximum number of fragments of a message, 256 by default; more end the connection as `too_large`. */
+  readonly maxFragments?: number;
   /**
    * Called synchronously with each message, in order; not after `close` or an abort. The first message may arrive
    * before the promise of `openSocket` has resolved. The bytes may share memory with others: copy them to keep them.

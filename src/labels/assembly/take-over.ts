@@ -115,7 +115,7 @@ function joined(
 ): { readonly records: readonly GapChange[]; readonly withdrawals: readonly GapChange[] } {
   const records: GapChange[] = [];
   const withdrawals: GapChange[] = [];
-  for (const { did, tracker } of roster.labelers) {
+  for (const { did, tracker, denied } of roster.labelers) {
     const row = rows.get(did);
     const stored = row ? labelerFromRow(row, answered.get(did) ?? null).tracker.tracked : null;
     const start = watched.liveSince.get(did);
@@ -125,7 +125,8 @@ function joined(
       storedThrough: stored?.completeThrough ?? null,
       own: kept.of(did),
       interruptions: kept.of(null),
-      live: start === undefined || end === null || start >= end ? null : { start, end },
+      // The former writer stopped reading a denied labeler first, and a purge may have removed what this one read.
+      live: denied || start === undefined || end === null || start >= end ? null : { start, end },
     });
     records.push(...changes.records);
     withdrawals.push(...changes.withdrawals);

@@ -43,8 +43,8 @@ test('a reset that the former writer recorded before the standby read live stays
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
 });
 
-test('an unknown gap stays', () => {
-  const stored = [gap(10, 30, 'unknown')];
+test.each(['unknown', 'maintenance'] as const)('a gap with the reason %s stays', (reason) => {
+  const stored = [gap(10, 30, reason)];
   const live = { start: micros(0), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
 });

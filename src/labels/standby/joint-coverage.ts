@@ -23,7 +23,8 @@ export interface JointReading {
 /**
  * Returns the changes after which exactly the time that neither instrument read is a gap. Gaps of the standby are
  * recorded as far as the former writer had not stored that time. Gaps of the former writer are withdrawn where the
- * standby read live. An `unknown` gap, which stands for several others, is never withdrawn.
+ * standby read live. An `unknown` gap, which stands for several others, and a `maintenance` gap, whose rows were removed on
+ * request, are never withdrawn.
  */
 export function jointChanges({ stored, storedThrough, own, interruptions = [], live }: JointReading): {
   readonly records: readonly GapChange[];
@@ -33,7 +34,7 @@ export function jointChanges({ stored, storedThrough, own, interruptions = [], l
   const records = clip(own, { start: from, end: micros(Number.MAX_SAFE_INTEGER) });
   const read = live === null ? [] : without(live, [...own, ...interruptions]);
   const withdrawals = stored
-    .filter(({ reason }) => reason !== 'unknown')
+    .filter(({ reason }) => reason !== 'unknown' && reason !== 'maintenance')
     .flatMap((gap) => read.flatMap((interval) => clip([gap], interval)));
   return {
     records: records.map((gap) => ({ kind: 'record', gap })),

@@ -44,6 +44,7 @@ export async function standBy(
 class StandbyWatch {
   readonly observedSince: Micros;
   readonly liveSince = new Map<string, Micros>();
+  readonly readFrom = new Map<string, Micros>();
   aliveAt: Micros | null = null;
   readonly #assembled: Assembled;
   readonly #role: InstrumentRole;
@@ -56,6 +57,9 @@ class StandbyWatch {
     this.#assembled = assembled;
     this.#role = role;
     this.observedSince = assembled.base.clocks.wall();
+    for (const { did, tracker } of assembled.labelers.roster.labelers) {
+      if (tracker.unreadSince !== null) this.readFrom.set(did, tracker.unreadSince);
+    }
   }
 
   /** Forgets rows that the writer stored, and notes which sources are read live. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
-import { askWriterToStop, storeProcesses } from '../../store/open.ts';
+import { askWriterToStop, parseStoreUrl, storeProcesses } from '../../store/open.ts';
 import type { StoreProcess, StoreProcesses } from '../../store/standby/standby.ts';
 import { type LabelsAction, storeFolder } from './labels-action.ts';
 import { refused } from './opened-store.ts';
@@ -16,7 +16,8 @@ const doneWithinMs = 30_000;
 
 /** Stops the active instrument once its standby is ready, and waits until the standby is the active one. */
 export const handOver: LabelsAction = async ({ store: url, state }, print) => {
-  storeFolder({ store: url, state });
+  // A hand-over through a database needs no files.
+  if (parseStoreUrl(url).kind === 'sqlite') storeFolder({ store: url, state });
   const look = (): Promise<StoreProcesses> => processesOf(url);
   const { writer, standby } = await look();
   if (writer === null) throw new OperatorError('no instrument that describes itself writes this store');

@@ -11,9 +11,11 @@ import { formatMicros, type Micros } from '../../src/contract/timestamp.ts';
 import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
 import { sourceStates } from '../../src/labels/state/source-state.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
+import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
 import { until } from '../process/until.ts';
 import { cast, expectedSources, type Moment, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock } from './clock.ts';
@@ -43,9 +45,12 @@ export interface Proof {
 export async function proveTruth({
   seed,
   labelers = minLabelers,
+  standby = false,
 }: {
   seed: number;
   labelers?: number;
+  /** True to run a standby, which replaces the instrument several times in place of the restart. */
+  standby?: boolean;
 }): Promise<Proof> {
   const clock = movedClock();
   const sim = createSim({
@@ -59,10 +64,12 @@ export async function proveTruth({
   // Keep the store in memory if possible, because the kill tests cover durability and a slow disk would only delay this
   // test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
-  const start = () => startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim) });
+  const start = (role: InstrumentRole | null = null) =>
+    startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim), role });
   const station = await start();
   const { start: startedUs } = await wholeSpan(station.store);
-  const run: Run = { sim, clock, start, station, course: courseFrom(startedUs), problems: [] };
+  const run: Run = { sim, clock, start, station, standby: null, course: courseFrom(startedUs), problems: [] };
+  if (standby) run.standby = await startStandby(folder, clock.wall, start);
   try {
     await readFromTheStart(run);
     await interrupt(run);
@@ -70,6 +77,7 @@ export async function proveTruth({
     await passTwoDays(run);
     return await outcome(run);
   } finally {
+    await run.standby?.station.stop();
     await run.station.stop();
     removeStation(run.station);
     await sim.stop();
@@ -80,8 +88,10 @@ export async function proveTruth({
 interface Run {
   readonly sim: Sim;
   readonly clock: MovedClock;
-  readonly start: () => Promise<LabelStation>;
+  readonly start: (role?: InstrumentRole) => Promise<LabelStation>;
   station: LabelStation;
+  /** The standby of a proof with two instruments. */
+  standby: StandbyStation | null;
   readonly course: Course;
   readonly problems: string[];
 }
@@ -116,10 +126,29 @@ async function readFromTheStart(run: Run): Promise<void> {
   course.disturbed = { start: disturbedFrom, end: clock.wall() };
 }
 
+/** Stops the instrument while labelers emit labels, and waits until the standby has replaced it; nothing without one. */
+async function handOver(run: Run): Promise<void> {
+  const { sim, clock, station, standby, start } = run;
+  if (standby === null) return;
+  await standby.ready();
+  const stopped = station.stop();
+  emit(sim, 2);
+  await stopped;
+  await standby.active;
+  run.station = standby.station;
+  run.standby = await startStandby(station.folder, clock.wall, start);
+}
+
 /** Stops the instrument, lets the labelers emit labels, and starts the instrument again. */
 async function interrupt(run: Run): Promise<void> {
   const { sim, clock, course } = run;
   const stoppedAt = clock.wall();
+  if (run.standby !== null) {
+    await handOver(run);
+    course.paused = { start: stoppedAt, end: clock.wall() };
+    await settled(run);
+    return;
+  }
   await run.station.stop();
   emit(sim, 3);
   run.station = await run.start();
@@ -129,11 +158,13 @@ async function interrupt(run: Run): Promise<void> {
 
 /** Advances the clock in two steps, so that no interruption exceeds the maximum that can be filled in. */
 async function passTwoDays(run: Run): Promise<void> {
-  const { sim, station, clock, course, problems } = run;
+  const { sim, clock, course, problems } = run;
   clock.advance(24.5 * hour);
   const between = clock.wall();
   emit(sim, 1);
   await settled(run);
+  await handOver(run);
+  const { station } = run;
   await readTo(between, sim, station, problems);
   await redefine(run, 0);
   const leftFrom = clock.wall();
@@ -185,7 +216,7 @@ async function outcome(run: Run): Promise<Proof> {
   const compared = comparedOf(run);
   const gaps = await station.store.gaps(compared.span);
   problems.push(...(await differences(compared)));
-  problems.push(...gapDifferences(sim, gaps, 1));
+  problems.push(...gapDifferences(sim, gaps, run.standby === null ? 1 : 0));
   problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
   const fired = firedIn(sim);
   for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
@@ -222,6 +253,7 @@ async function actFaults(run: Run): Promise<void> {
     for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock);
   }
   emit(sim, 4);
+  await handOver(run);
   await settled(run);
   for (const { labeler } of cast(sim)) labeler.faults.resume();
   emit(sim, 2);
@@ -248,8 +280,9 @@ async function outage(run: Run): Promise<void> {
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
   problems.push(...(await labelersMatch(sim, station, course, 'after 20 minutes')));
+  await handOver(run);
   // The outage causes a gap, which is withdrawn after the missing labels were read.
-  const gaps = await station.store.gaps(await wholeSpan(station.store));
+  const gaps = await run.station.store.gaps(await wholeSpan(run.station.store));
   for (const { labeler, role } of away) {
     const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
     if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} during the outage: ${own.join()}`);

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DefinitionsHeader, LabelersHeader } from '../../../artifact/labelers.ts';
 import { maxListedLabelers } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
@@ -66,7 +67,7 @@ export async function makeLabelers(
   definitions.keepOnly(listed);
   for (const did of memories.keys()) if (!listed.has(did)) memories.delete(did);
   // Thousands of labelers have tens of thousands of gaps, which are grouped in a separate turn.
-  await turns.next();
+  await nextTurn();
   const lines = new LineMaker(reading, { definitions: read, memories }, inputs.failed);
   const texts = entries.flatMap(({ did }) => read.get(did)?.line ?? []);
   const shared = {

@@ -34,6 +34,17 @@ export interface SimulatedFaults {
   readonly labels?: readonly SimulatedGap[];
   /** Labelers; by default those of `simulatedLabelers`. */
   readonly labelers?: readonly string[];
+  /** Hosts of the weather; by default `simulatedHost` alone, which has the gaps of `weather`. */
+  readonly hosts?: readonly SimulatedHostState[];
+  /** Epoch of the store of labels, a digit; by default 1. */
+  readonly epoch?: number;
+}
+
+/** A host of the weather at one instant, with gaps of its own. */
+export interface SimulatedHostState {
+  readonly host: string;
+  readonly published: boolean;
+  readonly gaps: readonly SimulatedGap[];
 }
 
 /** Returns the events of a collection, or the applications of a labeler, in the fully observed hour that starts at `start`. */
@@ -61,22 +72,27 @@ export function countOf(name: string, start: number, seconds: number): number | 
 }
 
 /** Returns the hours files at an instant. */
-export function simulatedHours(now: number, faults: SimulatedFaults = {}): HoursReadings {
+export function simulatedHours(now: number, faults: SimulatedFaults = {}) {
   const through = Math.floor((now - minuteMs) / minuteMs) * minuteMs;
   const last = Math.floor(through / hourMs) * hourMs;
   const starts = Array.from({ length: 72 }, (_, at) => last - (71 - at) * hourMs);
   const shared = { now, through, starts };
+  const labelGaps = knownGaps(faults.labels, shared);
+  const hosts = faults.hosts ?? [{ host: simulatedHost, published: true, gaps: faults.weather ?? [] }];
+  const series = hosts.map((one) => weatherSeries(shared, { ...one, gaps: knownGaps(one.gaps, shared) }));
+  const weather: WeatherHours = { schema: 'weather.hours.v1', generated_at: iso(now), series };
+  const labels = labelsFile(shared, labelGaps, faults.labelers ?? simulatedLabelers, faults.epoch ?? 1);
   return {
-    weather: { kind: 'readable', artifact: weatherFile(shared, knownGaps(faults.weather, now)) },
-    labels: {
-      kind: 'readable',
-      artifact: labelsFile(shared, knownGaps(faults.labels, now), faults.labelers ?? simulatedLabelers),
-    },
-  };
+    weather: { kind: 'readable', artifact: weather },
+    labels: { kind: 'readable', artifact: labels },
+  } satisfies HoursReadings;
 }
 
-function knownGaps(gaps: readonly SimulatedGap[] = [], now: number): SimulatedGap[] {
-  return gaps.filter(({ start, knownAt = start }) => knownAt <= now);
+/** Returns the gaps that an instrument knows, up to the end of the closed minutes. */
+function knownGaps(gaps: readonly SimulatedGap[] = [], { now, through }: Shared): SimulatedGap[] {
+  return gaps
+    .filter(({ start, knownAt = start }) => knownAt <= now && start < through)
+    .map((gap) => ({ ...gap, end: Math.min(gap.end, through) }));
 }
 
 interface Shared {
@@ -96,7 +112,7 @@ function hoursOf({ through, starts }: Shared, gaps: readonly SimulatedGap[]) {
   });
 }
 
-function weatherFile(shared: Shared, gaps: readonly SimulatedGap[]): WeatherHours {
+function weatherSeries(shared: Shared, { host, published, gaps }: SimulatedHostState): WeatherHours['series'][number] {
   const shownIn = gaps.filter(({ end }) => end > (shared.starts[0] ?? 0));
   const all = hoursOf(
     shared,
@@ -111,30 +127,29 @@ function weatherFile(shared: Shared, gaps: readonly SimulatedGap[]): WeatherHour
     return [name, { events, observed_seconds: own.map(({ seconds }) => seconds) }];
   });
   return {
-    schema: 'weather.hours.v1',
-    generated_at: iso(shared.now),
-    series: [
-      {
-        endpoint: `wss://${simulatedHost}/subscribe`,
-        wire: 'jetstream.legacy',
-        published: true,
-        through: iso(shared.through),
-        hours: all.map(({ at, start, complete, seconds }) => {
-          return { start, complete, observed_seconds: seconds, events: countOf('total', at, seconds) };
-        }),
-        collections: Object.fromEntries(collections) as WeatherHours['series'][number]['collections'],
-        gaps: shownIn.map((gap) => ({
-          ...gapOf(gap),
-          reason: gap.collection === undefined ? ('not_observed' as const) : ('silent' as const),
-          collection: (gap.collection ?? null) as WeatherHours['series'][number]['gaps'][number]['collection'],
-        })),
-        gap_overflow: false,
-      },
-    ],
+    endpoint: `wss://${host}/subscribe`,
+    wire: 'jetstream.legacy',
+    published,
+    through: iso(shared.through),
+    hours: all.map(({ at, start, complete, seconds }) => {
+      return { start, complete, observed_seconds: seconds, events: countOf('total', at, seconds) };
+    }),
+    collections: Object.fromEntries(collections) as WeatherHours['series'][number]['collections'],
+    gaps: shownIn.map((gap) => ({
+      ...gapOf(gap),
+      reason: gap.collection === undefined ? ('not_observed' as const) : ('silent' as const),
+      collection: (gap.collection ?? null) as WeatherHours['series'][number]['gaps'][number]['collection'],
+    })),
+    gap_overflow: false,
   };
 }
 
-function labelsFile(shared: Shared, gaps: readonly SimulatedGap[], dids: readonly string[]): LabelsHours {
+function labelsFile(
+  shared: Shared,
+  gaps: readonly SimulatedGap[],
+  dids: readonly string[],
+  epoch: number,
+): LabelsHours {
   const instrument = gaps.filter(({ labeler }) => labeler === undefined);
   const since = shared.starts[0] ?? 0;
   const labelers = dids.map((did): LabelerHours => {
@@ -158,7 +173,7 @@ function labelsFile(shared: Shared, gaps: readonly SimulatedGap[], dids: readonl
   return {
     schema: 'labels.hours.v1',
     generated_at: iso(shared.now),
-    generation_id: '00000000-0000-4000-8000-000000000001',
+    generation_id: `00000000-0000-4000-8000-00000000000${epoch}`,
     started_at: iso(since),
     through: iso(shared.through),
     hours: hoursOf(shared, instrument).map(({ start, complete, seconds }, place) => {

@@ -170,7 +170,7 @@ function servicesOf({ reading, cursors, budget, cost, bounds, clock, pause }: Ac
       if (wait !== null) throw new BudgetSpent(wait);
       const onCost = (readMs: number): void => cost.charge(client, { readMs }, clock());
       const turn = { client, signal: gone, onCost, ...(account === null ? {} : { account }) };
-      const run = (): Promise<Awaited<ReturnType<typeof work>>> =>
+      const run = () =>
         reading.run(turn, (store) => {
           // Reserve memory in the turn, before the turn reads anything, so that requests that wait for a turn hold no
           // memory.

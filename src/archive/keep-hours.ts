@@ -11,6 +11,7 @@ import { formatLabelsDay, labelsHoursFile, parseLabelsDay, unknownLabels } from 
 import { mergeLabels, noteLabelsFailure } from './hours/merge-labels.ts';
 import { mergeWeather, noteWeatherFailure } from './hours/merge-weather.ts';
 import { formatWeatherDay, parseWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
+import type { LabelFacts } from './label-facts.ts';
 
 /** Result of reading the hours file of an instrument. */
 export type HoursReading<A> =
@@ -42,7 +43,7 @@ interface OpenDays {
   readonly last: string;
   readonly now: number;
   /** State of the label facts in the current hour. Their hours are not copied while the operator holds them. */
-  readonly labelFacts: 'published' | 'held' | 'unknown';
+  readonly labelFacts: LabelFacts;
 }
 
 /**

@@ -1,15 +1,16 @@
 import { type ComputedFile, computeFiles, type DayInputs, inputFiles, parseInputs } from './compute/inputs.ts';
 import type { Memo } from './compute/memo.ts';
-import { addDays, closesAt, dayMs, dayOf, hourMs, hourOf, startOf } from './days/calendar.ts';
+import { addDays, closesAt, dayMs, dayOf, hourMs, startOf } from './days/calendar.ts';
 import { type DayRecord, dayFile, formatDay, type ListedFile, parseDay } from './days/day.ts';
 import { sha256Of } from './days/digest.ts';
 import { factNames } from './days/facts.ts';
 import { formatIndex, indexFile, type ListedDay } from './days/index-file.ts';
-import { isHeld } from './days/lines.ts';
+import type { ArchivedLine } from './days/line.ts';
 import { pathOf } from './days/paths.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import { type HoursReadings, keepHours } from './keep-hours.ts';
 import { keepIssues } from './keep-issues.ts';
+import { labelFactsAt, labelFactsMs } from './label-facts.ts';
 import type { DayLog } from './signing/day-log.ts';
 import { dictionaryFile, formatDictionary } from './tables/dictionary.ts';
 
@@ -53,8 +54,9 @@ export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { op
   const last = dayOf(now);
   upkeep.memo.forgetBefore(day);
   keepIssues(upkeep, day, last);
-  const labelFacts = labelFactsAt(upkeep, now);
+  const labelFacts = labelFactsAt(upkeep.hours?.labels ?? null, overviewLines(new DayReader(upkeep), now), now);
   const held = labelFacts === 'held';
+  const isKnown = labelFacts === 'released' || labelFacts === 'absent';
   if (upkeep.hours) keepHours(upkeep, upkeep.hours, { first: day, last, now, labelFacts });
   const lines = new DayReader(upkeep);
   const open: ListedDay[] = [];
@@ -62,8 +64,7 @@ export function settleDays(upkeep: Upkeep, now: number, mayClose: boolean): { op
   const size = log.leaves().length;
   for (; day <= last; day = addDays(day, 1)) {
     const isDue = mayClose && now >= closesAt(day) && open.length === 0;
-    const closes =
-      isDue && labelFacts === 'published' && day < confirmed && log.leaves().length < size + maxClosedAtOnce;
+    const closes = isDue && isKnown && day < confirmed && log.leaves().length < size + maxClosedAtOnce;
     const record = recordOf(upkeep, lines, { day, now, closes, held: isDue && held });
     if (record.state === 'closed') log.append({ day, sha256: record.sha256 });
     else open.push(record);
@@ -91,18 +92,6 @@ function logClosed(files: ArchiveFiles, log: DayLog): void {
   }
 }
 
-/**
- * Returns the state of the label facts in the current hour. The overview of the hour may be older than the hold, and the
- * refusal of an unavailable source hides a hold: the hours file states it too.
- */
-function labelFactsAt(upkeep: Upkeep, now: number): 'published' | 'held' | 'unknown' {
-  const labels = upkeep.hours?.labels;
-  if (labels?.kind === 'readable' && labels.artifact.hold === true) return 'held';
-  const lines = new DayReader(upkeep);
-  if (isHeldAt(lines, now)) return 'held';
-  return hasOverview(lines, now) ? 'published' : 'unknown';
-}
-
 /** Returns the first day that is not followed by enough hours with responses. */
 function confirmedBefore(lines: DayReader, first: string, last: string): string {
   let [day, hours] = [last, 0];
@@ -114,15 +103,11 @@ function confirmedBefore(lines: DayReader, first: string, last: string): string 
   return hours < confirmingHours ? first : addDays(day, 1);
 }
 
-/** Returns true if the operator holds the label facts, according to the last response of today or yesterday. */
-function isHeldAt(lines: DayReader, now: number): boolean {
-  return isHeld([dayOf(now - dayMs), dayOf(now)].flatMap((day) => lines.read(day)?.lines['labels-overview'] ?? []));
-}
-
-/** Returns true if the label overview of the current hour was published. */
-function hasOverview(lines: DayReader, now: number): boolean {
-  const last = lines.read(dayOf(now))?.lines['labels-overview'].at(-1);
-  return last?.kind === 'response' && last.status === 200 && last.hour === hourOf(now);
+/** Returns the archived lines of the label overview of the last days. */
+function overviewLines(lines: DayReader, now: number): ArchivedLine[] {
+  const days: string[] = [];
+  for (let day = dayOf(now - labelFactsMs); day <= dayOf(now); day = addDays(day, 1)) days.push(day);
+  return days.flatMap((day) => lines.read(day)?.lines['labels-overview'] ?? []);
 }
 
 /** Reads the inputs of days, each at most once. */

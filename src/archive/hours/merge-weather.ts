@@ -27,11 +27,27 @@ export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
     const merged = mergedSeries(kept.day, before, own);
     if (merged) series.set(key, merged);
   }
-  const sorted = [...series].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+  const sorted = publishedOnce(
+    [...series].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one),
+    file,
+  );
   const failures = kept.failures.map((failure, place) =>
     sorted.some((one) => one.through[place] !== null) ? null : failure,
   );
   return { ...kept, generated_at: file.generated_at, failures, series: sorted };
+}
+
+/**
+ * Returns the series of a day, of which one is that of the published weather: the one of the file, or the earlier one if
+ * that of the file observed nothing of the day. The file omits the series of a host that the operator removed.
+ */
+function publishedOnce(series: readonly DaySeries[], file: WeatherHours): DaySeries[] {
+  const current = file.series.find(({ published }) => published);
+  const key = current && keyOf({ host: URL.parse(current.endpoint)?.host ?? '', protocol: current.wire });
+  const own = series.find((one) => keyOf(one) === key);
+  const isObserved = own?.observed_seconds.some((seconds) => seconds > 0) ?? false;
+  if (!own || (!isObserved && series.some(({ published }) => published))) return [...series];
+  return series.map((one) => ({ ...one, published: one === own }));
 }
 
 /** Returns the weather of a day with a reason for each hour that is over and unknown. */
@@ -81,7 +97,6 @@ function mergedSeries(day: string, before: DaySeries, own: WeatherHourSeries): D
   const totals = { events: own.hours.map((hour) => hour.events), observed_seconds: own.hours.map(secondsOf) };
   return {
     ...before,
-    published: own.published,
     through: replacedEntries(before.through, places, (place) => {
       const hour = own.hours[index.get(place) ?? -1];
       return hour ? throughOf(hour.start, own.through) : null;

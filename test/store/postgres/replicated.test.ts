@@ -78,19 +78,34 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
     expect((await reader.readAccount({ ...alicesRows, ...late })).rows).toHaveLength(2);
   });
 
-  it('has everything before a heartbeat that it has received, because no later row gets an earlier stamp', async () => {
-    await writer.beat(later(noon, 2_000_000));
-    await received(noon + 2_000_000);
-    const { first } = await writer.append(batch(later(noon, 1_000_000), [aliceNumbers[1]]));
-    expect(first).toBe(noon + 2_000_000);
-  });
+  describe('of a writer with a clock', () => {
+    const markAt = later(noon, 20_000_000);
+    beforeEach(async () => {
+      await writer.close();
+      writer = await openPostgresWriter({
+        place: parsePostgresUrl(primary.url(schema)),
+        at: noon,
+        clock: () => markAt,
+      });
+      await received(markAt);
+    });
 
-  it('learns every second how far it has come, also if no label arrives', async () => {
-    await writer.close();
-    let now: number = noon + 1_000;
-    const clock = () => later(now++, 0);
-    writer = await openPostgresWriter({ place: parsePostgresUrl(primary.url(schema)), at: clock(), clock });
-    await received(noon + 1_000);
+    it('learns every second how far it has come, also if no label arrives', async () => {
+      expect(await reader.frontier()).toMatchObject({ end: noon + 1, replicatedThrough: markAt });
+    });
+
+    it('has everything before a mark that it has received, because no later row gets an earlier stamp', async () => {
+      const earlier = later(noon, 19_000_000);
+      expect(await writer.append(batch(earlier, [aliceNumbers[1]]))).toMatchObject({ first: markAt });
+      await writer.close();
+      writer = await openPostgresWriter({ place: parsePostgresUrl(primary.url(schema)), at: noon });
+      const early = writer.append(batch(later(noon, 14_000_000), [aliceNumbers[2]]));
+      await expect(early).rejects.toMatchObject({ code: 'clock_behind' });
+    });
+
+    it('leaves the heartbeat to the instrument, because it covers the gaps that the instrument has stored', async () => {
+      expect(await writer.heartbeat()).toBe(null);
+    });
   });
 
   const dead = (query: string) =>

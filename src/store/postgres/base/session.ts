@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
+import { destroyConnection } from './connect.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
 import { codeOf, isRecoveryConflict, storeError } from './store-error.ts';
@@ -19,6 +20,8 @@ export interface Limits {
   readonly statementMs: number;
   /** Time after the end of a statement's time within which its reply must arrive; also the time to connect. */
   readonly replyMs: number;
+  /** Ends the connection of a transaction in progress at once. */
+  readonly signal?: AbortSignal;
 }
 
 /** Limits of short transactions. */
@@ -61,7 +64,7 @@ export class Session {
 
   /** Runs a transaction that changes data. Each statement sees what was committed before it. */
   write<T>(work: (queries: Queries) => Promise<T>, limits = this.#limits): Promise<T> {
-    return this.#use((client) =>
+    return this.#use(limits.signal, (client) =>
       this.#transaction(client, { isolation: 'READ COMMITTED', first: durable, limits }, work),
     );
   }
@@ -77,7 +80,7 @@ export class Session {
     const isolation = 'REPEATABLE READ READ ONLY';
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#use(async (client, isStandby) => {
+        return await this.#use(limits.signal, async (client, isStandby) => {
           const result = await this.#transaction(client, { isolation, first, limits }, work);
           if (after && isStandby) await this.#transaction(client, { isolation, first: '', limits }, after);
           return result;
@@ -90,8 +93,8 @@ export class Session {
   }
 
   /** Runs one statement that cannot run within a transaction. Table names need the schema. */
-  async outside(sql: string): Promise<void> {
-    await this.#use(async (client) => {
+  async outside(sql: string, signal?: AbortSignal): Promise<void> {
+    await this.#use(signal, async (client) => {
       const short = senderOf(client, this.#limits);
       const { statementMs } = longLimits;
       await short(`SET lock_timeout = ${outsideLockMs}; SET statement_timeout = ${statementMs}`);
@@ -127,14 +130,23 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
     }
   }
 
-  async #use<T>(work: (client: pg.Client, isStandby: boolean) => Promise<T>): Promise<T> {
+  async #use<T>(
+    signal: AbortSignal | undefined,
+    work: (client: pg.Client, isStandby: boolean) => Promise<T>,
+  ): Promise<T> {
+    if (signal?.aborted) throw new StoreError('closed', `${this.name}: the work was ended`);
     try {
-      return await this.#pool.use(async ({ client, isStandby, failure }) => {
+      return await this.#pool.use(async (connection) => {
+        const { client, isStandby, failure } = connection;
+        const end = (): void => void destroyConnection(connection);
+        signal?.addEventListener('abort', end, { once: true });
         try {
           return await work(client, isStandby);
         } catch (error) {
           // A connection that recovery ends between two statements reports the reason outside a statement.
           throw isRecoveryConflict(failure()) ? failure() : error;
+        } finally {
+          signal?.removeEventListener('abort', end);
         }
       }, isSound);
     } catch (error) {

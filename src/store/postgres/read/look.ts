@@ -69,14 +69,14 @@ async function lookAt(queries: Queries, session: Session): Promise<Look> {
 
 /**
  * Returns the expression for the time before which a server has received everything; null if the server is certain to
- * have everything. Every later row gets a later stamp than the newest row and the newest heartbeat. A server that was
+ * have everything. Every later row gets a later stamp than the newest row, and none before the newest mark. A server that was
  * suspended while another became the primary still takes itself for the primary, but its lease is no longer renewed.
  */
 export function throughIn({ place, isWriter }: Session): string {
   if (isWriter) return 'NULL::bigint';
   const isUncertain =
     place.hosts.length > 1 ? 'pg_is_in_recovery() OR expires_at <= clock_timestamp()' : 'pg_is_in_recovery()';
-  return `CASE WHEN ${isUncertain} THEN greatest(floor, last_stamp + 1, heartbeat) END`;
+  return `CASE WHEN ${isUncertain} THEN greatest(floor, last_stamp + 1, mark) END`;
 }
 
 function assertReceived({ end }: Interval, through: number | null): void {

@@ -1,20 +1,18 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import { assertBounds, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
-import { IdentitySet } from '../../common/identity-set.ts';
+import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
-import { type AppendResult, type Batch, duplicateHorizon, maxStampAhead } from '../../port.ts';
-import { dayName, dayOf, dayStart, micros } from '../../time.ts';
+import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
+import { dayName, dayOf, micros } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { encodeRow } from '../base/row.ts';
-import { longLimits, type Queries, type Session } from '../base/session.ts';
+import { longLimits, type Session } from '../base/session.ts';
 import { HotAccounts } from '../count/hot-accounts.ts';
 import { NamedValues } from '../count/named-values.ts';
+import { readIdentities } from '../read/identities.ts';
 import { addPartition } from '../schema/partition.ts';
 import { countLabelers, countRefusals, countTimes, insertRows, putPositions, putRefusedRows } from './commit.ts';
 import { SourceNumbers } from './source-numbers.ts';
-
-/** Rows that are fetched at once when identities are read. */
-const identitiesAtOnce = 20_000;
 
 /** Data of the day to which rows are added. */
 interface OpenDay {
@@ -28,21 +26,25 @@ export class Acceptance {
   readonly #session: Session;
   readonly #lease: Lease;
   readonly #sources = new SourceNumbers();
-  readonly #known = new IdentitySet(duplicateHorizon);
-  #isLoaded = false;
+  readonly #known: IdentitySet;
+  /** Last stamp whose identity is known; null if none was read. */
+  #knownThrough: number | null;
   #last: Micros | null = null;
   #through: Micros | null = null;
-  /** Newest heartbeat: every row with an earlier stamp is stored. */
-  #heartbeat: Micros | null = null;
+  /** Newest mark: every row with an earlier stamp is stored. */
+  #mark: Micros | null = null;
   #newestDay: number | null = null;
   #open: OpenDay | null = null;
   /** True if the memory may differ from the database: before the first batch, and after a failed commit. */
   #isStale = true;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(session: Session, lease: Lease) {
+  /** `known` contains the identities that a standby has read. */
+  constructor(session: Session, lease: Lease, known?: KnownIdentities) {
     this.#session = session;
     this.#lease = lease;
+    this.#known = known?.identities ?? new IdentitySet(duplicateHorizon);
+    this.#knownThrough = known && known.through >= 0 ? known.through : null;
   }
 
   /** Last assigned stamp, or null before the first stamp. */
@@ -60,14 +62,17 @@ export class Acceptance {
     return this.#inOrder(() => this.#append(batch));
   }
 
-  /** Stores a heartbeat after the batches that are in progress, so that no later row gets an earlier stamp. */
-  beat(at: Micros): Promise<void> {
+  /**
+   * Stores a mark after the batches that are in progress: no later row gets an earlier stamp. A heartbeat would not do,
+   * because it also covers the gaps that the instrument has stored.
+   */
+  mark(at: Micros): Promise<void> {
     return this.#inOrder(async () => {
-      // The heartbeat may be stored although its reply is lost.
-      this.#heartbeat = micros(Math.max(this.#heartbeat ?? at, at));
+      // The mark may be stored although its reply is lost.
+      this.#mark = micros(Math.max(this.#mark ?? at, at));
       await this.#session.write(async (queries) => {
         await this.#lease.check(queries);
-        await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
+        await queries.run('UPDATE store SET mark = greatest(mark, $1)', [at]);
       });
     });
   }
@@ -92,7 +97,7 @@ export class Acceptance {
     assertBounds(batch);
     if (this.#isStale) await this.#reload();
     const { fresh, duplicates } = sortOut(batch, this.#known);
-    const first = firstStamp(this.#notBeforeHeartbeat(batch.at), this.#last, fresh.length);
+    const first = firstStamp(batch.at, this.#end, fresh.length);
     const last = fresh.length === 0 ? null : micros(first + fresh.length - 1);
     this.#assertOpen(dayOf(first));
     // The outcome of a commit whose reply is lost is unknown, so the next batch then reads the state again.
@@ -103,7 +108,7 @@ export class Acceptance {
     // Memory changes only after the commit, so that a refused batch leaves nothing in memory.
     open.hot.keep(hot);
     for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
-    if (last !== null) this.#last = last;
+    if (last !== null) this.#last = this.#knownThrough = last;
     this.#through = micros(Math.max(this.#through ?? batch.at, batch.at));
     return { accepted: fresh.length, duplicates, first: last === null ? null : first, last };
   }
@@ -140,10 +145,10 @@ export class Acceptance {
     });
   }
 
-  /** Returns the time of a batch, or that of a heartbeat since then. A clock that was set back is not corrected. */
-  #notBeforeHeartbeat(at: Micros): Micros {
-    const ahead = (this.#heartbeat ?? at) - at;
-    return ahead > 0 && ahead <= maxStampAhead ? micros(at + ahead) : at;
+  /** Returns the stamp or mark after which the next row gets its stamp; null if there is none. */
+  get #end(): Micros | null {
+    if (this.#mark === null) return this.#last;
+    return micros(Math.max(this.#last ?? 0, this.#mark - 1));
   }
 
   #assertOpen(day: number): void {
@@ -172,26 +177,25 @@ export class Acceptance {
   async #reload(): Promise<void> {
     this.#sources.clear();
     this.#open = null;
-    const known = this.#last;
     await this.#session.read(
       async (queries) => {
         const [row] = await queries.rows<Ends>(
-          `SELECT last_stamp AS last, observed_through AS through, heartbeat, (SELECT max(day) FROM day) AS day
+          `SELECT last_stamp AS last, observed_through AS through, mark, (SELECT max(day) FROM day) AS day
            FROM store`,
         );
         const last = row?.last ?? null;
         const through = row?.through ?? null;
-        if (isBefore(last, known) || isBefore(through, this.#through)) commitsLost(this.#session.name);
-        const since = this.#isLoaded && known !== null ? known + 1 : (last ?? 0) - duplicateHorizon;
-        if (last !== null) await readIdentities(queries, since, this.#known);
+        if (isBefore(last, this.#knownThrough) || isBefore(through, this.#through)) commitsLost(this.#session.name);
+        const since = this.#knownThrough === null ? (last ?? 0) - duplicateHorizon : this.#knownThrough + 1;
+        if (last !== null) await readIdentities(queries, since, (at, identity) => this.#known.add(identity, at));
+        this.#knownThrough = last;
         this.#last = last;
         this.#through = through;
-        this.#heartbeat ??= row?.heartbeat ?? null;
+        this.#mark ??= row?.mark ?? null;
         this.#newestDay = row?.day ?? null;
       },
       { locked: 'observation', limits: longLimits },
     );
-    this.#isLoaded = true;
     this.#isStale = false;
   }
 }
@@ -199,7 +203,7 @@ export class Acceptance {
 interface Ends {
   readonly last: Micros | null;
   readonly through: Micros | null;
-  readonly heartbeat: Micros | null;
+  readonly mark: Micros | null;
   readonly day: number | null;
 }
 
@@ -207,7 +211,7 @@ interface Ends {
 const advance = `UPDATE store SET last_stamp = coalesce($2, last_stamp), observed_through = greatest(observed_through, $3)
   WHERE token = $1 AND last_stamp IS NOT DISTINCT FROM $4 AND observed_through IS NOT DISTINCT FROM $5`;
 
-function isBefore(found: Micros | null, known: Micros | null): boolean {
+function isBefore(found: number | null, known: number | null): boolean {
   return known !== null && (found === null || found < known);
 }
 
@@ -227,17 +231,4 @@ interface Accepted extends ReturnType<typeof sortOut> {
 
 function refusedSources(refusals: ReturnType<typeof refusalsOf>): string[] {
   return [...refusals.values()].map(({ source }) => source);
-}
-
-/** Reads the identities of the rows of the last days, in the order of their stamps. */
-async function readIdentities(queries: Queries, since: number, known: IdentitySet): Promise<void> {
-  await queries.run(
-    `DECLARE identities NO SCROLL CURSOR FOR SELECT at, identity FROM observation
-     WHERE at >= ${Math.max(since, dayStart(0))} ORDER BY at`,
-  );
-  for (;;) {
-    const rows = await queries.rows<{ at: number; identity: Buffer }>(`FETCH ${identitiesAtOnce} FROM identities`);
-    for (const { at, identity } of rows) known.add(identity, at);
-    if (rows.length < identitiesAtOnce) return;
-  }
 }

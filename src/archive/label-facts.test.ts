@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { publishedFact, served } from '../../harness/archive/published-bodies.ts';
+import { type SimulatedArchive, simulateArchive, simulatedStart } from '../../harness/archive/simulated-archive.ts';
+import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
+import { errorBody } from '../contract/errors.ts';
+import { hourMs } from './days/calendar.ts';
+import { parseDay } from './days/day.ts';
+import type { HoursReadings } from './keep-hours.ts';
+
+/** A day is closed unless the operator may hold the label facts, and without a label instrument too. */
+
+const first = '2026-11-20';
+const unavailable = served(errorBody('source_unavailable'), 503);
+const stale = served(errorBody('source_stale'), 503);
+
+const missing = (now: number): HoursReadings => {
+  return { ...simulatedHours(now), labels: { kind: 'failure', reason: 'missing' } };
+};
+
+/** Runs an archive whose label overview answers as `overview` decides by the hour since the start; null is a served one. */
+async function archiveOf(
+  hours: number,
+  overview: (hour: number) => ReturnType<typeof served> | null,
+  readHours: (now: number) => HoursReadings | null = missing,
+): Promise<SimulatedArchive> {
+  const archive = simulateArchive({
+    respond(path, now) {
+      const refusal = path === '/v1/labels/overview' ? overview(Math.floor((now - simulatedStart) / hourMs)) : null;
+      return refusal ?? publishedFact(path, { now });
+    },
+    hours: readHours,
+  });
+  await archive.run(hours);
+  return archive;
+}
+
+const textOf = ({ content }: SimulatedArchive, name: string): string =>
+  content.get(`days/${first}/${name}`)?.toString('utf8') ?? '';
+const stateOf = ({ content }: SimulatedArchive) => parseDay(content.get(`days/${first}/day.json`) ?? Buffer.alloc(0));
+
+describe('a day of an observatory without a label instrument', () => {
+  it('is closed after 48 hours, with every hour of labels as a gap and an empty cell', async () => {
+    const archive = await archiveOf(73, () => unavailable);
+    expect(stateOf(archive)).toMatchObject({ state: 'closed' });
+    const { gaps } = JSON.parse(textOf(archive, 'gaps.json')) as { gaps: object[] };
+    const day = { start: '2026-11-20T00:00:00Z', end: '2026-11-21T00:00:00Z' };
+    expect(gaps).toEqual([
+      { source: 'publication', fact: 'labels-overview', ...day, reason: 'source_unavailable' },
+      { source: 'archive', fact: 'labels-hours', ...day, reason: 'missing' },
+    ]);
+    const [, ...rows] = textOf(archive, 'labels-by-hour.csv').trimEnd().split('\r\n');
+    expect(rows).toHaveLength(24);
+    expect(rows.every((row) => /^[^,]+,+$/.test(row))).toBe(true);
+    expect(textOf(archive, 'weather-by-hour.csv')).toContain(',total,');
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+  });
+
+  it('is closed without hours files, and although a proxy answered for some hours', async () => {
+    const proxy = served({}, 502);
+    const archive = await archiveOf(
+      73,
+      (hour) => (hour % 5 === 1 ? proxy : unavailable),
+      () => null,
+    );
+    expect(stateOf(archive)).toMatchObject({ state: 'closed' });
+  });
+
+  it('is closed three days after the instrument was taken away', async () => {
+    const overview = (hour: number) => (hour < 30 ? null : unavailable);
+    const readHours = (now: number) => (now < simulatedStart + 30 * hourMs ? simulatedHours(now) : missing(now));
+    const archive = await archiveOf(30 + 71, overview, readHours);
+    expect(stateOf(archive)).toMatchObject({ state: 'open' });
+    await archive.run(1, 30 + 71);
+    expect(stateOf(archive)).toMatchObject({ state: 'closed' });
+  });
+});
+
+describe('a day stays open', () => {
+  it('while the label facts are unavailable for a shorter time', async () => {
+    const archive = await archiveOf(90, (hour) => (hour < 60 ? null : unavailable));
+    expect(stateOf(archive)).toMatchObject({ state: 'open', reason: 'recent' });
+  });
+
+  it('while the hours file exists and cannot be read, because it may state a hold', async () => {
+    const readHours = (now: number): HoursReadings => {
+      return { ...simulatedHours(now), labels: { kind: 'failure', reason: 'unreadable' } };
+    };
+    expect(stateOf(await archiveOf(90, () => unavailable, readHours))).toMatchObject({ state: 'open' });
+  });
+
+  it('while a hold within the last three days is the last known state of the label facts', async () => {
+    const held = served(errorBody('source_held'), 503);
+    const archive = await archiveOf(90, (hour) => (hour === 40 ? held : unavailable));
+    expect(stateOf(archive)).toMatchObject({ state: 'open' });
+  });
+
+  it('while the archiver has few refusals of the last three days', async () => {
+    const archive = await archiveOf(24, () => unavailable);
+    await archive.run(20, 24 * 6);
+    expect(stateOf(archive)).toMatchObject({ state: 'open' });
+    await archive.run(10, 24 * 6 + 20);
+    expect(stateOf(archive)).toMatchObject({ state: 'closed' });
+  });
+});
+
+it('a day is closed while the label facts are stale, because held facts are refused as held', async () => {
+  const archive = await archiveOf(
+    73,
+    (hour) => (hour < 20 ? null : stale),
+    (now) => simulatedHours(now),
+  );
+  expect(stateOf(archive)).toMatchObject({ state: 'closed' });
+});

@@ -140,15 +140,9 @@ export interface Frontier {
   readonly end: Micros;
   /** Value of `at` of the last accepted batch, or null before the first batch. */
   readonly observedThrough: Micros | null;
-  /**
-   * Number that increases before and after a purge removes stored rows. A read that began under one revision must not
-   * continue under another. Expiry at the floor does not change the revision.
-   */
+  /** Number that increases before and after a purge, but not at expiry. A read continues only while it is the same. */
   readonly revision: number;
-  /**
-   * Time before which this server has received every row and every gap that was recorded until then. Absent if the
-   * server has everything: an embedded store, or the primary of a database. A query of a later interval throws `behind`.
-   */
+  /** Time before which a standby of a database has received every row; later intervals throw `behind`. Else absent. */
   readonly replicatedThrough?: Micros;
 }
 

@@ -7,10 +7,11 @@ import { partsInOneTurn, partsInTurns, type Turns } from '../query/account-parts
 import type { AccountStore } from '../query/account-store.ts';
 import { nextDigest } from '../query/digest.ts';
 import { type AskedQuery, availableWindow, clipInterval, wantedInterval, windowDays } from '../query/query.ts';
-import { assertAskedReceived, assertSnapshotReceived, readingTime } from '../query/received.ts';
+import { assertAskedReceived, readingTime } from '../query/received.ts';
 import { rowOf, storeFilter } from '../query/row.ts';
 import type { Progress, Snapshot } from '../query/snapshot.ts';
 import type { Manifests, WrittenManifest } from './manifest.ts';
+import { assertSnapshotReceived } from './snapshot-received.ts';
 
 /** Limits of exports. */
 export interface ExportBounds {

@@ -2,17 +2,12 @@ import type { Micros } from '../../contract/timestamp.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Frontier } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
-import { markOf } from '../cursor/cursor.ts';
 import type { AskedInterval } from './query.ts';
-import type { Snapshot } from './snapshot.ts';
 
 /**
  * Checks that a server has received what a request needs. A standby receives everything some time after the primary. An interval of a number of days
  * ends where the standby is; an explicit end and a cursor of another server wait until the standby has received them.
  */
-
-/** Maximum number of removals by which a standby may be behind the server of a cursor. */
-const maxRemovals = 1_000;
 
 /** Returns the time of a reading: `now`, or on a standby the time before which it has received everything. */
 export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThrough'>, now: Micros): Micros {
@@ -20,7 +15,7 @@ export function readingTime({ replicatedThrough }: Pick<Frontier, 'replicatedThr
 }
 
 /** Throws `behind` unless the server has received everything before an instant. */
-function assertReceived({ replicatedThrough }: Frontier, until: Micros): void {
+export function assertReceived({ replicatedThrough }: Frontier, until: Micros): void {
   if (replicatedThrough === undefined || until <= replicatedThrough) return;
   throw new StoreError(
     'behind',
@@ -40,18 +35,4 @@ export function assertAskedReceived(
 ): void {
   if (asked.kind === 'explicit') assertReceived(frontier, micros(Math.min(asked.end, now)));
   if (before !== null) assertReceived(frontier, micros(Math.min(before, now)));
-}
-
-/**
- * Throws `behind` unless the server has received everything that the server of a snapshot had: the time before its end,
- * and removals of rows.
- */
-export function assertSnapshotReceived(frontier: Frontier, { end, generation }: Snapshot): void {
-  assertReceived(frontier, end);
-  if (frontier.replicatedThrough === undefined || markOf(frontier) === generation) return;
-  const { generationId, revision } = frontier;
-  for (let removals = 1; removals <= maxRemovals; removals++) {
-    if (markOf({ generationId, revision: revision + removals }) !== generation) continue;
-    throw new StoreError('behind', 'the server has not received the latest removal of rows');
-  }
 }

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import type { Frontier } from '../../store/port.ts';
+import { micros } from '../../store/time.ts';
+import { markOf } from '../cursor/cursor.ts';
+import type { Snapshot } from '../query/snapshot.ts';
+import { assertSnapshotReceived } from './snapshot-received.ts';
+
+const primary: Frontier = { generationId: 'g', floor: micros(0), end: micros(10), observedThrough: null, revision: 3 };
+const standby: Frontier = { ...primary, replicatedThrough: micros(500) };
+const behind = expect.objectContaining({ code: 'behind' });
+
+describe('a cursor on a standby', () => {
+  const snapshot = (end: number, revision: number, generationId = 'g') =>
+    ({ end: micros(end), generation: markOf({ generationId, revision }) }) as Snapshot;
+
+  it('waits for the end of its snapshot', () => {
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 3))).not.toThrow();
+    expect(() => assertSnapshotReceived(standby, snapshot(501, 3))).toThrow(behind);
+    expect(() => assertSnapshotReceived(primary, snapshot(501, 3))).not.toThrow();
+  });
+
+  it('waits for a removal of rows that another server has received, but not for an earlier one or another store', () => {
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 5))).toThrow(behind);
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 2))).not.toThrow();
+    expect(() => assertSnapshotReceived(standby, snapshot(500, 5, 'another'))).not.toThrow();
+  });
+});

@@ -19,7 +19,7 @@ import { findIdentityIn } from '../main/archive/identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
 import { sha256Of } from './days/digest.ts';
-import type { HoursReadings } from './keep-hours.ts';
+import type { HoursReadings } from './hours/hours-reading.ts';
 import { rebuildDay } from './rebuild.ts';
 import { labelsByLabeler, tables, weatherByHour } from './tables/columns.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';

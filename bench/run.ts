@@ -16,6 +16,7 @@ const benches = [
   'store',
   'labels',
   'labelers/artifact',
+  'archive',
   'account',
   'labelers',
   'observatory',

@@ -3,13 +3,17 @@
 Usage: python3 archive_month.py https://observatory.example/archive 2026-11 DIR
 
 Only closed days are downloaded: they never change, so a day that is complete in DIR is not requested again.
+Prints one line per downloaded day, with the digest to cite, and then how many days of the month are missing.
 `almanac archive verify` also checks the log and its signature, which this example does not.
 """
 
+import calendar
 import hashlib
 import json
 import pathlib
+import re
 import sys
+import urllib.error
 import urllib.request
 
 
@@ -19,31 +23,46 @@ def fetch(url):
 
 
 def download(base, month, folder):
-    days = json.loads(fetch(f"{base}/index.json"))["days"]
-    for listed in days:
-        day = listed["day"]
-        if listed["state"] != "closed" or not day.startswith(f"{month}-"):
+    days = [listed for listed in json.loads(fetch(f"{base}/index.json"))["days"] if listed["day"].startswith(f"{month}-")]
+    closed = [listed for listed in days if listed["state"] == "closed"]
+    for listed in closed:
+        download_day(base, listed, folder / "days" / listed["day"])
+    in_month = calendar.monthrange(*map(int, month.split("-")))[1]
+    open_days = len(days) - len(closed)
+    print(
+        f"{month}: {len(closed)} closed days of {in_month}; {open_days} open, which still change; "
+        f"{in_month - len(days)} not in the archive",
+        file=sys.stderr,
+    )
+
+
+def download_day(base, listed, target):
+    day = listed["day"]
+    record_file = target / "day.json"
+    if record_file.exists() and hashlib.sha256(record_file.read_bytes()).hexdigest() == listed["sha256"]:
+        return
+    record = fetch(f"{base}/days/{day}/day.json")
+    if hashlib.sha256(record).hexdigest() != listed["sha256"]:
+        raise ValueError(f"the record of {day} does not match the index")
+    target.mkdir(parents=True, exist_ok=True)
+    for file in json.loads(record)["files"]:
+        name = file["name"]
+        if not name.endswith((".csv", ".parquet", "gaps.json")):
             continue
-        target = folder / "days" / day
-        record_file = target / "day.json"
-        if record_file.exists() and hashlib.sha256(record_file.read_bytes()).hexdigest() == listed["sha256"]:
-            continue
-        record = fetch(f"{base}/days/{day}/day.json")
-        if hashlib.sha256(record).hexdigest() != listed["sha256"]:
-            raise ValueError(f"the record of {day} does not match the index")
-        target.mkdir(parents=True, exist_ok=True)
-        for file in json.loads(record)["files"]:
-            name = file["name"]
-            if not name.endswith((".csv", ".parquet", "gaps.json")):
-                continue
-            body = fetch(f"{base}/days/{day}/{name}")
-            if hashlib.sha256(body).hexdigest() != file["sha256"]:
-                raise ValueError(f"{name} of {day} does not match the record of the day")
-            (target / name).write_bytes(body)
-        # Written last: a day without its record is downloaded again.
-        record_file.write_bytes(record)
-        print(f"{day}  sha256:{listed['sha256']}")
+        body = fetch(f"{base}/days/{day}/{name}")
+        if hashlib.sha256(body).hexdigest() != file["sha256"]:
+            raise ValueError(f"{name} of {day} does not match the record of the day")
+        (target / name).write_bytes(body)
+    # Written last: a day without its record is downloaded again.
+    record_file.write_bytes(record)
+    print(f"{day}  sha256:{listed['sha256']}")
 
 
 if __name__ == "__main__":
-    download(sys.argv[1].rstrip("/"), sys.argv[2], pathlib.Path(sys.argv[3]))
+    if len(sys.argv) != 4 or not re.fullmatch(r"\d{4}-(?:0[1-9]|1[0-2])", sys.argv[2]):
+        sys.exit("usage: python3 archive_month.py https://observatory.example/archive 2026-11 DIR")
+    address = sys.argv[1].rstrip("/")
+    try:
+        download(address, sys.argv[2], pathlib.Path(sys.argv[3]))
+    except (urllib.error.URLError, ValueError, TimeoutError) as error:
+        sys.exit(f"archive_month: {address}: {error}")

@@ -1,22 +1,84 @@
 /**
  * Replaces the active label instrument by its standby 100 times each by hand-overs and kills, and 20 times by
- * suspensions, at 500 labels a second. `npm run test:hand-overs -- [N]`: N of each, the suspensions a fifth of that.
+ * suspensions, at 500 labels a second: `npm run test:hand-overs -- [--times N] [--store sqlite|postgres] [--record FILE]`.
+ * N of each, the suspensions a fifth of that. A round of at most 10 changes has a store of its own. With `--record`,
+ * the results of the rounds are appended to a file, and a repeated run continues after them.
  */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
 import { changeWriters, type WriterChange } from '../harness/kills/writer-changes.ts';
+import { startPostgres } from '../harness/postgres/server.ts';
 
-const times = Number(process.argv[2] ?? 100);
+const roundChanges = 10;
+
+const { values } = parseArgs({
+  options: {
+    times: { type: 'string', default: '100' },
+    store: { type: 'string', default: 'sqlite' },
+    record: { type: 'string' },
+  },
+});
+const times = Number(values.times);
 const plan: readonly (readonly [WriterChange, number])[] = [
   ['hand_over', times],
   ['kill', times],
   ['suspend', Math.ceil(times / 5)],
 ];
-for (const [how, count] of plan) {
-  const report = await changeWriters({ changes: Array.from({ length: count }, () => how), seed: 7, rate: 84 });
+
+interface Round {
+  readonly store: string;
+  readonly how: WriterChange;
+  readonly changes: number;
+  readonly [figure: string]: unknown;
+}
+
+/** Results of the rounds of an earlier run. */
+const earlier =
+  values.record !== undefined && existsSync(values.record)
+    ? readFileSync(values.record, 'utf8')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as Round)
+    : [];
+
+const server = values.store === 'postgres' ? await startPostgres({ durable: true }) : null;
+try {
+  const done = new Map<WriterChange, number>();
+  for (const { store, how, changes } of earlier)
+    if (store === values.store) done.set(how, (done.get(how) ?? 0) + changes);
+  // The ways take turns, so that an interrupted run has results of each.
+  for (let isLeft = true; isLeft; ) {
+    isLeft = false;
+    for (const [index, [how, count]] of plan.entries()) {
+      const before = done.get(how) ?? 0;
+      const changes = Math.min(roundChanges, count - before);
+      if (changes <= 0) continue;
+      isLeft = true;
+      await round(how, changes, 1_000 * (index + 1) + before);
+      done.set(how, before + changes);
+    }
+  }
+} finally {
+  await server?.stop();
+}
+
+/** Runs one round of changes and reports it. */
+async function round(how: WriterChange, changes: number, seed: number): Promise<void> {
+  const url = server?.url(`changes_${how}_${seed}`);
+  const began = performance.now();
+  const report = await changeWriters({
+    ...{ changes: Array.from({ length: changes }, () => how), seed, rate: 84 },
+    ...(url !== undefined && { url }),
+  });
   const { stored, emitted, slowestMs, saved, problems } = report;
+  const seconds = Math.round((performance.now() - began) / 1000);
   const result = problems.length === 0 ? 'none lost, none twice, no gap' : 'WRONG';
   console.log(
-    `${how}: ${count} changes, ${stored} of ${emitted} labels, ${saved} of them from standbys, at most ${Math.round(slowestMs)} ms: ${result}`,
+    `${values.store}, ${how}: ${changes} changes in ${seconds} s, ${stored} of ${emitted} labels, ${saved} of them from standbys, at most ${Math.round(slowestMs)} ms: ${result}`,
   );
   for (const problem of problems) console.log(`  ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
+  if (values.record === undefined) return;
+  const line = { store: values.store, how, changes, stored, emitted, saved, slowestMs, seconds, problems };
+  appendFileSync(values.record, `${JSON.stringify(line)}\n`);
 }

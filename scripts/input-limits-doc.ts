@@ -39,6 +39,8 @@ counts open containers (depth), values and keys (elements), and the fields of ea
 exceeds a limit is refused like malformed input, and counts only against its author.`;
 
 const tail = `A compressed response or frame may expand to 1 MiB, and beyond that to 64 times its length.
+A response may arrive in 4,096 pieces, and further ones of at least 32 bytes on average. A message of a websocket may have 256
+fragments.
 
 The label instrument bounds the total memory of decoded input that is not yet stored, over all labelers
 (\`src/input/decoded-bytes.ts\`). A labeler that exceeds its share waits: its connection is not read meanwhile, and its pages are

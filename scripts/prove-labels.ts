@@ -1,14 +1,14 @@
 /**
  * Compares the label instrument with the simulation's record: ten seeds of 300 labelers, or the numbers in the
  * arguments. `--seed N` runs only that seed. `--state FILE` runs only the first seed without a result in the file, and
- * adds its result: call it once per seed.
+ * adds its result: call it once per seed. `--standby` runs a standby too, which replaces the instrument several times.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { proveTruth } from '../harness/truth/run.ts';
 
 const { values, positionals } = parseArgs({
-  options: { seed: { type: 'string' }, state: { type: 'string' } },
+  options: { seed: { type: 'string' }, state: { type: 'string' }, standby: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
 const [count, labelers] = [Number(positionals[0] ?? 10), Number(positionals[1] ?? 300)];
@@ -31,7 +31,7 @@ function resultsIn(path: string): readonly Result[] {
 
 /** Runs one seed, prints its result and returns its problems. */
 async function prove(seed: number): Promise<readonly string[]> {
-  const { accepted, refused, gaps, sources, problems } = await proveTruth({ seed, labelers });
+  const { accepted, refused, gaps, sources, problems } = await proveTruth({ seed, labelers, standby: values.standby });
   const refusedRows = Object.values(refused).reduce((sum, rows) => sum + rows, 0);
   console.log(
     `seed ${seed}: ${labelers} labelers, ${sources.enrolled} enrolled, ${accepted} accepted, ${refusedRows} refused, ${gaps} gaps, ${problems.length === 0 ? 'correct' : 'WRONG'}`,

@@ -1,13 +1,14 @@
 /**
- * Measures writing the labelers artifact and the hours file once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
+ * Measures writing the labelers artifact, the overview and the hours file once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
  * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
- * the processor time of the first and of later publications, and the longest turn of the event loop. A new publisher of
- * hours reads the file of an earlier process first.
+ * the processor time of the first and of later publications, and the longest turn of the event loop without the
+ * overview, which is one turn. A new publisher of hours reads the file of an earlier process first.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { longestTurn } from '../../harness/process/longest-turn.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
@@ -15,6 +16,7 @@ import { HoursPublisher } from '../../src/labels/publish/hours/hours-publisher.t
 import { DefinitionCache } from '../../src/labels/publish/labelers/definition-cache.ts';
 import { listLabelers, makeLabelers } from '../../src/labels/publish/labelers/labelers-artifact.ts';
 import { writeLabelersFiles } from '../../src/labels/publish/labelers/write-labelers.ts';
+import { makeOverview } from '../../src/labels/publish/overview.ts';
 import { WindowReader } from '../../src/labels/publish/window/window-reader.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import type { NewObservation } from '../../src/store/port.ts';
@@ -89,8 +91,13 @@ try {
     ...{ origin: 'simulated' as const, labelers, waits: () => false, isPaused: () => false, deniedSince: () => null },
     failed: () => undefined,
   };
+  const sources = labelers.map(({ did, tracker }) => ({ did, origin: 'seeded' as const, state: tracker.state }));
+  const overviewInputs = {
+    ...{ windowDays: 30, origin: 'simulated' as const, departures: [], capped: [], paused: null, dailyRows: 1_000_000 },
+    ...{ notEnrolled: 0, unreachable: 0, directoryOnly: 0, delayed: 0, dropped: 0, waiting: 0, denied: 0 },
+  };
   const parts: Record<string, number> = {};
-  const publish = async (): Promise<void> => {
+  const publish = async (withOverview: boolean): Promise<void> => {
     let at = process.threadCpuUsage();
     const part = (name: string): void => {
       const { user, system } = process.threadCpuUsage(at);
@@ -99,8 +106,12 @@ try {
     };
     const reading = await reader.read(micros(now), 30);
     part('reading');
+    await nextTurn();
     const listing = listLabelers(reading, inputs);
     part('listing');
+    await nextTurn();
+    if (withOverview) makeOverview(reading, { ...overviewInputs, now: micros(now), sources });
+    part('overview');
     const files = await makeLabelers(listing, cache, inputs);
     part('definitions');
     parts.bytes = await writeLabelersFiles(folder, files);
@@ -108,11 +119,14 @@ try {
   };
   for (let i = 0; i < 8; i += 1) {
     const before = process.threadCpuUsage();
-    if (i < 5) await publish();
+    if (i < 5) await publish(true);
     const { user, system } = process.threadCpuUsage(before);
     if (i < 5)
       console.log(`publication ${i + 1}: ${((user + system) / 1000).toFixed(0)} ms of CPU`, JSON.stringify(parts));
-    else console.log(`publication ${i + 1}: longest turn ${(await longestTurn(publish)).toFixed(1)} ms of CPU`);
+    else
+      console.log(
+        `publication ${i + 1}: longest turn ${(await longestTurn(() => publish(false))).toFixed(1)} ms of CPU`,
+      );
     now += minute + second;
   }
   const options = { store, folder, origin: 'simulated' as const, clock: () => micros(now) };

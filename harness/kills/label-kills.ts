@@ -82,7 +82,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       // Begin the interval at the kill, because the time until the last commit is covered.
       killedAt = Date.now() * 1000;
       await labels.ended;
-      const found = await compareStore(sim, store);
+      const found = await compareStore(sim, `sqlite:${store}`);
       problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));
       if (found.rows < rows)
         problems.push(`after kill ${kill + 1}: ${rows} rows were stored, but only ${found.rows} remain`);
@@ -94,13 +94,13 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const last = spawnLabels(args);
     await last.observing;
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('all labels are stored', async () => (await compareStore(sim, store)).whole, 90_000).catch(
+    await until('all labels are stored', async () => (await compareStore(sim, `sqlite:${store}`)).whole, 90_000).catch(
       (error: unknown) => problems.push(String(error)),
     );
     last.process.kill('SIGTERM');
     const { code } = await last.ended;
     if (code !== 0) problems.push(`the instrument exited with ${code}`);
-    const rest = await compareStore(sim, store);
+    const rest = await compareStore(sim, `sqlite:${store}`);
     if (!rest.whole) problems.push(`the counts of refused labels differ: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;

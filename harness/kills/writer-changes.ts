@@ -36,6 +36,8 @@ export interface WriterChangesOptions {
   readonly rate?: number;
   /** Time in milliseconds after which a suspended writer is woken. */
   readonly suspendedMs?: number;
+  /** URL of an empty store; default: a new directory. */
+  readonly url?: string;
 }
 
 /**
@@ -47,6 +49,7 @@ export async function changeWriters({
   seed,
   rate = 10,
   suspendedMs = 30_000,
+  url: given,
 }: WriterChangesOptions): Promise<WriterChangesReport> {
   const sim = createSim({
     ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
@@ -59,11 +62,10 @@ export async function changeWriters({
   });
   const { seeds, plc, jetstream } = await sim.start();
   const folder = mkdtempSync(join(tmpdir(), 'almanac-writer-changes-'));
-  const store = join(folder, 'store');
   const artifacts = join(folder, 'artifacts');
-  const url = `sqlite:${store}`;
+  const url = given ?? `sqlite:${join(folder, 'store')}`;
   const args = [
-    ...['--standby', '--store', url, '--artifacts', artifacts, '--plc', plc ?? ''],
+    ...['--standby', '--store', url, '--state', join(folder, 'state'), '--artifacts', artifacts, '--plc', plc ?? ''],
     ...['--jetstream', jetstream, '--seeds', seeds ?? '', '--relay', plc ?? '', '--allow-loopback'],
     ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
   ];
@@ -95,20 +97,23 @@ export async function changeWriters({
         if (code !== (how === 'kill' ? null : 0)) problems.push(`change ${i + 1}: the ${how} ended with ${code}`);
       }
       active = standby;
-      const found = await compareStore(sim, store);
+      // Every row is verified once, at the end.
+      const found = await compareStore(sim, url, { verified: false });
       problems.push(...found.problems.map((problem) => `after change ${i + 1} (${how}): ${problem}`));
     }
     await Promise.all(woken);
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('all labels are stored', async () => (await compareStore(sim, store)).whole, 90_000).catch(
-      (error: unknown) => problems.push(String(error)),
-    );
+    await until(
+      'all labels are stored',
+      async () => (await compareStore(sim, url, { verified: false })).whole,
+      90_000,
+    ).catch((error: unknown) => problems.push(String(error)));
     problems.push(...(await gapsIn(url, artifacts)));
     active.process.kill('SIGTERM');
     const { code } = await active.ended;
     if (code !== 0) problems.push(`the last instrument exited with ${code}`);
-    const rest = await compareStore(sim, store);
-    if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`);
+    const rest = await compareStore(sim, url);
+    if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`, ...rest.missing);
     problems.push(...rest.problems);
     const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
     return { changes: changes.length, stored: rest.rows, emitted: rest.emitted, refused, slowestMs, saved, problems };
@@ -121,7 +126,8 @@ export async function changeWriters({
 
 /** Waits until a standby is ready. */
 async function isReady({ process, log }: LabelsProcess, url: string): Promise<void> {
-  const ready = (): boolean => process.exitCode !== null || storeProcesses(url).standby?.state === 'ready';
+  const ready = async (): Promise<boolean> =>
+    process.exitCode !== null || (await storeProcesses(url)).standby?.state === 'ready';
   const detail = (): string =>
     log()
       .map((line) => JSON.stringify(line))

@@ -8,6 +8,7 @@ import type { LabelsOptions, LabelsSettings } from '../../src/labels/assembly/op
 import { createLabels } from '../../src/labels/labels.ts';
 import type { Quirk, Telemetry, Transport } from '../../src/labels/shares/telemetry.ts';
 import { noTelemetry } from '../../src/labels/shares/telemetry.ts';
+import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
 import { silentLog } from '../../src/ops/log.ts';
 import type { SqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
@@ -53,9 +54,13 @@ export async function startStation(
     log = silentLog,
     maxLogBytes = defaultMaxLogBytes,
     resolveTxt = null as NonNullable<LabelsOptions['resolveTxt']> | null,
+    role = null as InstrumentRole | null,
   } = {},
 ): Promise<LabelStation> {
-  const store = openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
+  // Only the tests of a full disk, which have no standby, limit the pages.
+  const store: SqliteWriter = role
+    ? { ...role.kept.store, limitPages: () => undefined }
+    : openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });
   const quirks = new Map<Quirk, number>();
   const hostFull = new Map<Transport, number>();
   // Ignore earlier artifacts: the start may return before the first artifact is written, and an artifact of an earlier
@@ -84,6 +89,7 @@ export async function startStation(
       ...settings,
     },
     store,
+    ...(role && { role }),
     policy: { allowLoopback: true },
     clocks: { wall, monotonic },
     random: Math.random,

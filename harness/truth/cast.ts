@@ -33,7 +33,7 @@ export type Moment = 'begun' | 'away' | 'after 20 minutes' | 'after two days';
 
 /** Returns the required state of a source, or null for a source that must not be enrolled. */
 export function stateOf(
-  { profile: { ailment, didWeb } }: Labeler,
+  { profile: { ailment, didWeb }, served }: Labeler,
   role: Role | null,
   moment: Moment,
 ): SourceState | null {
@@ -50,7 +50,7 @@ export function stateOf(
       return 'established';
     // A stream without queries counts as a response only once it sends data.
     case 'no_query':
-      return moment === 'begun' ? 'probing' : 'established';
+      return moment === 'begun' && served.size === 0 ? 'probing' : 'established';
     case 'status_401':
     case 'status_403':
       return never('refused');

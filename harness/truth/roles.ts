@@ -1,7 +1,11 @@
+import { type DeclaredValues, plainDefinitions } from '../../sim/labelers/declarations.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { oddKinds } from '../../sim/labelers/odd-labels.ts';
 import { type Ailment, ailments, type LabelerProfile, type Software } from '../../sim/labelers/profile.ts';
 import type { StoredGap } from '../../src/store/port.ts';
+import { second } from '../../src/store/time.ts';
+import { until } from '../process/until.ts';
+import type { MovedClock } from './clock.ts';
 
 /** Events of a labeler during a proof, in addition to the labeler's ailment. */
 export interface Role {
@@ -10,10 +14,12 @@ export interface Role {
   /** Reasons of the expected gaps, in order. */
   readonly gaps: readonly StoredGap['reason'][];
   /** Part of the run in which the events happen. */
-  readonly act: 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
+  readonly act: 'waits' | 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
   /** Number of labels that the labeler emits before its events, in addition to the others. */
   readonly earlier?: number;
-  readonly happens: (labeler: Labeler) => unknown;
+  readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>) => unknown;
+  /** Records that the labeler writes on the second and third day, in place of its first one. */
+  readonly records?: readonly DeclaredValues[];
 }
 
 const softwares: readonly Software[] = ['ozone', 'skyware'];
@@ -38,6 +44,27 @@ const reset: Partial<Role> = { gaps: ['cursor_reset'] };
 /** Emits two labels of every oddity. */
 function oddities({ faults }: Labeler): void {
   for (const kind of oddKinds) faults.labels(kind, { count: 2, bytes: 1_000_000 });
+}
+
+/** Number of resets of one labeler: more than the artifact lists as separate gaps. */
+const manyResets = 20;
+/** Number of page requests after which a reset was detected, and the pages were read to their end again. */
+const pagesAfterReset = 6;
+
+/**
+ * Recreates the database many times. Waits after each reset until the reader has passed it, so that each one is a
+ * separate gap. The reader waits longer after resets that follow one another within a second.
+ */
+async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>): Promise<void> {
+  for (let reset = 0; reset < manyResets; reset += 1) {
+    clock.advance(2 * second);
+    labeler.faults.recreate();
+    labeler.faults.emit(1);
+    const { edge } = labeler;
+    await until('the label after a reset is read', () => labeler.served.has(edge));
+    const { queries } = labeler;
+    await until('the pages after a reset are read', () => labeler.queries >= queries + pagesAfterReset);
+  }
 }
 
 /** Returns a role whose labeler ends the open stream, so that a fault affects the next one. */
@@ -115,6 +142,18 @@ const foundByPoll: Role = {
   happens: ({ faults }) => faults.answer({ kind: 'status', status: 501 }, { on: 'stream' }),
 };
 
+/** Role of a labeler that drops a value and declares it again, drops another one, and declares a value late. */
+function redefines(): Role {
+  const [kept, dropped, redeclared, late, never] = ['spam', 'rude', 'bot', 'scam', 'screenshot'] as const;
+  const profile = { values: [kept, dropped, redeclared, late, never], declared: [kept, dropped, redeclared] };
+  const changed = plainDefinitions([kept, redeclared, late]).map((one) => ({ ...one, severity: 'alert' }));
+  return well('definitions that change', 'skyware', 'none', nothing, {
+    profile,
+    earlier: 90,
+    records: [{ values: [kept, dropped, late] }, { values: [kept, redeclared, late], definitions: changed }],
+  });
+}
+
 /** All roles of a proof, which cover each ailment and each fault at least once. */
 export const roles: readonly Role[] = [
   ...ailments
@@ -136,5 +175,11 @@ export const roles: readonly Role[] = [
     earlier: 6,
   }),
   well('pages without an order', 'ozone', 'faults', ({ faults }) => faults.withoutOrder(), { profile: byPoll }),
+  well('many resets, by poll', 'skyware', 'waits', resetOften, {
+    // Few values leave room for all gaps in the labeler's line.
+    profile: { ...byPoll, values: ['spam', 'rude'] },
+    gaps: Array.from({ length: manyResets }, () => 'cursor_reset'),
+  }),
+  redefines(),
   foundByPoll,
 ];

@@ -11,9 +11,11 @@ import { formatMicros, type Micros } from '../../src/contract/timestamp.ts';
 import { changeDenyFile } from '../../src/labels/operator/deny-file.ts';
 import { labelerFromRow } from '../../src/labels/roster/known-labeler.ts';
 import { readSeeds } from '../../src/labels/roster/seeds.ts';
+import type { InstrumentRole } from '../../src/labels/standby/instrument-role.ts';
 import { sourceStates } from '../../src/labels/state/source-state.ts';
 import { day, hour, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, quickTimings, removeStation, startStation } from '../labels/label-station.ts';
+import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
 import { until } from '../process/until.ts';
 import { cast, expectedSources, type Moment, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
 import { type MovedClock, movedClock } from './clock.ts';
@@ -43,9 +45,12 @@ export interface Proof {
 export async function proveTruth({
   seed,
   labelers = minLabelers,
+  standby = false,
 }: {
   seed: number;
   labelers?: number;
+  /** True to run a standby, which replaces the instrument several times in place of the restart. */
+  standby?: boolean;
 }): Promise<Proof> {
   const clock = movedClock();
   const sim = createSim({
@@ -59,10 +64,12 @@ export async function proveTruth({
   // Keep the store in memory if possible, because the kill tests cover durability and a slow disk would only delay this
   // test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
-  const start = () => startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim) });
+  const start = (role: InstrumentRole | null = null) =>
+    startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim), role });
   const station = await start();
   const { start: startedUs } = await wholeSpan(station.store);
-  const run: Run = { sim, clock, start, station, course: courseFrom(startedUs), problems: [] };
+  const run: Run = { sim, clock, start, station, standby: null, course: courseFrom(startedUs), problems: [] };
+  if (standby) run.standby = await startStandby(folder, clock.wall, start);
   try {
     await readFromTheStart(run);
     await interrupt(run);
@@ -70,6 +77,7 @@ export async function proveTruth({
     await passTwoDays(run);
     return await outcome(run);
   } finally {
+    await run.standby?.station.stop();
     await run.station.stop();
     removeStation(run.station);
     await sim.stop();
@@ -80,8 +88,10 @@ export async function proveTruth({
 interface Run {
   readonly sim: Sim;
   readonly clock: MovedClock;
-  readonly start: () => Promise<LabelStation>;
+  readonly start: (role?: InstrumentRole) => Promise<LabelStation>;
   station: LabelStation;
+  /** The standby of a proof with two instruments. */
+  standby: StandbyStation | null;
   readonly course: Course;
   readonly problems: string[];
 }
@@ -116,10 +126,29 @@ async function readFromTheStart(run: Run): Promise<void> {
   course.disturbed = { start: disturbedFrom, end: clock.wall() };
 }
 
+/** Stops the instrument while labelers emit labels, and waits until the standby has replaced it; nothing without one. */
+async function handOver(run: Run): Promise<void> {
+  const { sim, clock, station, standby, start } = run;
+  if (standby === null) return;
+  await standby.ready();
+  const stopped = station.stop();
+  emit(sim, 2);
+  await stopped;
+  await standby.active;
+  run.station = standby.station;
+  run.standby = await startStandby(station.folder, clock.wall, start);
+}
+
 /** Stops the instrument, lets the labelers emit labels, and starts the instrument again. */
 async function interrupt(run: Run): Promise<void> {
   const { sim, clock, course } = run;
   const stoppedAt = clock.wall();
+  if (run.standby !== null) {
+    await handOver(run);
+    course.paused = { start: stoppedAt, end: clock.wall() };
+    await settled(run);
+    return;
+  }
   await run.station.stop();
   emit(sim, 3);
   run.station = await run.start();
@@ -129,31 +158,50 @@ async function interrupt(run: Run): Promise<void> {
 
 /** Advances the clock in two steps, so that no interruption exceeds the maximum that can be filled in. */
 async function passTwoDays(run: Run): Promise<void> {
-  const { sim, station, clock, course, problems } = run;
+  const { sim, clock, course, problems } = run;
   clock.advance(24.5 * hour);
   const between = clock.wall();
   emit(sim, 1);
   await settled(run);
+  await handOver(run);
+  const { station } = run;
   await readTo(between, sim, station, problems);
+  await redefine(run, 0);
   const leftFrom = clock.wall();
   const found = cast(sim).filter(({ role }) => role.act === 'found');
   for (const { labeler, role } of cast(sim)) {
     if (role.act === 'denied') await deny(station, labeler.did, leftFrom);
-    if (role.act !== 'found' && role.act !== 'leaves') continue;
-    await role.happens(labeler);
-    sim.labelers.directory.set(labeler.did, role.act === 'found' ? 'whole' : 'no_service');
+    if (role.act === 'leaves' || role.act === 'found') await role.happens(labeler, clock);
+    if (role.act !== 'leaves') continue;
+    sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
   }
+  // Change the documents in the turn in which the clock is advanced: a labeler that is found before is not found late.
+  for (const { labeler } of found) sim.labelers.directory.set(labeler.did, 'whole');
   clock.advance(24.5 * hour);
+  for (const { labeler } of found) sim.labelers.announceIdentity(labeler.did);
   const foundFrom = clock.wall();
   course.found = { start: foundFrom, end: foundFrom };
   for (const { labeler } of found) await sim.labelers.directory.publish(labeler.did);
+  await redefine(run, 1);
   await sourcesAre(sim, station, 'after two days', problems);
   course.found = { start: foundFrom, end: clock.wall() };
   course.left = { start: leftFrom, end: clock.wall() };
   for (const { labeler, role } of all(sim)) if (!departs(role)) labeler.faults.emit(2);
   await settled(run);
   problems.push(...(await labelersMatch(sim, station, course, 'after two days')));
+}
+
+/** Writes the next record of every labeler that changes its definitions, and waits until the records are stored. */
+async function redefine({ sim, station: { store } }: Run, at: number): Promise<void> {
+  for (const { labeler, role } of cast(sim)) {
+    const record = role.records?.[at];
+    if (record === undefined) continue;
+    const { length } = await store.definitions(labeler.did);
+    sim.labelers.redefine(labeler.did, record);
+    const isStored = async (): Promise<boolean> => (await store.definitions(labeler.did)).length > length;
+    await until(`record ${at + 1} of ${role.name} is stored`, isStored, 90_000);
+  }
 }
 
 /** Denies a labeler, as the operator's command does. */
@@ -168,7 +216,7 @@ async function outcome(run: Run): Promise<Proof> {
   const compared = comparedOf(run);
   const gaps = await station.store.gaps(compared.span);
   problems.push(...(await differences(compared)));
-  problems.push(...gapDifferences(sim, gaps, 1));
+  problems.push(...gapDifferences(sim, gaps, run.standby === null ? 1 : 0));
   problems.push(...hiddenLosses(compared, gaps, (did) => isReadable(sim, did)));
   const fired = firedIn(sim);
   for (const name of [...labelerFaultNames, ...oddKinds, ...ailments])
@@ -199,12 +247,13 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
 }
 
 async function actFaults(run: Run): Promise<void> {
-  const { sim } = run;
-  for (const { labeler, role } of cast(sim)) {
-    if (role.act !== 'faults') continue;
-    await role.happens(labeler);
+  const { sim, clock } = run;
+  // Roles that wait for the instrument act first: the labels after the other faults must follow immediately.
+  for (const act of ['waits', 'faults'] as const) {
+    for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock);
   }
   emit(sim, 4);
+  await handOver(run);
   await settled(run);
   for (const { labeler } of cast(sim)) labeler.faults.resume();
   emit(sim, 2);
@@ -215,7 +264,7 @@ async function outage(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
-  for (const { labeler, role } of away) await role.happens(labeler);
+  for (const { labeler, role } of away) await role.happens(labeler, clock);
   await sourcesAre(sim, station, 'away', problems);
   // Each labeler has failed once, so the overview now counts it among the missed sources.
   const missed = expectedSources(sim, 'away').probing ?? 0;
@@ -231,8 +280,9 @@ async function outage(run: Run): Promise<void> {
   emit(sim, 2);
   await sourcesAre(sim, station, 'after 20 minutes', problems);
   problems.push(...(await labelersMatch(sim, station, course, 'after 20 minutes')));
+  await handOver(run);
   // The outage causes a gap, which is withdrawn after the missing labels were read.
-  const gaps = await station.store.gaps(await wholeSpan(station.store));
+  const gaps = await run.station.store.gaps(await wholeSpan(run.station.store));
   for (const { labeler, role } of away) {
     const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
     if (own.join() !== 'source_unavailable') problems.push(`gaps of ${role.name} during the outage: ${own.join()}`);
@@ -291,10 +341,12 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);
 
 async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, problems: string[]): Promise<void> {
-  const wanted = expectedSources(sim, moment);
+  let wanted = expectedSources(sim, moment);
   let got: Record<string, number> = {};
   const same = async (): Promise<boolean> => {
     const { coverage } = await station.overview();
+    // A stream without pages may have delivered its first label in the meantime.
+    wanted = expectedSources(sim, moment);
     const counts: Readonly<Record<string, number | null | undefined>> = coverage.sources;
     got = Object.fromEntries(
       Object.entries(counts).flatMap(([name, count]) => (named.has(name) && count ? [[name, count]] : [])),

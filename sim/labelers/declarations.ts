@@ -1,18 +1,29 @@
 import { slot } from '../events/template.ts';
-import type { LabelDefinition, LabelerProfile } from './profile.ts';
+import type { LabelDefinition } from './profile.ts';
 
 const collection = 'app.bsky.labeler.service';
+
+/** Content of a labeler's record: its values, and their definitions if these are not plain. */
+export interface DeclaredValues {
+  readonly values: readonly string[];
+  readonly definitions?: readonly LabelDefinition[];
+}
+
+/** A record that a labeler wrote, and the time since which it applies, in microseconds of the network's clock. */
+export interface DeclaredRecord extends DeclaredValues {
+  readonly sinceUs: number;
+}
 
 /** Operations on a labeler's declaration. */
 export type Declared = 'create' | 'update' | 'delete';
 
 /** Returns the template text of the Jetstream frame for a labeler's declaration. */
-export function declarationFrame(did: string, profile: LabelerProfile, operation: Declared): string {
+export function declarationFrame(did: string, record: DeclaredValues, operation: Declared): string {
   const head = { rev: slot.rev, operation, collection, rkey: 'self' };
   const commit =
     operation === 'delete'
       ? head
-      : { ...head, record: declaration(profile), cid: `bafyrei${'a'.repeat(44)}${slot.cid}` };
+      : { ...head, record: declaration(record), cid: `bafyrei${'a'.repeat(44)}${slot.cid}` };
   return `{"did":"${did}","time_us":${slot.time},"kind":"commit","commit":${JSON.stringify(commit)}}`;
 }
 
@@ -23,10 +34,7 @@ export function identityChangeFrame(did: string): string {
 }
 
 /** Returns the record `self` with the labeler's own definitions of the values. */
-export function declaration({
-  values,
-  definitions,
-}: Pick<LabelerProfile, 'values' | 'definitions'>): Record<string, unknown> {
+export function declaration({ values, definitions }: DeclaredValues): Record<string, unknown> {
   return {
     $type: collection,
     createdAt: '2026-01-05T09:00:00.000Z',

@@ -5,6 +5,7 @@ import { HttpHost, sendJson } from '../http-host.ts';
 import { handleOf } from '../identity/directory.ts';
 import { RangeSet } from '../ranges.ts';
 import { Database } from './database.ts';
+import type { DeclaredRecord, DeclaredValues } from './declarations.ts';
 import { LabelerFaults } from './faults.ts';
 import { answerFaultily, refusalBytes } from './faulty-answers.ts';
 import { LabelLog } from './label-log.ts';
@@ -52,6 +53,8 @@ export class Labeler {
   readonly profile: LabelerProfile;
   readonly log: LabelLog;
   readonly database: Database;
+  /** Records in which the labeler declared its values, oldest first. */
+  readonly records: DeclaredRecord[];
   /** Numbers of labels that any consumer received, by stream or by page. */
   readonly served = new RangeSet();
   /** Consumers of the stream, oldest first. */
@@ -75,6 +78,8 @@ export class Labeler {
     this.#options = options;
     const { seed, profile, startUs, accounts, nowUs } = options;
     this.profile = profile;
+    const { declared = profile.values, definitions } = profile;
+    this.records = [{ sinceUs: startUs, values: declared, ...(definitions && { definitions }) }];
     this.log = new LabelLog({ seed, profile, startUs, accounts });
     this.database = new Database(this.log, profile.software === 'ozone');
     this.#keys = [{ fromN: 1, sinceUs: startUs - yearUs, key: this.#newKey(0) }];
@@ -109,6 +114,11 @@ export class Labeler {
   /** Returns true if a label is served with the signature of a key that was replaced. */
   isSignedWithEarlierKey(n: number): boolean {
     return this.profile.software !== 'ozone' && this.#keyAt(n) !== this.key;
+  }
+
+  /** Present record of the labeler. */
+  get record(): DeclaredValues {
+    return this.records.at(-1) ?? { values: [] };
   }
 
   /** True while the labeler accepts connections. */
@@ -272,8 +282,9 @@ export class Labeler {
         tooSlow: () => this.faults.tellTooSlow(),
       });
       webSocket.on('error', () => webSocket.terminate());
-      const condition = this.faults.onCursor();
-      if (!Number.isNaN(cursor) && (condition === 'future' || cursor > this.database.newestSeq(edge))) {
+      // A fault of the next stream with a cursor waits while streams without one are opened.
+      const condition = Number.isNaN(cursor) ? null : this.faults.onCursor();
+      if (condition === 'future' || cursor > this.database.newestSeq(edge)) {
         stream.refuse(
           'FutureCursor',
           this.profile.software === 'ozone' ? 'Cursor in the future.' : 'Cursor is in the future',

@@ -6,7 +6,13 @@ import type { Species } from '../events/metrics.ts';
 import { Directory, type DocumentState } from '../identity/directory.ts';
 import { Pds } from '../identity/pds.ts';
 import { Relay } from '../relay/relay.ts';
-import { type Declared, declaration, declarationFrame, identityChangeFrame } from './declarations.ts';
+import {
+  type Declared,
+  type DeclaredValues,
+  declaration,
+  declarationFrame,
+  identityChangeFrame,
+} from './declarations.ts';
 import { Labeler } from './labeler.ts';
 import { createPopulation, type LabelerProfile, labelerDid, type Population } from './profile.ts';
 import { LabelTruth } from './truth.ts';
@@ -90,7 +96,7 @@ export class LabelerNetwork {
     }
     for (const labeler of this.list) this.directory.enter(labeler, documentState(labeler.profile));
     this.#list();
-    for (const { did, profile } of this.list) this.pds.records.set(did, declaration(profile));
+    for (const { did, record } of this.list) this.pds.records.set(did, declaration(record));
     await this.pds.start(host);
     const plc = await this.directory.start(host);
     const relays = await Promise.all(this.relays.map((relay) => relay.start(host)));
@@ -104,7 +110,7 @@ export class LabelerNetwork {
       ({ profile }) => !profile.seeded && profile.relays.length === 0 && profile.unannounced !== true,
     );
     if (this.#options.announce !== null)
-      this.#announce(unlisted.map(({ did, profile }) => declarationOf(did, profile, 'create')));
+      this.#announce(unlisted.map(({ did, record }) => declarationOf(did, record, 'create')));
     const labelers = this.list.map(({ did, endpoint }) => ({ did, endpoint }));
     return { plc, relays, labelers, seeds };
   }
@@ -116,9 +122,15 @@ export class LabelerNetwork {
 
   /** Writes or deletes a labeler's declaration, which is an event of the Jetstream. Relays then list the labeler. */
   declare(did: string, operation: Declared = 'create'): void {
-    const { profile } = this.of(did);
-    this.#announce([declarationOf(did, profile, operation)]);
+    this.#announce([declarationOf(did, this.of(did).record, operation)]);
     if (operation === 'create') for (const { dids } of this.relays) if (!dids.includes(did)) dids.push(did);
+  }
+
+  /** Replaces a labeler's record, which is an event of the Jetstream. */
+  redefine(did: string, record: DeclaredValues): void {
+    this.of(did).records.push({ ...record, sinceUs: this.#options.nowUs() });
+    this.pds.records.set(did, declaration(record));
+    this.declare(did, 'update');
   }
 
   /** Announces on the Jetstream that a labeler's identity has changed. */
@@ -158,9 +170,9 @@ export class LabelerNetwork {
   }
 }
 
-function declarationOf(did: string, profile: LabelerProfile, operation: Declared): { text: string; species: Species } {
+function declarationOf(did: string, record: DeclaredValues, operation: Declared): { text: string; species: Species } {
   return {
-    text: declarationFrame(did, profile, operation),
+    text: declarationFrame(did, record, operation),
     species: { outcome: 'event', collection: 'app.bsky.labeler.service', metrics: ['untracked.collection'] },
   };
 }

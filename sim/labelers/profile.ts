@@ -67,6 +67,8 @@ export interface LabelerProfile {
   readonly unannounced?: boolean;
   /** Handle in the labeler's document; absent for a handle that is derived from the DID. */
   readonly handle?: string;
+  /** Values in the labeler's first record; absent if the record declares all values that its labels have. */
+  readonly declared?: readonly string[];
   /** Definitions in the labeler's record; absent for one plain definition per value. */
   readonly definitions?: readonly LabelDefinition[];
   /** Declared values that look like an identity, so that no publisher may name them. */

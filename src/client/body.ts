@@ -1,21 +1,27 @@
 /** Reads the body of a response. Cancels the body and resolves with null if the body has more than `maxBytes` bytes. */
 export async function readBody(response: Response, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const reader = response.body?.getReader();
-  const chunks: Uint8Array[] = [];
+  // The parts are copied, because a server chooses their size, and each part that is kept costs memory of its own.
+  let bytes = new Uint8Array(firstCapacity);
   let total = 0;
   for (let part = await reader?.read(); part?.value; part = await reader?.read()) {
+    const before = total;
     total += part.value.length;
     if (total > maxBytes) {
       await reader?.cancel();
       return null;
     }
-    chunks.push(part.value);
+    if (total > bytes.length) bytes = grown(bytes, total);
+    bytes.set(part.value, before);
   }
-  const bytes = new Uint8Array(total);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
+  return bytes.slice(0, total);
+}
+
+/** Initial capacity in bytes. */
+const firstCapacity = 16 * 1024;
+
+function grown(bytes: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.max(length, 2 * bytes.length));
+  larger.set(bytes);
+  return larger;
 }

@@ -36,6 +36,15 @@ describe('a document of the closed list', () => {
     expect(reply?.headers).toEqual(expect.arrayContaining(common));
   });
 
+  it('permits crawlers to read everything, and caches to store that', () => {
+    writeFileSync(join(assets, 'robots.txt'), 'User-agent: *\nAllow: /\n');
+    const reply = documents().answer('/robots.txt', 'identity')?.reply;
+    expect(reply).toMatchObject({
+      status: 200,
+      headers: expect.arrayContaining(['text/plain; charset=utf-8', 'public, max-age=3600']),
+    });
+  });
+
   it('contains links with the public address', () => {
     writeFileSync(join(assets, 'llms.txt'), 'see {base}/docs');
     expect(documents().answer('/llms.txt', 'identity')?.reply.body?.toString('utf8')).toBe(

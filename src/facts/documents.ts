@@ -168,6 +168,7 @@ function documentList(assets: string, base: string, reader: LabelerReader, addre
   return [
     served(paths.openapi, 'openapi.json', jsonType),
     served(labelerPaths.openapi, 'labelers-openapi.json', jsonType),
+    served('/robots.txt', 'robots.txt', text),
     served('/llms.txt', 'llms.txt', text, [], (page) => page.replaceAll('{base}', base)),
     part('almanac.css', 'almanac.css', css),
     part('observatory.css', 'observatory.css', css),

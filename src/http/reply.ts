@@ -23,6 +23,8 @@ export interface StreamedReply {
   readonly stream: AsyncIterable<Uint8Array>;
   /** Releases what the stream uses. Called once, when the response ends for any reason, even if the stream was not read. */
   readonly release?: () => Promise<void>;
+  /** Aborts when the response must end before it is complete; the connection is then closed. */
+  readonly cut?: AbortSignal;
 }
 
 /** Content type of every JSON response. */
@@ -32,14 +34,17 @@ export const jsonType = 'application/json; charset=utf-8';
 export async function sendStreamed(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, headers, stream }: StreamedReply,
+  { status, headers, stream, cut }: StreamedReply,
   now: number,
 ): Promise<void> {
   response.sendDate = false;
   response.writeHead(status, ['Date', httpDate(now), ...headers]);
   if (request.method === 'HEAD') response.end();
   // If the body fails, the connection is aborted, so that the client does not take the response for a complete one.
-  else await pipeline(Readable.from(inPieces(stream), { objectMode: false, highWaterMark: pieceBytes }), response);
+  else {
+    const pieces = Readable.from(inPieces(stream), { objectMode: false, highWaterMark: pieceBytes });
+    await pipeline(pieces, response, cut === undefined ? {} : { signal: cut });
+  }
 }
 
 /** Size in bytes of the pieces of a body, and of the part of a streamed body that is produced in advance. */

@@ -303,8 +303,8 @@ function claimed(
  */
 const left = new Error('the client left');
 
-/** Error codes that indicate that a client disconnected before its response was complete. */
-const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE']);
+/** Error codes of responses that ended early because the client disconnected, or because the response was cut. */
+const disconnectCodes = new Set(['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET', 'EPIPE', 'ABORT_ERR']);
 
 /** Returns false for requests that the parser accepts but HTTP does not allow. */
 function wellFormed(message: IncomingMessage): boolean {

@@ -338,6 +338,16 @@ export function maxDecodedBytes(encodedBytes: number, limit: number): number {
   return Math.min(limit, Math.max(alwaysDecoded, maxRatio * encodedBytes));
 }
 
+/** Number of pieces in which a body of any length may arrive. */
+const alwaysPieces = 4_096;
+/** Minimum average length of further pieces in bytes; servers that stream send at least a label at a time. */
+const minPieceBytes = 32;
+
+/** Returns the maximum number of pieces in which a body may arrive, because each piece costs a few microseconds. */
+export function maxPieces(bytes: number): number {
+  return alwaysPieces + bytes / minPieceBytes;
+}
+
 /** Maximum heap size of one decoded element in bytes, as an average over an input of objects with unique fields. */
 const bytesPerElement = 128;
 

@@ -64,15 +64,13 @@ export function gappedTime(gaps: readonly StoredGap[]): number {
   return total;
 }
 
+/** Compares gaps by start, then by end, reason and source. Interruptions of the instrument precede the gaps of sources. */
+export function compareGaps(a: StoredGap, b: StoredGap): number {
+  return a.start - b.start || a.end - b.end || compare(a.reason, b.reason) || compare(a.source ?? '', b.source ?? '');
+}
+
 function sorted(gaps: readonly StoredGap[]): StoredGap[] {
-  return [...gaps].sort(
-    (a, b) =>
-      a.start - b.start ||
-      a.end - b.end ||
-      compare(a.reason, b.reason) ||
-      // Interruptions of the instrument sort before the gaps of a source.
-      compare(a.source ?? '', b.source ?? ''),
-  );
+  return [...gaps].sort(compareGaps);
 }
 
 function compare(a: string, b: string): number {

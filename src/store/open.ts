@@ -11,7 +11,7 @@ import { type RepairOptions, type RepairReport, repairStore } from './sqlite/rep
 import { type Restored, type RestoreOptions, restoreStore } from './sqlite/repair/restore.ts';
 import { openSqliteStandby, type SqliteStandbyOptions, sqliteProcesses } from './sqlite/standby/standby.ts';
 import { openSqliteWriter, type SqliteWriterOptions } from './sqlite/write/writer.ts';
-import type { StoreProcesses, StoreStandby } from './standby/standby.ts';
+import type { StoreProcess, StoreProcesses, StoreStandby } from './standby/standby.ts';
 
 export type { FileEvent };
 
@@ -23,6 +23,12 @@ export interface StorePlaceSqlite {
 
 /** Location of a store, parsed from its URL. */
 export type StorePlace = StorePlaceSqlite | PostgresPlace;
+
+/** Option of a writer that is asked to stop through its store; see `askWriterToStop`. */
+export interface AskedToStop {
+  /** Called once, when it is asked. A writer of an embedded store gets SIGTERM instead. */
+  readonly asked?: () => void;
+}
 
 /** Parses a store URL. Throws an `OperatorError` that states the expected form. */
 export function parseStoreUrl(url: string): StorePlace {
@@ -47,9 +53,13 @@ export function companionFolder(url: string, state: string): string {
 }
 
 /** Opens the store at a URL for writing. `StoreWriter` documents the errors, `SqliteWriterOptions` the options. */
-export async function openStoreWriter(url: string, options: Omit<SqliteWriterOptions, 'folder'>): Promise<StoreWriter> {
+export async function openStoreWriter(
+  url: string,
+  options: Omit<SqliteWriterOptions, 'folder'> & AskedToStop,
+): Promise<StoreWriter> {
+  const { asked, ...others } = options;
   const place = parseStoreUrl(url);
-  if (place.kind === 'sqlite') return openSqliteWriter({ ...options, folder: place.folder });
+  if (place.kind === 'sqlite') return openSqliteWriter({ ...others, folder: place.folder });
   // The driver is loaded on demand, because most observatories use the embedded store.
   const { openPostgresWriter } = await import('./postgres/write/writer.ts');
   const { at, windowDays, generationId } = options;
@@ -57,17 +67,44 @@ export async function openStoreWriter(url: string, options: Omit<SqliteWriterOpt
     ...{ place, at },
     ...(windowDays !== undefined && { windowDays }),
     ...(generationId && { generationId }),
+    ...(asked && { asked }),
   });
 }
 
-/** Opens the store at a URL as the standby of its writer; see `openSqliteStandby`. Throws `OperatorError` for PostgreSQL. */
-export function openStoreStandby(url: string, options: Omit<SqliteStandbyOptions, 'folder'>): StoreStandby {
-  return openSqliteStandby({ ...options, folder: embeddedFolder(url, 'a store in PostgreSQL has no standby yet') });
+/** Opens the store at a URL as the standby of its writer; see `openSqliteStandby` and `openPostgresStandby`. */
+export async function openStoreStandby(
+  url: string,
+  options: Omit<SqliteStandbyOptions, 'folder'> & AskedToStop,
+): Promise<StoreStandby> {
+  const { asked, ...others } = options;
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return openSqliteStandby({ ...others, folder: place.folder });
+  const { openPostgresStandby } = await import('./postgres/standby/standby.ts');
+  const { clock, windowDays } = options;
+  return openPostgresStandby({
+    ...{ place, clock },
+    ...(windowDays !== undefined && { windowDays }),
+    ...(asked && { asked }),
+  });
 }
 
 /** Returns the processes that write the store at a URL or stand by. */
-export function storeProcesses(url: string): StoreProcesses {
-  return sqliteProcesses(embeddedFolder(url, 'a store in PostgreSQL has no standby yet'));
+export async function storeProcesses(url: string): Promise<StoreProcesses> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return sqliteProcesses(place.folder);
+  const { postgresProcesses } = await import('./postgres/standby/processes.ts');
+  return postgresProcesses(place);
+}
+
+/**
+ * Asks the writer of the store at a URL to stop. Returns false if it is another one, or cannot be identified. Throws
+ * the error of the system if it may not be signalled.
+ */
+export async function askWriterToStop(url: string, { token, pid }: StoreProcess): Promise<boolean> {
+  const place = parseStoreUrl(url);
+  if (place.kind === 'sqlite') return pid !== null && process.kill(pid, 'SIGTERM');
+  const { askPostgresWriterToStop } = await import('./postgres/standby/processes.ts');
+  return askPostgresWriterToStop(place, token);
 }
 
 /** Opens the store at a URL for reading. */

@@ -32,6 +32,8 @@ import {
 
 /** Limits of a connection, in milliseconds. Silence is limited by the reader, which uses the rate of events. */
 const limits = { handshakeMs: 10_000, closeMs: 1_000, pingMs: 30_000, pongMs: 10_000, idleMs: 600_000 };
+/** Maximum number of fragments of a message: a host may send large messages in fragments of 4 KiB. */
+const maxFragments = 4_096;
 const pruneMs = 3_600_000;
 /** Timeout of the request for a host's dictionary, in milliseconds. */
 const fetchMs = 10_000;
@@ -130,7 +132,7 @@ class WeatherInstrument implements Weather {
     this.#endpoints = parseEndpoints(settings.jetstream, policy);
     const { resolve } = createNameResolver({ hostsFile: systemHostsFile });
     this.#connect = (options, signal) =>
-      openSocket({ ...limits, policy, userAgent, resolve, maxFrameBytes, ...options }, signal);
+      openSocket({ ...limits, policy, userAgent, resolve, maxFrameBytes, maxFragments, ...options }, signal);
     this.#http = createHttpClient({ policy, userAgent, resolve });
     this.#publisher = createPublisher({
       path: join(settings.artifacts, artifactNames.weather),

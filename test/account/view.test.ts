@@ -85,10 +85,19 @@ describe('the page of an account', () => {
     ]);
   });
 
-  it('explains appeals if there is an observation', async () => {
+  it('explains appeals if there is an observation, and links to the explanation from the result', async () => {
     const heading = 'If you disagree with a label';
-    expect(linesOf(bodyOf(await viewOf({ labels: [{}] })))).toContain(heading);
-    expect(linesOf(bodyOf(await viewOf({})))).not.toContain(heading);
+    const observed = bodyOf(await viewOf({ labels: [{}] }));
+    expect(observed).toContain(`<a href="#appeals">${heading}</a>`);
+    expect(observed).toContain(`<h2 id="appeals">${heading}</h2>`);
+    expect(bodyOf(await viewOf({}))).not.toContain(heading);
+  });
+
+  it('begins with the result, before the bounds of the interval and the forms', async () => {
+    const html = bodyOf(await viewOf({ labels: [{}] }));
+    const places = ['<h1', 'applied and 0 removed', '<form', '<h2'].map((part) => html.indexOf(part));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(places).not.toContain(-1);
   });
 
   it('shows a labeler by the name in its document, and marks an unconfirmed name', async () => {

@@ -85,7 +85,9 @@ describe('docs/archive.md', () => {
     async () => {
       const [folder, { url, paths }] = [folderInTest(), await serveInTest()];
       const args = [join(root, 'examples/archive_month.py'), url, '2026-11', folder];
-      expect((await run('python3', args, root)).output.split('\n').filter(Boolean)).toHaveLength(days.length);
+      const printed = (await run('python3', args, root)).output.split('\n').filter(Boolean);
+      expect(printed).toHaveLength(days.length + 1);
+      expect(printed).toContainEqual(expect.stringMatching(`^2026-11: ${days.length} closed days of 30; \\d+ open`));
       expect(namesIn(folder, '.parquet')).toHaveLength(days.length * tables.length);
       const requested = paths.length;
       await run('python3', args, root);
@@ -98,6 +100,23 @@ describe('docs/archive.md', () => {
       expect(fresh).toMatchObject({
         code: 1,
         output: expect.stringContaining('labels-by-hour.csv of 2026-11-20 does not match'),
+      });
+    },
+  );
+
+  it.skipIf(isMissing('python3'))(
+    'reports a month without a day, a wrong call and an address without an archive in a line',
+    async () => {
+      const { url } = await serveInTest();
+      const call = (...args: string[]) => run('python3', [join(root, 'examples/archive_month.py'), ...args], root);
+      expect(await call(url, '2026-10', folderInTest())).toEqual({
+        code: 0,
+        output: '2026-10: 0 closed days of 31; 0 open, which still change; 31 not in the archive\n',
+      });
+      expect(await call()).toEqual({ code: 1, output: expect.stringMatching(/^usage: .*\n$/) });
+      expect(await call(`${url}/nowhere`, '2026-11', folderInTest())).toEqual({
+        code: 1,
+        output: expect.stringMatching(/^archive_month: http:.*\n$/),
       });
     },
   );

@@ -47,6 +47,23 @@ describe('the alerts and the dashboard', () => {
   });
 });
 
+describe('the scrape jobs', () => {
+  const jobs = readFileSync(join(root, 'deploy/prometheus/almanac.scrape.yml'), 'utf8');
+  const ports = (line: RegExp): string[] => [...jobs.matchAll(line)].map(([, port = '']) => port);
+
+  it('contain the units that every observatory runs, because AlmanacDown pages for a target that does not exist', () => {
+    expect(ports(/^ {4}static_configs: .*:(\d+)"/gm)).toEqual(['9400', '9401', '9402', '9403', '8400']);
+  });
+
+  it('name the optional units in comments, with the ports of the units', () => {
+    const portOf = (unit: string): string | undefined =>
+      /--metrics-port (\d+)/.exec(readFileSync(join(root, `deploy/systemd/${unit}.service`), 'utf8'))?.[1];
+    const optional = ['almanac-archive', 'almanac-labels-standby'];
+    for (const unit of optional) expect(jobs).toContain(`# - job_name: ${unit}\n`);
+    expect(ports(/^ {2}# {3}static_configs: .*:(\d+)"/gm)).toEqual(optional.map(portOf));
+  });
+});
+
 describe.skipIf(lacks('promtool'))('promtool', () => {
   it.each([
     ['check', 'rules', 'almanac.rules.yml'],

@@ -79,11 +79,27 @@ test('a store has one standby, a hand-over requires one, and a stopped standby l
   const alone = await start(['hand-over', '--store', url]).ended;
   expect([alone.code, alone.stderr.join(' ')]).toEqual([1, expect.stringContaining('this store has no standby')]);
   const standby = start(['--standby', ...args]);
-  await until('the standby is ready', () => storeProcesses(url).standby?.state === 'ready');
+  await until('the standby is ready', async () => (await storeProcesses(url)).standby?.state === 'ready');
   const second = await start(['--standby', ...args]).ended;
   expect([second.code, second.stderr.join(' ')]).toEqual([1, expect.stringContaining('this store has a standby')]);
   standby.process.kill('SIGTERM');
   const { code, stdout } = await standby.ended;
   expect([code, stdout]).toEqual([0, ['almanac labels standing by']]);
-  expect(storeProcesses(url)).toMatchObject({ standby: null, writer: { state: 'ready', pid: writer.process.pid } });
+  expect(await storeProcesses(url)).toMatchObject({
+    standby: null,
+    writer: { state: 'ready', pid: writer.process.pid },
+  });
+});
+
+test('a hand-over to a suspended standby stops nothing', async () => {
+  const { url, args } = await network();
+  const writer = start(args);
+  await writer.observing;
+  const standby = start(['--standby', ...args]);
+  await until('the standby is ready', async () => (await storeProcesses(url)).standby?.state === 'ready');
+  standby.process.kill('SIGSTOP');
+  const { code, stderr } = await start(['hand-over', '--store', url]).ended;
+  expect([code, stderr.join(' ')]).toEqual([1, expect.stringContaining('the standby is suspended')]);
+  expect((await storeProcesses(url)).writer).toMatchObject({ state: 'ready', pid: writer.process.pid });
+  standby.process.kill('SIGCONT');
 });

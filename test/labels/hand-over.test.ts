@@ -1,8 +1,10 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { changeWriters, type WriterChange } from '../../harness/kills/writer-changes.ts';
+import { hasPostgres, startPostgres } from '../../harness/postgres/server.ts';
+
+const round: readonly WriterChange[] = ['hand_over', 'kill', 'terminate', 'hand_over', 'kill'];
 
 test('a standby replaces a writer that hands over, stops, dies or hangs: no label is lost or stored twice, and no time is a gap', async () => {
-  const round: readonly WriterChange[] = ['hand_over', 'kill', 'terminate', 'hand_over', 'kill'];
   const changes: readonly WriterChange[] = [...round, ...round, 'suspend', ...round, ...round, 'suspend'];
   const report = await changeWriters({ changes, seed: 9, rate: 20 });
   expect(report.problems).toEqual([]);
@@ -10,3 +12,18 @@ test('a standby replaces a writer that hands over, stops, dies or hangs: no labe
   expect(report.refused).toBeGreaterThan(50);
   expect(report.saved).toBeGreaterThan(10);
 }, 900_000);
+
+describe.skipIf(!hasPostgres())('with a store in PostgreSQL', () => {
+  test('a standby does the same, and a suspended writer that wakes stores nothing more', async () => {
+    const server = await startPostgres();
+    try {
+      const changes: readonly WriterChange[] = [...round, 'suspend', 'kill'];
+      const report = await changeWriters({ changes, seed: 10, rate: 20, url: server.url('changes') });
+      expect(report.problems).toEqual([]);
+      expect(report.stored).toBe(report.emitted);
+      expect(report.saved).toBeGreaterThan(10);
+    } finally {
+      await server.stop();
+    }
+  }, 600_000);
+});

@@ -139,6 +139,7 @@ describe('almanac doctor', () => {
       'ok    data directory',
       'ok    label store',
       'ok    label writer',
+      'ok    label standby',
       'ok    weather store',
       'ok    labels artifact',
       'ok    weather artifact',

@@ -70,6 +70,7 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
     expect(findings.findings.map(({ check, level }) => [check, level])).toEqual([
       ['label store', 'ok'],
       ['label writer', 'ok'],
+      ['label standby', 'ok'],
     ]);
     second.process.kill('SIGTERM');
     expect(await second.ended).toMatchObject({ code: 0 });

@@ -169,6 +169,24 @@ describe('a large response', () => {
     expect(await clientFor().getJson(chunked.url, limits)).toEqual(tooLarge);
   });
 
+  it('is not read in pieces of one byte, each of which would cost memory and time of its own', async () => {
+    const tiny = await serveBytes(`${head}Transfer-Encoding: chunked\r\n\r\n`, (socket) =>
+      flood(socket, '1\r\n \r\n'.repeat(10_000)),
+    );
+    const patient = { ...limits, maxBytes: 12 * 1024 * 1024, timeoutMs: 60_000 };
+    const before = process.memoryUsage().rss;
+    const begun = process.cpuUsage();
+    expect(await clientFor().getJson(tiny.url, patient)).toEqual(tooLarge);
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+    const { user, system } = process.cpuUsage(begun);
+    expect(user + system).toBeLessThan(3_000_000);
+  });
+
+  it('is not awaited behind informational responses without end', async () => {
+    const informed = await serveBytes('', (socket) => flood(socket, 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
+    expect(await clientFor().getJson(informed.url, { ...limits, timeoutMs: 60_000 })).toEqual(tooLarge);
+  });
+
   it('is not read from the headers or body of an error', async () => {
     const headers = await serveBytes(head, (socket) => flood(socket, `X: ${'x'.repeat(1000)}\r\n`));
     expect(await clientFor().getJson(headers.url, limits)).toEqual(tooLarge);

@@ -350,6 +350,37 @@ describe('an open connection', () => {
     }
   });
 
+  it('closes at a message in more fragments than the limit, each of which occupies memory of its own', async () => {
+    const fragments = (peer: WebSocket, count: number): void => {
+      for (let n = 1; n < count; n += 1) peer.send('x', { fin: false });
+      peer.send('x', { fin: true });
+    };
+    const lengths: number[] = [];
+    const url = await serve((peer) => {
+      fragments(peer, 256);
+      fragments(peer, 257);
+    });
+    const onFrame = (data: Buffer): void => void lengths.push(data.length);
+    const socket = await open(url, { onFrame });
+    expect(await socket.closed).toEqual({ reason: 'too_large' });
+    expect(lengths).toEqual([256]);
+    const tolerant = await open(url, { onFrame, maxFragments: 257 });
+    await expect.poll(() => lengths).toEqual([256, 256, 257]);
+    tolerant.close();
+  });
+
+  it('rejects a handshake that is preceded by informational responses without end', async () => {
+    const server = createServer((socket) => {
+      const more = (): void => {
+        while (socket.writable && socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(100)));
+      };
+      socket.on('error', () => undefined).on('drain', more);
+      socket.once('data', more);
+    });
+    const url = `ws://127.0.0.1:${await listen(server)}/`;
+    expect(await refusal(url, { handshakeMs: 60_000 })).toMatchObject({ kind: 'handshake' });
+  });
+
   it('closes at bytes that are not a websocket frame', async () => {
     const url = await serve((peer) => rawSocket(peer).write(Buffer.from([0xf1, 0x01, 0x78])));
     const socket = await open(url);
@@ -525,6 +556,24 @@ describe('a message that arrives in parts', () => {
     const { socket, sizes } = await partialMessage(50_000, { partialMs: 500 });
     expect(await socket.closed).toEqual({ reason: 'dropped' });
     expect(sizes.at(-1)).toBe(0);
+  });
+
+  it('is not begun by the pings and pongs of a quiet peer', async () => {
+    const sizes: number[] = [];
+    const url = await serve((peer) => {
+      const timer = setInterval(() => peer.ping('payload'), 40);
+      peer.on('close', () => clearInterval(timer));
+    });
+    const socket = await open(url, {
+      ...{ pingMs: 40, pongMs: 800, idleMs: 1_200, partialMs: 300 },
+      onPartial: (bytes) => {
+        sizes.push(bytes);
+        return false;
+      },
+    });
+    expect(await socket.closed).toEqual({ reason: 'idle' });
+    expect(sizes.length).toBeGreaterThan(2);
+    expect(new Set(sizes)).toEqual(new Set([0]));
   });
 
   it('is not read further while no memory is available for it, even if the caller resumes', async () => {

@@ -148,6 +148,16 @@ describe('a simulated skyware labeler', () => {
     expect(await consumer.closed).toBe(1006);
   });
 
+  it('keeps a fault of the next cursor while streams without a cursor are opened', async () => {
+    const { skyware } = await start();
+    skyware.faults.nextCursor('future');
+    await subscribeLabels(skyware.endpoint);
+    expect(skyware.faults.fired.get('future_cursor')).toBeUndefined();
+    const resumed = await subscribeLabels(skyware.endpoint, 1);
+    expect(await resumed.closed).toBe(1006);
+    expect(skyware.faults.fired.get('future_cursor')).toBe(1);
+  });
+
   it('keeps earlier signatures after a change of its key', async () => {
     const { skyware } = await start();
     const before = await queryLabels(skyware.endpoint);

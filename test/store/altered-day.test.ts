@@ -126,3 +126,19 @@ it('a sealed day with 64 altered bytes at any position gives the correct result 
   );
   expect(refused).toBeGreaterThan(0);
 }, 300_000);
+
+it('a sealed day whose schema names another column is damaged', async () => {
+  await sealDay();
+  const path = place.dayPath(sealedToday);
+  chmodSync(path, 0o644);
+  const altered = readFileSync(path);
+  const name = altered.indexOf('collection');
+  expect(name).toBeGreaterThan(0);
+  altered.write('Z', name);
+  writeFileSync(path, altered);
+  const failed = [...(await answers()).values()].filter((answer) => answer instanceof Error);
+  expect(failed.length).toBeGreaterThan(0);
+  for (const error of failed) {
+    expect(error).toMatchObject({ code: 'damaged', message: expect.stringContaining('2024-10-04') });
+  }
+});

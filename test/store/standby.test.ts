@@ -36,10 +36,10 @@ test('a standby knows the rows that the writer stored, and its own writer does n
   expect(stored).toEqual(observations.slice(0, 3).map(({ label }) => standby.identityOf(label)));
   expect(observations.map(({ label }) => standby.knows(standby.identityOf(label)))).toEqual([true, true, true, false]);
   await writer.append(batch(['d']));
-  expect(() => standby.takeOver()).toThrow(expect.objectContaining({ code: 'second_writer' }));
+  await expect(standby.takeOver()).rejects.toMatchObject({ code: 'second_writer' });
   await writer.close();
-  expect(standby.writer()).toEqual({ kind: 'none' });
-  const next = standby.takeOver();
+  expect(await standby.writer()).toEqual({ kind: 'none' });
+  const next = await standby.takeOver();
   onTestFinished(() => next.close());
   expect(await next.append(batch(['a', 'c', 'd', 'e']))).toMatchObject({ accepted: 1, duplicates: [0, 1, 2] });
 });
@@ -76,7 +76,7 @@ test('a store has one standby, which describes itself and the writer', async () 
     writer: { state: 'ready', ...own },
     standby: { state: 'opening', ...own },
   });
-  standby.ready();
+  await standby.ready();
   expect(sqliteProcesses(folder).standby?.state).toBe('ready');
   await standby.close();
   expect(sqliteProcesses(folder).standby).toBe(null);
@@ -88,7 +88,7 @@ test('a heartbeat changes while the writer is open', async () => {
   onTestFinished(() => writer.close());
   const standby = openSqliteStandby({ folder, clock: () => at });
   onTestFinished(() => standby.close());
-  const first = standby.writer();
+  const first = await standby.writer();
   await expect.poll(() => standby.writer()).not.toEqual(first);
 });
 
@@ -106,10 +106,13 @@ test('a standby signals the recorded writer, and says why it cannot', async () =
     },
   });
   onTestFinished(() => standby.close());
-  expect(standby.endWriter()).toEqual({ kind: 'killed', pid: process.pid });
+  expect(await standby.endWriter()).toEqual({ kind: 'killed', pid: process.pid });
   expect(signalled).toEqual([[process.pid, 'SIGKILL']]);
   refusal = Object.assign(new Error('refused'), { code: 'EPERM' });
-  expect(standby.endWriter()).toEqual({ kind: 'kept', why: `process ${process.pid} may not be signalled (EPERM)` });
+  expect(await standby.endWriter()).toEqual({
+    kind: 'kept',
+    why: `process ${process.pid} may not be signalled (EPERM)`,
+  });
 });
 
 test.each([
@@ -128,7 +131,7 @@ test.each([
   const path = join(folder, 'writer.json');
   const record = JSON.parse(readFileSync(path, 'utf8')) as { process: object };
   writeFileSync(path, JSON.stringify({ ...record, process: { ...record.process, ...change } }));
-  expect(standby.endWriter().kind).toBe('kept');
+  expect((await standby.endWriter()).kind).toBe('kept');
   expect(signalled).toEqual([]);
 });
 

@@ -17,6 +17,7 @@ test('the weather instrument reads a second host continuously, and publishes onl
   const other = createSim({ seed: 9, rate: 160, clock: one.clock });
   const { jetstream: second } = await other.start();
   try {
+    const earlierLines = one.lines.length;
     await one.restart({ settings: { ...settingsOf(one), backfillHours: 0.5, jetstream: [first, second] } });
     await until('both hosts are read', () =>
       [one.sim, other].every(({ truth }) => truth.deliveries.some(({ closedAtUs }) => closedAtUs === null)),
@@ -29,6 +30,10 @@ test('the weather instrument reads a second host continuously, and publishes onl
     expect(Date.parse(String(at)) - goneMs).toBeGreaterThan(14 * 60_000);
     expect(caveats?.[0]).toContain('because the first was not observed from');
     expect(conditions.confidence).toBe('unsupported');
+    // The first host is gone, so only the backfill of the second one can reach its end.
+    await until('the backfill of the second host reached its end', () =>
+      one.lines.slice(earlierLines).some((line) => line.includes('"reachedItsEnd":true')),
+    );
     await one.weather().stop();
     const kept = readStore(one.folder, second);
     expect(minutesOf(kept)).toEqual(deliveredMinutes(other, kept));

@@ -1,8 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { HtmlValidate } from 'html-validate';
 import { describe, expect, it } from 'vitest';
 import { account, fill, folderInTest, startAccount, writerInTest } from '../../harness/accounts/account.ts';
+import { simulateArchive } from '../../harness/archive/simulated-archive.ts';
 import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
 import { labelerFixture, putLabelers } from '../../harness/artifacts/labelers.ts';
 import { pageStates } from '../../harness/pages/page-states.ts';
@@ -67,6 +68,19 @@ describe('the HTML of the pages', () => {
     expect(await faultsOf(`${url}/labelers`), 'refused').toEqual([]);
   });
 
+  it('is valid on the page of an archive', async () => {
+    const simulated = simulateArchive();
+    await simulated.run(24 * 4);
+    const archive = folderInTest();
+    for (const [path, bytes] of simulated.content) {
+      mkdirSync(join(archive, dirname(path)), { recursive: true });
+      writeFileSync(join(archive, path), bytes);
+    }
+    const args = ['facts', '--port', '0', '--artifacts', artifactFolderInTest(), '--archive', archive];
+    const { url } = await startProgramInTest(args).listening();
+    expect(await faultsOf(`${url}/archive`)).toEqual([]);
+  });
+
   it('is valid on every page of the account view', async () => {
     const folder = folderInTest();
     const store = writerInTest(folder, (Date.now() - 60_000) * 1000);
@@ -74,7 +88,9 @@ describe('the HTML of the pages', () => {
     const { url } = await startAccount(folder, ['--no-handles']).listening();
     const asked = `/account?did=${account}`;
     const none = '/account?did=did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-    const others = ['de', 'es', 'pt', 'ja'].flatMap((language) => [`/?lang=${language}`, `${asked}&lang=${language}`]);
+    const others = ['de', 'es', 'pt', 'ja'].flatMap((language) =>
+      ['/?', `${asked}&`, `${asked}&days=9&`, '/account?did=a.example&'].map((path) => `${path}lang=${language}`),
+    );
     const refused = [`${asked}&days=9`, '/account', '/account?did=a.example'];
     for (const path of ['/', asked, `${asked}&days=7`, none, ...refused, ...others]) {
       expect(await faultsOf(`${url}${path}`), path).toEqual([]);

@@ -143,10 +143,20 @@ def _error_body(body: bytes) -> Optional[Tuple[str, str, Optional[LabelFreshness
 
 def _object_in(text: str) -> Optional[Dict[str, Any]]:
     try:
-        value = json.loads(text, parse_constant=_reject_constant)
+        value = json.loads(text, parse_constant=_reject_constant, parse_int=_integer)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+#: Maximum digits of an integer: reading a number takes quadratic time in Python 3.10 and earlier.
+_MAX_DIGITS = 400
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _MAX_DIGITS:
+        raise ValueError("an integer has too many digits")
+    return int(digits)
 
 
 def _reject_constant(name: str) -> NoReturn:

@@ -98,6 +98,7 @@ class OutsideTheContract(TestCase):
             (200, [], "the response is not one JSON object"),
             (200, '{"contract": NaN}', "the response is not one JSON object"),
             (200, "[" * 200_000, "the response is not one JSON object"),
+            (200, '{"contract": ' + "9" * 1_000_000 + "}", "the response is not one JSON object"),
             (200, {"contract": "x/v2"}, "the response does not conform to atproto.facts.instruments/v1"),
             (200, b'"\xff"', "the response is not UTF-8"),
             (304, "", "the response is not from this service"),

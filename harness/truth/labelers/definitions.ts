@@ -1,5 +1,7 @@
 import type { Sim } from '../../../sim/index.ts';
 import { plainDefinitions } from '../../../sim/labelers/declarations.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
+import type { LabelDefinition } from '../../../sim/labelers/profile.ts';
 import type { LabelerDefinitionsLine } from '../../../src/artifact/labelers.ts';
 import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
@@ -22,8 +24,7 @@ export function definitionProblems(
       if (firstAnswered !== null && !isDenied) problems.push(`${did} (${name}): there are no texts`);
       continue;
     }
-    const { profile } = sim.labelers.of(did);
-    const wanted = (profile.definitions ?? plainDefinitions(profile.values))
+    const wanted = definitionsOf(sim.labelers.of(did))
       .filter(({ identifier }) => values.declared.has(identifier))
       .map(({ identifier, severity, blurs, defaultSetting, adultOnly, locales }) => ({
         ...{ value: identifier, severity, blurs, default_setting: defaultSetting, adult_only: adultOnly, locales },
@@ -34,6 +35,15 @@ export function definitionProblems(
     }
   }
   return problems;
+}
+
+/** Returns the newest definition of each value that a labeler declares or has declared. */
+export function definitionsOf({ records }: Pick<Labeler, 'records'>): LabelDefinition[] {
+  const newest = new Map<string, LabelDefinition>();
+  for (const { values, definitions = plainDefinitions(values) } of records) {
+    for (const definition of definitions) newest.set(definition.identifier, definition);
+  }
+  return [...newest.values()];
 }
 
 type Locale = Readonly<LabelerDefinitionsLine['values'][number]['locales'][number]>;

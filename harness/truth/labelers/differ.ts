@@ -16,6 +16,7 @@ export function outside(what: string, text: string | null, interval: Interval | 
   return [`${what} is ${text}, not from ${dateOf(interval.start)} to ${dateOf(interval.end)}`];
 }
 
-function dateOf(us: number): string {
+/** Returns an instant in microseconds as text. */
+export function dateOf(us: number): string {
   return new Date(us / 1000).toISOString();
 }

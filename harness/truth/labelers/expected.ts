@@ -14,7 +14,7 @@ import { departs, type Role } from '../roles.ts';
 import { type Course, settledAfter, type Unread } from './course.ts';
 import { type AcceptedRow, acceptedRows } from './rows.ts';
 import { readTimes } from './unread.ts';
-import { type ExpectedValues, expectedValues } from './values.ts';
+import { type ExpectedValues, expectedValues, noValues } from './values.ts';
 
 /** Document of one labeler as the network's record requires it. */
 export interface ExpectedLabeler {
@@ -42,6 +42,8 @@ export interface ExpectedLabeler {
   readonly unread: Unread;
   /** Reasons of the labeler's own gaps, in order. */
   readonly gaps: readonly GapReason[];
+  /** Instants at which the labeler's database was recreated; each is in a gap. */
+  readonly resets: readonly Micros[];
   readonly signatures: ExpectedSignatures;
   readonly values: ExpectedValues;
   /** True if the labeler keeps only the newest row of a label. */
@@ -105,12 +107,13 @@ function expectedLabeler(labeler: Labeler, role: Role | null, input: OracleInput
         ? null
         : { start: micros(last.acceptedUs - minute), end: settledAfter(course, last.acceptedUs, now) },
     gaps: gapsOf(labeler, role, moment, state),
+    resets: labeler.faults.log.flatMap(({ fault, atUs }) => (fault === 'recreate' ? [micros(atUs)] : [])),
     signatures: {
       verified: all.filter(({ signature }) => signature === 'verified').length,
       invalid: all.filter(({ signature }) => signature === 'invalid').length,
       unsigned: all.filter(({ signature }) => signature === 'unsigned').length,
     },
-    values: expectedValues(isDenied ? { values: [] } : labeler.profile, all),
+    values: isDenied ? noValues(all) : expectedValues(labeler, all),
     replaces: labeler.profile.software === 'ozone',
   };
 }
@@ -154,12 +157,13 @@ const ailmentProblems: Readonly<Record<string, readonly (LabelerProblem | null)[
 };
 
 /** Returns the ways in which the network names a labeler. */
-function foundBy({ profile }: Labeler, role: Role | null): DiscoveryWay[] {
+function foundBy({ profile, records }: Labeler, role: Role | null): DiscoveryWay[] {
   const listed = profile.relays.length > 0;
   return [
     ...(profile.seeded ? (['seeds'] as const) : []),
     ...(listed ? (['relay'] as const) : []),
-    ...(profile.seeded || listed ? [] : (['jetstream'] as const)),
+    // A record that replaces another one is an event of the Jetstream.
+    ...((profile.seeded || listed) && records.length === 1 ? [] : (['jetstream'] as const)),
     ...(role?.act === 'found' ? (['directory'] as const) : []),
   ];
 }

@@ -1,10 +1,10 @@
 import type { Sim } from '../../../sim/index.ts';
-import { plainDefinitions } from '../../../sim/labelers/declarations.ts';
-import type { LabelerLine } from '../../../src/artifact/labelers.ts';
+import { type LabelerLine, maxLabelerGaps } from '../../../src/artifact/labelers.ts';
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
-import { formatMicros, type Micros } from '../../../src/contract/timestamp.ts';
-import { day, dayName, dayOf, dayStart, type Interval, micros } from '../../../src/store/time.ts';
+import { formatMicros, formatTimestamp, type Micros } from '../../../src/contract/timestamp.ts';
+import { day, dayName, dayOf, dayStart, type Interval, micros, second } from '../../../src/store/time.ts';
 import { type Course, shareRange } from './course.ts';
+import { definitionsOf } from './definitions.ts';
 import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 import { publishedForm } from './values.ts';
@@ -49,9 +49,8 @@ export function madeSet(input: MadeInput): LabelersSet {
     },
     definitions: labelers.flatMap(({ did }) => {
       if (expected.get(did)?.isDenied) return [];
-      const { profile } = sim.labelers.of(did);
       const declared = expected.get(did)?.values.declared;
-      const values = (profile.definitions ?? plainDefinitions(profile.values))
+      const values = definitionsOf(sim.labelers.of(did))
         .filter(({ identifier }) => declared?.has(identifier))
         .map(({ identifier, severity, blurs, defaultSetting, adultOnly, locales }) => ({
           ...{ value: identifier, severity, blurs, default_setting: defaultSetting, adult_only: adultOnly },
@@ -94,8 +93,13 @@ function madeLine(one: ExpectedLabeler, course: Course, now: Micros, numbers: re
     }),
     gaps: one.gaps
       .filter((reason) => reason !== 'not_observed')
-      .map((reason) => ({ start: formatMicros(micros(now - 60_000_000)), end: formatMicros(now), reason })),
-    gap_overflow: false,
+      .slice(0, maxLabelerGaps)
+      .map((reason, at) => ({
+        start: formatTimestamp(Math.floor((now - 60 * second + at * second) / 1_000)),
+        end: formatTimestamp(Math.floor((now - 59 * second + at * second) / 1_000)),
+        reason,
+      })),
+    gap_overflow: one.gaps.length > maxLabelerGaps,
     signatures: { ...signatures, verified_earlier_key: 0, unverified: 0 },
     ...madeValues(values, course),
     replaces_rows: one.replaces ? true : null,
@@ -104,7 +108,7 @@ function madeLine(one: ExpectedLabeler, course: Course, now: Micros, numbers: re
 }
 
 function madeValues(
-  { declared, omitted, undeclared }: ExpectedLabeler['values'],
+  { declared, definitions, omitted, undeclared }: ExpectedLabeler['values'],
   course: Course,
 ): Pick<LabelerLine, 'values' | 'values_omitted' | 'undeclared'> {
   const all = [...declared.values(), undeclared];
@@ -112,8 +116,8 @@ function madeValues(
     values: [...declared].map(([value, events]) => ({
       value,
       events: publishedForm(events, all),
-      first_defined: dayName(dayOf(course.startedUs)),
-      last_defined: null,
+      first_defined: definitions.get(value)?.first ?? dayName(dayOf(course.startedUs)),
+      last_defined: definitions.get(value)?.last ?? null,
     })),
     values_omitted: omitted,
     undeclared: publishedForm(undeclared, all),

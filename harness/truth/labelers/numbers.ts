@@ -1,14 +1,17 @@
-import type { LabelerLine } from '../../../src/artifact/labelers.ts';
+import { type LabelerLine, maxLabelerGaps, maxLabelerLineBytes } from '../../../src/artifact/labelers.ts';
 import { type Micros, parseTimestamp } from '../../../src/contract/timestamp.ts';
 import { day, dayName, dayOf, dayStart, type Interval, micros, minute, second } from '../../../src/store/time.ts';
 import { type Course, settledAfter, shareRange } from './course.ts';
-import { differ } from './differ.ts';
+import { dateOf, differ } from './differ.ts';
 import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 import { countProblems } from './values.ts';
 
 /** Difference of a share that the instants of the course do not explain: the clocks are read at different times. */
 const shareTolerance = 0.001;
+
+/** Maximum size of a gap in a line, in bytes. */
+const gapBytes = 110;
 
 /** A labeler's line with the facts of the run that its numbers depend on. */
 export interface Compared {
@@ -82,6 +85,10 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   const paused = course.paused;
   const isPause = (gap: Interval): boolean =>
     paused !== null && gap.start < paused.end + 10 * second && gap.end > paused.start - 10 * second;
+  // The list may leave out no reset, whether it merges gaps or not.
+  const isListed = (at: number): boolean => gaps.some(({ start, end }) => start - second <= at && at <= end + second);
+  for (const at of expected.resets) if (!isListed(at)) problems.push(`the reset at ${dateOf(at)} is in no gap`);
+  if (expected.gaps.length > maxLabelerGaps) return [...problems, ...overflowProblems(line, gaps)];
   if (line.gap_overflow) problems.push('the gaps overflow');
   if (expected.firstAnswered === null) return problems;
   const own = gaps.filter(
@@ -97,6 +104,24 @@ function gapProblems({ line, expected, course }: Compared): string[] {
       reasons.every((reason) => reason === 'cursor_reset' || wanted.includes(reason))
     : reasons.join() === wanted.join();
   if (!isSame) problems.push(`the gaps are [${reasons.join()}], not [${wanted.join()}]`);
+  return problems;
+}
+
+/** Checks gaps that are more than the line lists, so that the closest ones are merged, even with different reasons. */
+function overflowProblems(
+  line: LabelerLine,
+  gaps: readonly (Interval & { readonly reason: LabelerLine['gaps'][number]['reason'] })[],
+): string[] {
+  const problems = line.gap_overflow ? [] : ['the gaps do not overflow'];
+  // The line lists fewer gaps only if two more did not fit.
+  const isFull = JSON.stringify(line).length + 2 * gapBytes > maxLabelerLineBytes;
+  if (gaps.length > maxLabelerGaps || (gaps.length < maxLabelerGaps && !isFull))
+    problems.push(`${gaps.length} gaps are listed`);
+  for (const [at, { start }] of gaps.entries()) {
+    if (start < (gaps[at - 1]?.end ?? start)) problems.push(`gap ${at} overlaps the one before`);
+  }
+  const possible: readonly string[] = ['cursor_reset', 'ingest_paused', 'not_observed', 'unknown'];
+  for (const { reason } of gaps) if (!possible.includes(reason)) problems.push(`a gap has the reason ${reason}`);
   return problems;
 }
 
@@ -137,9 +162,11 @@ function valueProblems({ line, expected, course, now }: Compared): string[] {
     ]),
   ];
   for (const { value, first_defined: first, last_defined: last } of line.values) {
-    if (first < dayName(dayOf(course.startedUs)) || first > dayName(dayOf(now)))
+    const wanted = values.definitions.get(value) ?? { first: null, last: null };
+    if (wanted.first !== null) problems.push(...differ(`the first day of ${value}`, wanted.first, first));
+    else if (first < dayName(dayOf(course.startedUs)) || first > dayName(dayOf(now)))
       problems.push(`${value} is defined since ${first}`);
-    if (last !== null) problems.push(`${value} is no longer defined since ${last}`);
+    problems.push(...differ(`the last day of ${value}`, wanted.last, last));
   }
   return problems;
 }

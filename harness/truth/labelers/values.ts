@@ -1,5 +1,6 @@
-import type { LabelerProfile } from '../../../sim/labelers/profile.ts';
+import type { Labeler } from '../../../sim/labelers/labeler.ts';
 import { fewerThanFive } from '../../../src/contract/labeler-vocabulary.ts';
+import { dayName, dayOf } from '../../../src/store/time.ts';
 import type { AcceptedRow } from './rows.ts';
 
 /** Syntax of a label value in the lexicon; values of the system begin with an exclamation mark. */
@@ -7,21 +8,39 @@ const valueSyntax = /^!?[a-z-]{1,100}$/;
 /** Number below which a count is not published. */
 const minPublished = 5;
 
+/** Days on which a labeler began and ceased to declare a value. */
+export interface ExpectedDefinition {
+  /** Day of the first record with the value; null if that is the labeler's first record, which is read later. */
+  readonly first: string | null;
+  /** Day of the record that omits the value since then; null if the present record declares the value. */
+  readonly last: string | null;
+}
+
 /** True numbers of events by value. */
 export interface ExpectedValues {
   /** Number of events of each declared value that may be named. */
   readonly declared: ReadonlyMap<string, number>;
+  readonly definitions: ReadonlyMap<string, ExpectedDefinition>;
   /** Number of declared values that are not named, because of their syntax or because they look like an identity. */
   readonly omitted: number;
   /** Number of events of all values that are not named. */
   readonly undeclared: number;
 }
 
-/** Returns the numbers of events by value; a value in `unnameable` looks like an identity and is not named. */
+/** Returns no values, as for a labeler whose texts are not published. */
+export function noValues(rows: readonly AcceptedRow[]): ExpectedValues {
+  return { declared: new Map(), definitions: new Map(), omitted: 0, undeclared: rows.length };
+}
+
+/**
+ * Returns the numbers of events by value, of all values that the labeler declares or has declared. A value that looks
+ * like an identity is not named.
+ */
 export function expectedValues(
-  { values, unnameable = [] }: Pick<LabelerProfile, 'values' | 'unnameable'>,
+  { records, profile: { unnameable = [] } }: Pick<Labeler, 'records' | 'profile'>,
   rows: readonly AcceptedRow[],
 ): ExpectedValues {
+  const values = [...new Set(records.flatMap((record) => record.values))];
   const named = values.filter((value) => valueSyntax.test(value) && !unnameable.includes(value));
   const declared = new Map(named.map((value) => [value, 0]));
   let undeclared = 0;
@@ -30,7 +49,18 @@ export function expectedValues(
     if (count === undefined) undeclared += 1;
     else declared.set(value, count + 1);
   }
-  return { declared, omitted: values.length - named.length, undeclared };
+  const definitions = new Map(named.map((value) => [value, expectedDefinition(value, records)]));
+  return { declared, definitions, omitted: values.length - named.length, undeclared };
+}
+
+function expectedDefinition(value: string, records: Labeler['records']): ExpectedDefinition {
+  const has = records.map(({ values }) => values.includes(value));
+  const dayFrom = (at: number): string | null => {
+    const record = records[at];
+    return record === undefined ? null : dayName(dayOf(record.sinceUs));
+  };
+  const first = has.indexOf(true);
+  return { first: first === 0 ? null : dayFrom(first), last: dayFrom(has.lastIndexOf(true) + 1) };
 }
 
 /** A published count: a number, the word for a small one, or null for one that would reveal another. */

@@ -27,6 +27,7 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
   const { query, interval, before, parts } = view;
   const { base, selected, t } = frame;
   const links = accountLinks(base, query, selected);
+  const canAppeal = isLive && parts.some(({ rows }) => rows.length > 0);
   return (
     <>
       <h1>
@@ -38,18 +39,18 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
           <Instant at={interval.end} t={t} precision="minute" />,
         )}
       </p>
+      <Outcome view={view} t={t} canAppeal={canAppeal} />
       {interval.clipped ? (
         <p class="panel warn">
           {t.clipped(<Instant at={interval.start} t={t} />, <Instant at={interval.end} t={t} />)}
         </p>
       ) : null}
       <Choices view={view} links={links} frame={frame} />
-      <Outcome view={view} t={t} />
       {before === null ? <TimelineSection timeline={view.timeline} t={t} /> : null}
       {parts.map((part) => (
         <PartSection key={part.target} part={part} {...{ view, links, t, isLive }} />
       ))}
-      {isLive && parts.some(({ rows }) => rows.length > 0) ? <Appeals t={t} /> : null}
+      {canAppeal ? <Appeals t={t} /> : null}
       <CoverageSection view={view} t={t} />
       <DownloadSection view={view} links={links} downloads={downloads} t={t} />
     </>
@@ -57,7 +58,15 @@ export function AccountBody({ view, frame, isLive, downloads }: AccountPageProps
 }
 
 /** Shows the number of observations in one panel; if there is none, states that this proves nothing. */
-function Outcome({ view, t }: { readonly view: AccountView; readonly t: Texts }) {
+function Outcome({
+  view,
+  t,
+  canAppeal,
+}: {
+  readonly view: AccountView;
+  readonly t: Texts;
+  readonly canAppeal: boolean;
+}) {
   const { parts, timeline, before, query, labelers } = view;
   if (before !== null) return <p class="panel">{t.before(<Instant at={before} t={t} />)}</p>;
   const { total, uncounted } = timeline;
@@ -76,10 +85,17 @@ function Outcome({ view, t }: { readonly view: AccountView; readonly t: Texts })
   }
   const events = <strong>{t.events(total, uncounted)}</strong>;
   return (
-    <p class="panel">
-      {filtered ? t.matching(events) : t.observed(events)}
-      {t.eventsExplained}
-    </p>
+    <div class="panel">
+      <p>
+        {filtered ? t.matching(events) : t.observed(events)}
+        {t.eventsExplained}
+      </p>
+      {canAppeal ? (
+        <p>
+          <a href="#appeals">{t.disagree}</a>
+        </p>
+      ) : null}
+    </div>
   );
 }
 

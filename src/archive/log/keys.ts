@@ -29,9 +29,9 @@ export interface SignerKey {
   readonly text: string;
 }
 
-/** Returns true for a key name: not empty, without spaces, control characters and plus signs. */
+/** Returns true for a key name: not empty, without spaces, invisible and control characters, and plus signs. */
 export function isKeyName(name: string): boolean {
-  return name !== '' && name.length <= 255 && !/[\p{White_Space}\p{Cc}+]/u.test(name);
+  return name !== '' && name.length <= 255 && !/[\p{White_Space}\p{Cc}\p{Cf}+]/u.test(name);
 }
 
 /** Creates a signing key from 32 random bytes. Throws RangeError if the name or the seed cannot be used. */

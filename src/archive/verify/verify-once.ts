@@ -20,7 +20,9 @@ export async function verifyOnce({ reader, key, kept, now }: VerifyOptions): Pro
     return { findings, closedDays: 0, openDays: 0, withdrawn: [], isFirstContact, key: null, keep: null };
   }
   if (index && index.key !== trusted.text) {
-    report({ kind: 'key', path: indexFile, message: `the key is ${index.key}, not ${trusted.text}` });
+    // The text of the archive may contain anything, such as commands for a terminal.
+    const own = parseVerifierKey(index.key)?.text ?? 'malformed';
+    report({ kind: 'key', path: indexFile, message: `the key is ${own}, not ${trusted.text}` });
   }
   const before = keptCheckpoint(kept, trusted, report);
   const listed = index?.days ?? [];

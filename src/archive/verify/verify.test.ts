@@ -303,6 +303,24 @@ describe('a verification', () => {
     expect((await verdict(content, false)).kind).toBe(later);
   });
 
+  it.each([
+    ['commands for a terminal', '\u001b]0;owned\u0007'],
+    ['a name that changes the direction of the text', simulatedKey.verifier.text.replace('+', '\u202e+')],
+  ])('repeats no %s from the index', async (_, text) => {
+    const content = copyOf(intact);
+    const index = JSON.parse(String(intact.get('index.json'))) as object;
+    content.set('index.json', Buffer.from(JSON.stringify({ ...index, key: text })));
+    const { findings } = await verifyArchive({
+      reader: memoryReader(content),
+      key: otherKey.verifier,
+      kept: null,
+      now,
+      wait,
+    });
+    const found = findings.find(({ path }) => path === 'index.json');
+    expect(found).toMatchObject({ kind: 'key', message: `the key is malformed, not ${otherKey.verifier.text}` });
+  });
+
   it('reports another key than the given one, although the archive is consistent', async () => {
     const { findings } = await verifyArchive({
       reader: memoryReader(intact),

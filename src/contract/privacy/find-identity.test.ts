@@ -24,11 +24,21 @@ describe('findIdentity', () => {
     ['hyphens inside a name', `a${'-'.repeat(200_000)}b.c`],
     ['a label of letters before an underscore', `${'a'.repeat(200_000)}_.com`],
     ['dots', `a${'.'.repeat(200_000)}b`],
+    ['combining marks of two classes', `a${'\u0301\u0316'.repeat(100_000)}`],
+    ['halfwidth forms that become marks', `a${'\uff9e\u0301'.repeat(100_000)}`],
+    ['combining marks in entities', `a${'&#769;&#790;'.repeat(20_000)}`],
   ])('scans a long text of %s in linear time', (_what, text) => {
     const start = process.cpuUsage();
     findIdentity(text);
     const { user } = process.cpuUsage(start);
     // A quadratic scan of these texts uses more than ten seconds; a linear one a few milliseconds.
     expect(user).toBeLessThan(2_000_000);
+  });
+
+  it('finds an identity between and below any number of combining marks', () => {
+    const marks = '\u0301\u0316'.repeat(500);
+    expect(findIdentity(`a${marks}did:plc:${'a'.repeat(24)}${marks}`)).toBe('did');
+    expect(findIdentity(`did${'\ufe0f'.repeat(100)}:plc:${'a'.repeat(24)}`)).toBe('did');
+    expect(findIdentity(`a${marks}`)).toBeNull();
   });
 });

@@ -12,6 +12,13 @@ const alreadyPlain = /^[\x20-\x24\x27-\x5b\x5d-\x7e]*$/;
 /** Matches invisible characters: format and control characters, variation selectors, joiners and fillers. */
 const unseen = /[\p{Cf}\p{Cc}\p{Default_Ignorable_Code_Point}]/gu;
 
+/**
+ * Matches the marks after the first 32 of a run of combining marks, and of the halfwidth forms that become marks.
+ * Normalization sorts the marks of a run, which takes quadratic time; text in use has at most 30 in a run (Unicode,
+ * UAX #15, stream-safe text).
+ */
+const excessMarks = /([\p{M}\uff9e\uff9f]{32})[\p{M}\uff9e\uff9f]+/gu;
+
 const percent = /(?:%[0-9a-f]{2})+/gi;
 const numericEntity = /&#(?:x([0-9a-f]{1,6})|([0-9]{1,7}));?/gi;
 const namedEntity = /&(colon|sol|commat|period|percnt|amp|bsol|num|semi|lowbar);?/gi;
@@ -43,7 +50,8 @@ export function plainText(text: string): string | null {
 }
 
 function decoded(text: string): string {
-  let result = text.normalize('NFKC').replace(unseen, '');
+  // No identity contains a mark, so that the removal of marks hides none.
+  let result = text.replace(excessMarks, '$1').normalize('NFKC').replace(unseen, '');
   if (result.includes('%')) result = result.replace(percent, (run) => bytes(run.replaceAll('%', '')));
   if (result.includes('&')) {
     result = result

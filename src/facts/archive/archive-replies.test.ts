@@ -71,3 +71,26 @@ test('a client that holds its share is refused another file, and other clients a
   if ('stream' in first) await first.release?.();
   expect((await get('192.0.2.1')).status).toBe(200);
 });
+
+test('a client whose responses last long gives way to clients with fewer, if all files are being sent', async () => {
+  const { directory, resume } = archiveOfOne();
+  let now = 0;
+  const common = factsCommonHeaders;
+  const replies = archiveReplies({ directory, common, maxFiles: 3, maxClientFiles: 3, monotonic: () => now });
+  resume();
+  const get = (peer: string) => request(replies, peer, 'GET');
+  const cutOf = (reply: Awaited<ReturnType<typeof get>>) => 'stream' in reply && reply.cut?.aborted === true;
+  const slow = [await get('192.0.2.1'), await get('192.0.2.1'), await get('192.0.2.1')];
+  now = 29_999;
+  expect((await get('198.51.100.1')).status).toBe(503);
+  now = 30_000;
+  const honest = await get('198.51.100.1');
+  expect([honest.status, slow.map(cutOf)]).toEqual([200, [true, false, false]]);
+  // A client with as many files as the largest one cuts none.
+  expect((await get('192.0.2.1')).status).toBe(503);
+  const [first] = slow;
+  if (first && 'stream' in first) await first.release?.();
+  expect((await get('203.0.113.1')).status).toBe(200);
+  expect(slow.map(cutOf)).toEqual([true, true, false]);
+  expect(cutOf(honest)).toBe(false);
+});

@@ -40,6 +40,8 @@ export interface ArchiveRepliesOptions {
   readonly maxFiles?: number;
   /** Maximum number of files that are sent to one client at the same time. */
   readonly maxClientFiles?: number;
+  /** Returns milliseconds of a clock that is never set; default: the clock of the process. */
+  readonly monotonic?: () => number;
 }
 
 /** Responses with the files of an archive. */
@@ -52,6 +54,8 @@ export interface ArchiveReplies {
 const defaultMaxFiles = 256;
 /** Maximum number of files sent to one client at the same time. */
 const defaultMaxClientFiles = 64;
+/** Time in milliseconds for which a file is sent before it may be cut in favour of another client. */
+const protectedMs = 30_000;
 /** Size of the pieces in which a file is read, in bytes. */
 const pieceBytes = 64 * 1024;
 /** Maximum number of remembered digests. */
@@ -69,17 +73,26 @@ export function archiveReplies(options: ArchiveRepliesOptions): ArchiveReplies {
   return new FileReplies(options);
 }
 
-/** An open file with the client that it is sent to. */
+/** One of the files that are sent at the same time, to a client since an instant. */
+interface Place {
+  readonly client: readonly NetworkTier[];
+  readonly since: number;
+  readonly cut: AbortController;
+}
+
+/** An open file with its place. */
 interface Opened {
   readonly path: string;
   readonly file: ArchiveFile;
-  readonly client: readonly NetworkTier[];
+  readonly place: Place;
 }
 
 class FileReplies implements ArchiveReplies {
   readonly #directory: ArchiveDirectory;
   readonly #common: HeaderList;
   readonly #open: TieredLimit;
+  readonly #places = new Set<Place>();
+  readonly #monotonic: () => number;
   /** Digests by path, oldest use first. Requests for the same file share a digest that is not computed yet. */
   readonly #digests = new Map<string, { readonly stamp: string; readonly digest: Promise<string> }>();
 
@@ -88,13 +101,14 @@ class FileReplies implements ArchiveReplies {
     this.#directory = directory;
     this.#common = withRanges(common);
     this.#open = new TieredLimit({ perClient: maxClientFiles, total: maxFiles });
+    this.#monotonic = options.monotonic ?? (() => performance.now());
   }
 
   async reply(path: string, request: FileRequest, now: number): Promise<Reply | StreamedReply> {
     if (request.method === 'OPTIONS') return preflight(this.#common);
     if (request.method !== 'GET' && request.method !== 'HEAD') return methodNotAllowed(this.#common);
-    const client = networkTiers(request.peer);
-    if (this.#open.take(client, 1) !== null) {
+    const place = this.#take(networkTiers(request.peer));
+    if (place === null) {
       return errorReply('asset_unavailable', this.#common, ['Cache-Control', 'no-store', 'Retry-After', '1']);
     }
     let file: ArchiveFile | null = null;
@@ -102,16 +116,48 @@ class FileReplies implements ArchiveReplies {
     try {
       file = await this.#directory.open(path);
       if (file === null) return errorReply('not_found', this.#common);
-      const reply = await this.#replyOf({ path, file, client }, request, now);
+      const reply = await this.#replyOf({ path, file, place }, request, now);
       isSent = 'stream' in reply;
       return reply;
     } finally {
-      if (!isSent) await this.#close(file, client);
+      if (!isSent) await this.#close(file, place);
     }
   }
 
+  /** Takes a place; null if the client has its share, or if all places are taken and none may be cut. */
+  #take(client: readonly NetworkTier[]): Place | null {
+    let reached = this.#open.take(client, 1);
+    if (reached === 'total' && this.#cutLargest(client)) reached = this.#open.take(client, 1);
+    if (reached !== null) return null;
+    const place = { client, since: this.#monotonic(), cut: new AbortController() };
+    this.#places.add(place);
+    return place;
+  }
+
+  /**
+   * Ends the response that lasts longest of the client with most, unless the asking client has as many. Otherwise a few
+   * clients that read slowly would keep the archive from all others.
+   */
+  #cutLargest(asking: readonly NetworkTier[]): boolean {
+    const before = this.#monotonic() - protectedMs;
+    let largest: Place | null = null;
+    let usage = this.#open.usage(asking);
+    for (const place of this.#places) {
+      const own = this.#open.usage(place.client);
+      if (place.since <= before && own > usage) [largest, usage] = [place, own];
+    }
+    if (!largest) return false;
+    this.#give(largest);
+    largest.cut.abort();
+    return true;
+  }
+
+  #give(place: Place): void {
+    if (this.#places.delete(place)) this.#open.give(place.client, 1);
+  }
+
   async #replyOf(opened: Opened, request: FileRequest, now: number): Promise<Reply | StreamedReply> {
-    const { path, file, client } = opened;
+    const { path, file, place } = opened;
     const etag = `"${await this.#digestOf(path, file)}"`;
     const validators = [
       ...['ETag', etag, 'Last-Modified', httpDate(Math.min(file.modifiedAt, now))],
@@ -136,7 +182,8 @@ class FileReplies implements ArchiveReplies {
     const status = range === null ? 200 : 206;
     // The server sends the head of a response to HEAD without reading the stream.
     if (request.method === 'HEAD') return { status, headers, body: null };
-    return { status, headers, stream: this.#read(file, { from, to }), release: () => this.#close(file, client) };
+    const stream = this.#read(file, { from, to });
+    return { status, headers, stream, release: () => this.#close(file, place), cut: place.cut.signal };
   }
 
   async *#read(file: ArchiveFile, { from, to }: ByteRange): AsyncGenerator<Uint8Array> {
@@ -149,8 +196,8 @@ class FileReplies implements ArchiveReplies {
     }
   }
 
-  async #close(file: ArchiveFile | null, client: readonly NetworkTier[]): Promise<void> {
-    this.#open.give(client, 1);
+  async #close(file: ArchiveFile | null, place: Place): Promise<void> {
+    this.#give(place);
     await file?.handle.close();
   }
 

@@ -107,6 +107,11 @@ describe('the conclusion about all labelers', () => {
     [0, 0, 'Almanac follows no labeler, so nothing is known about any.'],
     [2, 2, '2 of the 2 labelers that Almanac follows were read without a gap in the last 7 days.'],
     [
+      11,
+      0,
+      'None of the 11 labelers that Almanac follows was read without a gap in the last 7 days: the activity of each is known only in part.',
+    ],
+    [
       3,
       1,
       '1 of the 3 labelers that Almanac follows was read without a gap in the last 7 days. The activity of the other 2 is known only in part.',

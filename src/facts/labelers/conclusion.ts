@@ -85,6 +85,9 @@ export function listConclusion({
   readonly complete: number;
 }): string {
   if (enrolled === 0) return 'Almanac follows no labeler, so nothing is known about any.';
+  if (complete === 0 && enrolled > 1) {
+    return `None of the ${countText(enrolled)} labelers that Almanac follows was read without a gap in the last ${recentDays} days: the activity of each is known only in part.`;
+  }
   const others = enrolled - complete;
   const were = agreeing(complete, 'was', 'were');
   const all = `${countText(complete)} of the ${countText(enrolled)} labelers that Almanac follows ${were} read without a gap in the last ${recentDays} days.`;

@@ -24,7 +24,11 @@ export function createAcceptance(base: Foundation, fatal: (error: unknown) => vo
   return new PageAcceptance({
     ...{ store, wait, retryMs, log, telemetry, fatal },
     shareOf: shares.shareOf,
-    flushGaps: (sources) => shares.gaps.flush(sources),
+    flushGaps: async (sources) => {
+      await shares.gaps.flush(sources);
+      // Pages that wait while this instrument becomes the writer are checked again before they are stored.
+      await base.role?.kept.released();
+    },
     charge: (source, cpuMs) => shares.pace.charge(source, { cpuMs }),
     clock: clocks.wall,
     checkPreconditions: () => preconditions.look(),

@@ -49,9 +49,7 @@ export async function takeOver(
   const missed = await missedChanges(writer, kept.gaps.of(null), watched);
   // Changes that readers caused until now count from this standby's own progress.
   await shares.gaps.flush();
-  // Pages that were judged before this moment and are not kept yet are judged again after the merge of refused labels.
   role.kept.hold(opened);
-  role.generation += 1;
   // The readers note the refused labels of pages that were kept just before.
   await nextTurn();
   const positions = await writer.positions();
@@ -74,9 +72,13 @@ export async function takeOver(
   }
   // Gaps precede the positions, and the withdrawal of gaps follows the rows.
   await changeGaps(writer, [...missed, ...records]);
+  const theirs = await writer.refusedRows();
+  const refused = ports.acceptance.refused.merge(theirs, clock(), (source) => known.has(source));
+  // Pages that were judged before this moment and are not kept yet are judged again, by the merged refused labels.
+  role.generation += 1;
   const stored = await replay(kept, writer, {
     clock,
-    refused: ports.acceptance.refused.merge(await writer.refusedRows(), clock(), (source) => known.has(source)),
+    refused,
     repeats: ports.acceptance.repeats,
   });
   await changeGaps(writer, withdrawals);
@@ -115,7 +117,7 @@ function joined(
 ): { readonly records: readonly GapChange[]; readonly withdrawals: readonly GapChange[] } {
   const records: GapChange[] = [];
   const withdrawals: GapChange[] = [];
-  for (const { did, tracker } of roster.labelers) {
+  for (const { did, tracker, denied } of roster.labelers) {
     const row = rows.get(did);
     const stored = row ? labelerFromRow(row, answered.get(did) ?? null).tracker.tracked : null;
     const start = watched.liveSince.get(did);
@@ -125,7 +127,9 @@ function joined(
       storedThrough: stored?.completeThrough ?? null,
       own: kept.of(did),
       interruptions: kept.of(null),
-      live: start === undefined || end === null || start >= end ? null : { start, end },
+      readFrom: watched.readFrom.get(did) ?? null,
+      // The former writer stopped reading a denied labeler first, and a purge may have removed what this one read.
+      live: denied || start === undefined || end === null || start >= end ? null : { start, end },
     });
     records.push(...changes.records);
     withdrawals.push(...changes.withdrawals);

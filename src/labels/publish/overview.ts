@@ -1,13 +1,13 @@
 import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
-import { clip, gappedTime } from '../../store/gaps.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
 import { day, type Interval, micros } from '../../store/time.ts';
 import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
+import { gappedTimes } from './gaps.ts';
 
 /** Input of the overview that is not in the store. */
 export interface OverviewInputs {
@@ -72,7 +72,7 @@ export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): 
   const removed = [removalSentence(purges), spaceRemovalSentence(reading.spaceRemoval)];
   const notCounted = repeatsCaveat(leftOut);
   const week = { start: micros(Math.max(floor, now - 7 * day)), end: now };
-  const unranked = cutShort(clip(gaps, week), inputs.capped);
+  const unranked = cutShort(gaps, week, inputs.capped);
   const listed = gapsOf(gaps, inputs, inWindow);
   const facts = { now, windowDays, startedAt, observedThrough, gaps: listed, sources, refusals };
   return {
@@ -119,9 +119,8 @@ function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: re
  * labelers, so it does not distinguish a gap of one labeler from a failure of hundreds.
  */
 export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<string>, window: Interval): string {
-  const bySource = Map.groupBy(clip(gaps, window), ({ source }) => source ?? '');
-  bySource.delete('');
-  const long = [...bySource.values()].filter((own) => gappedTime(own) > day).length;
+  const bySource = gappedTimes(gaps, window);
+  const long = [...bySource.values()].filter(({ missed }) => missed > day).length;
   const whole = labelers.size - bySource.size;
   const none = `${share(whole, labelers.size)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
   if (bySource.size === 0) return `${none}.`;
@@ -130,9 +129,12 @@ export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<stri
 }
 
 /** Returns the sources that are not ranked because their counts are incomplete: they exceeded their share of a day. */
-function cutShort(week: readonly StoredGap[], capped: readonly string[]): ReadonlySet<string> {
-  const paused = week.flatMap(({ source, reason }) => (source !== null && reason === 'ingest_paused' ? [source] : []));
-  return new Set([...capped, ...paused]);
+function cutShort(gaps: readonly StoredGap[], week: Interval, capped: readonly string[]): ReadonlySet<string> {
+  const found = new Set(capped);
+  for (const { source, reason, start, end } of gaps) {
+    if (source !== null && reason === 'ingest_paused' && start < week.end && end > week.start) found.add(source);
+  }
+  return found;
 }
 
 /** Returns the caveats about the limits of the instrument, each with its share and total. */

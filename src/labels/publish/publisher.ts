@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
@@ -28,7 +29,7 @@ import {
   makeLabelers,
 } from './labelers/labelers-artifact.ts';
 import { writeLabelersFiles } from './labelers/write-labelers.ts';
-import { makeOverview } from './overview.ts';
+import { makeOverview, type OverviewInputs } from './overview.ts';
 import { WindowReader } from './window/window-reader.ts';
 
 /** Dependencies of publishing. */
@@ -91,15 +92,16 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
     await flushed(options.gaps);
     const now = clock();
     const reading = await reader.read(now, settings.windowDays);
+    await nextTurn();
     const inputs = labelersInputs(options);
-    // Create the list and the overview in the same turn, so that both count the same states.
+    // Read the states of the list and of the overview in the same turn, so that both count the same ones.
     const listing = listLabelers(reading, inputs);
     const labelers = [...roster.labelers].filter(({ denied }) => !denied);
     const denied = options.denied();
     const [waiting, enrolled] = divide(roster.enrolled(now), options.waits);
     const sources = enrolled.map(({ did, origin, tracker }): EnrolledSource => ({ did, origin, state: tracker.state }));
     const notEnrolled = labelers.length - enrolled.length - waiting.length;
-    const overview = makeOverview(reading, {
+    const states: OverviewInputs = {
       now,
       windowDays: settings.windowDays,
       origin: settings.origin,
@@ -115,7 +117,10 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       paused: options.paused(),
       capped: cap.pausedSources,
       dailyRows: cap.limit,
-    });
+    };
+    // The states are read, so the overview may have a turn of its own.
+    await nextTurn();
+    const overview = makeOverview(reading, states);
     const pending = reading.purges.filter(({ completedAt }) => completedAt === null);
     telemetry.purges(
       pending.length,

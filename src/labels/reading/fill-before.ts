@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { createBackoff } from '../../network/websocket/backoff.ts';
 import type { SourceIntake } from '../ingest/intake.ts';
 import { note, type ReadingPorts } from '../ingest/ports.ts';
 import type { SourceFault } from '../state/faults.ts';
@@ -6,6 +7,9 @@ import type { Source } from '../state/source.ts';
 import { recordCaughtUp, unread } from './catch-up.ts';
 import { pollRound } from './poll-round.ts';
 import { findStreamStart } from './stream-search.ts';
+
+/** Number of transient failures after which pages count as unusable while the stream is open. */
+const maxTransientFailures = 4;
 
 /** Result of filling in the labels from before a connection. */
 export interface Filled {
@@ -33,14 +37,24 @@ export async function fillBefore(
   const before = unread(source, ports);
   const { since } = before;
   const round = () => pollRound(source, intake, ports, { before, signal }).catch(() => null);
+  const { timings, random, wait } = ports.time;
+  const backoff = createBackoff({ firstMs: timings.firstRetryMs, capMs: timings.maxRetryMs, random });
+  let fault: SourceFault | null = null;
   let outcome = await round();
-  // Continue with the stream, because a limit of this instrument is no failure of the source. The pages are requested
-  // again.
-  while (outcome?.kind === 'fault' && outcome.fault === null && !signal.aborted) {
-    await ports.time.wait(ports.time.random() * ports.time.timings.pollMs, signal);
-    outcome = await round();
+  for (let failures = 0; outcome?.kind === 'fault' && !signal.aborted; outcome = await round()) {
+    // Continue with the stream, because a limit of this instrument is no failure of the source. The pages are requested
+    // again.
+    if (outcome.fault === null) {
+      await wait(random() * timings.pollMs, signal);
+      continue;
+    }
+    fault = outcome;
+    failures += 1;
+    // A resumed stream needs no pages. For another one, a single timeout must not make a gap of all earlier labels.
+    if (resumed || outcome.fault !== 'failed' || failures >= maxTransientFailures) break;
+    await wait(backoff.next(), signal);
   }
-  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault: null, replayFrom: null };
+  if (outcome === null || signal.aborted) return { joined: false, reset: false, fault, replayFrom: null };
   if (outcome.kind === 'reset') return { joined: false, reset: true, fault: null, replayFrom: null };
   if (outcome.kind === 'quiet') {
     await recordCaughtUp(source, ports, before);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { micros } from '../../store/time.ts';
+import { micros, minute } from '../../store/time.ts';
 import { burstsByLabeler } from './counted.ts';
 
 test('burstsByLabeler yields to the event loop between the labelers', async () => {
@@ -17,4 +17,13 @@ test('burstsByLabeler yields to the event loop between the labelers', async () =
   await new Promise(setImmediate);
   expect(ended).toBe(false);
   expect((await all).size).toBe(2_000);
+});
+
+test('repeats from before the purge of their labeler are omitted', async () => {
+  const source = 'did:web:a.example';
+  const positions = [{ source, endpoint: 'repeats', value: '1.2s', acceptedAt: micros(0) }];
+  const purge = { source, completedAt: null, rows: 0, daysLeft: 1 };
+  const after = await burstsByLabeler(positions, [{ ...purge, requestedAt: micros(2 * minute) }]);
+  const before = await burstsByLabeler(positions, [{ ...purge, requestedAt: micros(minute) }]);
+  expect([[...after.keys()], [...before.keys()]]).toEqual([[], [source]]);
 });

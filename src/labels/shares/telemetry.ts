@@ -72,7 +72,16 @@ export interface Telemetry {
   ): void;
   published(atMs: number): void;
   /** Records the role of this instrument, and the rows that it keeps as a standby; `oldestMs` is null without rows. */
-  role(role: Role, kept: { readonly rows: number; readonly bytes: number; readonly oldestMs: number | null }): void;
+  role(
+    role: Role,
+    kept: {
+      readonly rows: number;
+      readonly bytes: number;
+      readonly oldestMs: number | null;
+      /** True if this standby can replace the writer without a gap. */
+      readonly isReady: boolean;
+    },
+  ): void;
   /** Counts rows that a standby dropped beyond its bounds. */
   standbyDropped(rows: number): void;
   /** Records the number of pending purges, and the total number of days that they still have to rewrite. */

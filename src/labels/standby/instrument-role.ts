@@ -27,4 +27,6 @@ export interface Watched {
   readonly aliveAt: Micros | null;
   /** Time at which this instrument had first read all labels of a source, by DID. */
   readonly liveSince: ReadonlyMap<string, Micros>;
+  /** Time up to which a source was complete when this instrument began to read it from the stored position, by DID. */
+  readonly readFrom: ReadonlyMap<string, Micros>;
 }

@@ -37,14 +37,24 @@ test('a gap of the former writer is withdrawn where the standby read live', () =
   ]);
 });
 
+test('the gap of an outage is withdrawn where the standby read its labels afterwards, but no reset and no own gap', () => {
+  const live = { start: micros(60), end: micros(90) };
+  const stored = [gap(10, 50), gap(50, 55, 'cursor_reset')];
+  const reading = { stored, storedThrough: micros(10), live, readFrom: micros(10) };
+  expect(applied({ ...reading, own: [] })).toEqual([gap(50, 55, 'cursor_reset')]);
+  expect(applied({ ...reading, own: [gap(10, 20)] })).toEqual([gap(10, 20), gap(50, 55, 'cursor_reset')]);
+  expect(applied({ ...reading, own: [], readFrom: micros(30) })).toEqual([gap(10, 30), gap(50, 55, 'cursor_reset')]);
+  expect(applied({ ...reading, own: [], live: null })).toEqual(stored);
+});
+
 test('a reset that the former writer recorded before the standby read live stays a gap', () => {
   const stored = [gap(10, 30, 'cursor_reset')];
   const live = { start: micros(30), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
 });
 
-test('an unknown gap stays', () => {
-  const stored = [gap(10, 30, 'unknown')];
+test.each(['unknown', 'maintenance'] as const)('a gap with the reason %s stays', (reason) => {
+  const stored = [gap(10, 30, reason)];
   const live = { start: micros(0), end: micros(90) };
   expect(applied({ stored, storedThrough: micros(30), own: [], live })).toEqual(stored);
 });

@@ -5,6 +5,7 @@ import type { RefusedRowsChange } from '../../store/refused-rows.ts';
 import type { RefusedMerge } from '../ingest/refused-memory.ts';
 import type { PageRepeats, RepeatMemory } from '../repeats/repeat-memory.ts';
 import type { Kept } from './kept.ts';
+import { withoutPurged } from './purged-rows.ts';
 
 /** Maximum bytes of the labels of one commit. */
 const maxCommitBytes = 2 * 1024 * 1024;
@@ -24,7 +25,7 @@ export interface ReplayOptions {
  */
 export async function replay(
   kept: Kept,
-  store: Pick<StoreWriter, 'append' | 'putKey' | 'putDefinitions' | 'definitions'>,
+  store: Pick<StoreWriter, 'append' | 'purges' | 'putKey' | 'putDefinitions' | 'definitions'>,
   { clock, refused, repeats }: ReplayOptions,
 ): Promise<{ readonly rows: number; readonly known: number }> {
   const result = { rows: 0, known: 0 };
@@ -34,7 +35,7 @@ export async function replay(
     result.rows += accepted;
     result.known += duplicates.length;
   };
-  const rows = kept.rows.drain().map(({ observation }) => observation);
+  const rows = withoutPurged(kept.rows.drain(), await store.purges()).map(({ observation }) => observation);
   for (const part of parts(rows)) {
     const found: PageRepeats[] = [];
     for (const [source, own] of Map.groupBy(part, ({ label }) => label.src))

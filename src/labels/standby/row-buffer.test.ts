@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { micros } from '../../store/time.ts';
 import { RowBuffer } from './row-buffer.ts';
 
-function row(at: number, val = 'spam') {
-  const label = { src: 'did:plc:a', uri: 'did:plc:b', val, cts: '2026-11-22T00:00:00.000Z' };
+function row(at: number, val = 'spam', src = 'did:plc:a') {
+  const label = { src, uri: 'did:plc:b', val, cts: '2026-11-22T00:00:00.000Z' };
   return { observation: { label, signature: 'verified' as const }, acceptedAt: micros(at) };
 }
 
@@ -37,4 +37,42 @@ test('no row is dropped within the bounds', () => {
   const buffer = new RowBuffer(generous);
   buffer.add('a', row(1));
   expect(buffer.trim(micros(1_001))).toEqual([]);
+});
+
+test.each([
+  ['rows', { ...generous, rows: 10 }],
+  ['bytes', { ...generous, bytes: 2_600 }],
+])('a source that floods the buffer drops only its own oldest %s', (_, limits) => {
+  const buffer = new RowBuffer(limits);
+  buffer.add('honest 1', row(1, 'spam', 'did:plc:b'));
+  buffer.add('honest 2', row(2, 'spam', 'did:plc:c'));
+  for (let n = 0; n < 50; n += 1) {
+    buffer.add(`flood ${n}`, row(10 + n));
+    for (const { observation, acceptedAt } of buffer.trim(micros(10 + n))) {
+      expect([observation.label.src, acceptedAt < 52]).toEqual(['did:plc:a', true]);
+    }
+  }
+  buffer.add('honest 3', row(100, 'spam', 'did:plc:b'));
+  expect(buffer.trim(micros(100)).map(({ observation }) => observation.label.src)).toEqual(['did:plc:a']);
+  const kept = buffer.drain();
+  expect(kept.map(({ acceptedAt }) => acceptedAt)).toEqual(
+    kept.map(({ acceptedAt }) => acceptedAt).toSorted((a, b) => a - b),
+  );
+  expect(kept.filter(({ observation }) => observation.label.src !== 'did:plc:a')).toHaveLength(3);
+  expect(buffer.size).toBe(0);
+});
+
+test('the largest of several sources lose rows until all have equal shares', () => {
+  const buffer = new RowBuffer({ ...generous, rows: 12 });
+  const sources = { 'did:plc:a': 20, 'did:plc:b': 10, 'did:plc:c': 2 };
+  for (const [src, count] of Object.entries(sources)) {
+    for (let n = 0; n < count; n += 1) buffer.add(`${src} ${n}`, row(n, 'spam', src));
+  }
+  expect(buffer.trim(micros(100))).toHaveLength(20);
+  const kept = Map.groupBy(buffer.drain(), ({ observation }) => observation.label.src);
+  expect([...kept].map(([src, rows]) => [src, rows.length]).sort()).toEqual([
+    ['did:plc:a', 5],
+    ['did:plc:b', 5],
+    ['did:plc:c', 2],
+  ]);
 });

@@ -22,18 +22,35 @@ export interface KeptRow {
   readonly acceptedAt: Micros;
 }
 
-/** Rows that a standby accepted and the store does not contain yet, oldest first, within bounds. */
+/** Rows of one source, oldest first. */
+interface SourceRows {
+  readonly rows: Map<string, Held>;
+  bytes: number;
+}
+
+interface Held {
+  readonly row: KeptRow;
+  /** Increases with each row. */
+  readonly number: number;
+}
+
+/**
+ * Rows that a standby accepted and the store does not contain yet, within bounds. The bounds are shared: beyond them, the
+ * source with the largest share loses its oldest rows, so that a labeler that floods the standby drops no rows of others.
+ */
 export class RowBuffer {
   readonly #limits: BufferLimits;
-  readonly #rows = new Map<string, KeptRow>();
+  readonly #sources = new Map<string, SourceRows>();
+  readonly #sourceOf = new Map<string, string>();
   #bytes = 0;
+  #number = 0;
 
   constructor(limits = defaultBufferLimits) {
     this.#limits = limits;
   }
 
   get size(): number {
-    return this.#rows.size;
+    return this.#sourceOf.size;
   }
 
   get bytes(): number {
@@ -42,50 +59,105 @@ export class RowBuffer {
 
   /** Time of the acceptance of the oldest row, or null without a row. */
   get oldest(): Micros | null {
-    return this.#first()?.[1].acceptedAt ?? null;
+    let oldest: Micros | null = null;
+    for (const { rows } of this.#sources.values()) {
+      const at = firstOf(rows)?.[1].row.acceptedAt ?? null;
+      if (at !== null && (oldest === null || at < oldest)) oldest = at;
+    }
+    return oldest;
   }
 
   has(identity: string): boolean {
-    return this.#rows.has(identity);
+    return this.#sourceOf.has(identity);
   }
 
+  /** Adds a row that the buffer does not contain. */
   add(identity: string, row: KeptRow): void {
+    const { src } = row.observation.label;
+    const own = this.#sources.get(src) ?? { rows: new Map(), bytes: 0 };
+    this.#sources.set(src, own);
+    this.#sourceOf.set(identity, src);
+    this.#number += 1;
+    own.rows.set(identity, { row, number: this.#number });
+    own.bytes += bytesOf(row);
     this.#bytes += bytesOf(row);
-    this.#rows.set(identity, row);
   }
 
   /** Removes a row that the store contains. */
   delete(identity: string): void {
-    const row = this.#rows.get(identity);
-    if (row === undefined) return;
-    this.#bytes -= bytesOf(row);
-    this.#rows.delete(identity);
+    const src = this.#sourceOf.get(identity);
+    const own = src === undefined ? undefined : this.#sources.get(src);
+    const held = own?.rows.get(identity);
+    if (src === undefined || own === undefined || held === undefined) return;
+    const bytes = bytesOf(held.row);
+    own.rows.delete(identity);
+    own.bytes -= bytes;
+    this.#bytes -= bytes;
+    this.#sourceOf.delete(identity);
+    if (own.rows.size === 0) this.#sources.delete(src);
   }
 
-  /** Removes and returns the oldest rows beyond the bounds. */
+  /** Removes and returns the rows that are too old, and the oldest rows of the largest sources beyond the bounds. */
   trim(now: Micros): KeptRow[] {
     const dropped: KeptRow[] = [];
-    for (;;) {
-      const [identity, row] = this.#first() ?? [];
-      if (identity === undefined || row === undefined) return dropped;
-      const { rows, bytes, age } = this.#limits;
-      if (this.#rows.size <= rows && this.#bytes <= bytes && now - row.acceptedAt <= age) return dropped;
-      this.delete(identity);
-      dropped.push(row);
+    for (const own of this.#sources.values()) {
+      this.#drop(own, dropped, ({ acceptedAt }) => now - acceptedAt > this.#limits.age);
     }
+    while (this.#isOver()) {
+      const [largest, second] = this.#largest();
+      if (largest === null) break;
+      // Several rows at once, because a search visits all sources, and the map its removed rows.
+      let least = Math.max(1, largest.rows.size >> 6);
+      this.#drop(largest, dropped, () => {
+        least -= 1;
+        return this.#isOver() && (least >= 0 || this.#shareOf(largest) > second);
+      });
+    }
+    return dropped;
   }
 
   /** Removes and returns all rows, oldest first. */
   drain(): KeptRow[] {
-    const rows = [...this.#rows.values()];
-    this.#rows.clear();
+    const all = [...this.#sources.values()].flatMap(({ rows }) => [...rows.values()]);
+    this.#sources.clear();
+    this.#sourceOf.clear();
     this.#bytes = 0;
-    return rows;
+    return all.sort((a, b) => a.number - b.number).map(({ row }) => row);
   }
 
-  #first(): [string, KeptRow] | undefined {
-    return this.#rows.entries().next().value;
+  #isOver(): boolean {
+    return this.size > this.#limits.rows || this.#bytes > this.#limits.bytes;
   }
+
+  /** Returns the largest part of a bound that the rows of a source use. */
+  #shareOf({ rows, bytes }: SourceRows): number {
+    return Math.max(rows.size / this.#limits.rows, bytes / this.#limits.bytes);
+  }
+
+  /** Returns the source with the largest share, and the share of the next one. */
+  #largest(): [largest: SourceRows | null, second: number] {
+    let largest: SourceRows | null = null;
+    let [first, second] = [0, 0];
+    for (const own of this.#sources.values()) {
+      const share = this.#shareOf(own);
+      if (share > first) [largest, first, second] = [own, share, first];
+      else if (share > second) second = share;
+    }
+    return [largest, second];
+  }
+
+  /** Removes the oldest rows of a source as long as `isDue`. */
+  #drop({ rows }: SourceRows, dropped: KeptRow[], isDue: (row: KeptRow) => boolean): void {
+    for (const [identity, { row }] of rows) {
+      if (!isDue(row)) return;
+      this.delete(identity);
+      dropped.push(row);
+    }
+  }
+}
+
+function firstOf(rows: Map<string, Held>): [string, Held] | undefined {
+  return rows.entries().next().value;
 }
 
 function bytesOf({ observation }: KeptRow): number {

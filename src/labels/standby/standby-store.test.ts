@@ -83,10 +83,16 @@ test('changes wait while the kept rows are stored, and then reach the writer wit
   const { appended, writer } = recordingWriter();
   standby.hold(writer);
   const waiting = standby.store.append(batch(1, ['a']));
+  let isReleased = false;
+  void standby.released().then(() => {
+    isReleased = true;
+  });
   expect([await standby.store.note('n'), appended]).toEqual(['of the writer', []]);
   clock.now = micros(2 * maxStampAhead);
+  expect(isReleased).toBe(false);
   standby.activate();
   await waiting;
+  expect(isReleased).toBe(true);
   await standby.store.append(batch(3 * maxStampAhead, ['b']));
   expect(appended.map(({ at }) => at)).toEqual([2 * maxStampAhead, 3 * maxStampAhead]);
   expect(standby.kept.rows.size).toBe(0);

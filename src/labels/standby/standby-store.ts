@@ -14,6 +14,8 @@ export interface StandbyStore {
   follow(): Promise<void>;
   /** Makes changes wait, and reads from the new writer, until `activate`. */
   hold(writer: StoreWriter): void;
+  /** Resolves when no change waits. */
+  released(): Promise<void>;
   /** Passes all changes to the new writer from now on. */
   activate(): void;
 }
@@ -41,8 +43,11 @@ export function createStandbyStore({
   let writer: StoreWriter | null = null;
   let held: PromiseWithResolvers<void> | null = null;
   let activeSince: Micros = micros(0);
-  const change: Change = async (keep, write) => {
+  const released = async (): Promise<void> => {
     while (held !== null) await held.promise;
+  };
+  const change: Change = async (keep, write) => {
+    if (held !== null) await released();
     return writer === null ? keep() : write(writer);
   };
   const current = (): StoreStandby | StoreWriter => writer ?? standby;
@@ -62,6 +67,7 @@ export function createStandbyStore({
     },
     kept,
     follow: () => standby.follow((identity) => kept.rows.delete(identity)),
+    released,
     hold(next) {
       held = Promise.withResolvers();
       writer = next;

@@ -1,8 +1,9 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { describeCode, OperatorError, systemCode } from '../../ops/errors.ts';
 import { StoreError, type StoreErrorCode } from '../../store/errors.ts';
-import { inspect } from '../../store/open.ts';
+import { inspect, storeProcesses } from '../../store/open.ts';
 import { isPostgresUrl } from '../../store/postgres/base/place.ts';
 import type { Purge } from '../../store/removals.ts';
 import { oldestWeatherStoreVersion, weatherStoreVersion } from '../../weather/window/store-schema.ts';
@@ -48,6 +49,7 @@ export async function checkStore(url: string, now: number): Promise<StoreFinding
       findings: [
         store,
         writer(writing, heartbeat === null ? null : now - heartbeat / 1000),
+        ...(writing ? [await standby(url)] : []),
         ...removals(pendingPurges),
       ],
       // A database may be on another machine.
@@ -77,6 +79,23 @@ function writer(writing: boolean, silence: number | null): Finding {
     );
   }
   return ok(check, `one is running${seconds === null ? '' : `, active ${seconds}`}; a second writer would be refused`);
+}
+
+/** Interval within which a standby shows a heartbeat, in milliseconds. */
+const beatMs = 1_500;
+
+/** Reports the standby of a running writer. Having none is normal. */
+async function standby(url: string): Promise<Finding> {
+  const check = 'label standby';
+  const { standby: first } = await storeProcesses(url);
+  if (first === null) return ok(check, 'none is running; a restart of the writer is a gap: docs/standby.md');
+  await wait(beatMs);
+  const { standby: second } = await storeProcesses(url);
+  if (second?.beat === first.beat) {
+    return fail(check, `${first.name} shows no heartbeat`, 'it is suspended or stuck: restart it');
+  }
+  if (second?.state === 'ready') return ok(check, `${second.name} can replace the writer without a gap`);
+  return warn(check, `${first.name} is not ready yet`, 'wait a minute; if it stays so, see the log of the standby');
 }
 
 /** Reports purges in progress; returns no finding if there are none. */

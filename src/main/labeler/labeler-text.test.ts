@@ -32,6 +32,16 @@ describe('the document of a labeler on a terminal', () => {
     ]);
   });
 
+  it('shows the seconds of a gap that is shorter than a minute', () => {
+    const gap = {
+      start: '2026-07-04T11:00:05.000Z',
+      end: '2026-07-04T11:00:09.000Z',
+      reason: 'ingest_paused',
+    } as const;
+    expect(text({ gaps: [gap] })).toContain('2026-07-04 11:00:05 UTC to 2026-07-04 11:00:09 UTC');
+    expect(text()).toContain('2026-07-04 11:00 UTC to 2026-07-04 12:00 UTC');
+  });
+
   it('shows a small count in words and a withheld one as not published', () => {
     expect(text()).toContain('spam: 1,200 events; defined since 2026-06-20');
     expect(text()).toContain('rude: fewer than 5 events');

@@ -87,9 +87,11 @@ function dayLines({ days }: LabelerFacts): string[] {
 
 function gapLines({ gaps, gap_overflow: overflow }: LabelerFacts, width: number): string[] {
   if (gaps.length === 0) return ['No gap is recorded in the window.'];
-  const rows = gaps.map(
-    ({ start, end, reason }) => `${minuteOf(start)} to ${minuteOf(end)}: ${labelerGapText[reason]}`,
-  );
+  const rows = gaps.map(({ start, end, reason }) => {
+    // Seconds only where minutes would show two equal times.
+    const format = minuteOf(start) === minuteOf(end) ? secondOf : minuteOf;
+    return `${format(start)} to ${format(end)}: ${labelerGapText[reason]}`;
+  });
   const note = overflow ? ['There were more gaps: the closest ones are shown as one.'] : [];
   return [...rows, ...note].flatMap((row) => wrapped(row, width, 2));
 }
@@ -152,6 +154,11 @@ function valueCount(events: LabelerValue['events']): string {
 /** Formats a count of a day; a dash is a count that is not known. */
 function optionalCount(events: number | null): string {
   return events === null ? '-' : countText(events);
+}
+
+/** Formats a timestamp to the second. */
+function secondOf(timestamp: string): string {
+  return `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 }
 
 /** Formats a timestamp to the minute. */

@@ -13,6 +13,8 @@ export interface InstrumentStoreOptions {
   readonly windowDays: number;
   readonly onFile: (event: FileEvent) => void;
   readonly telemetry: Pick<Telemetry, 'standbyDropped'>;
+  /** Called once, when this process is asked through the store to stop. */
+  readonly asked: () => void;
   /** Called when a standby has become the active instrument. */
   readonly activated: () => void;
 }
@@ -29,7 +31,7 @@ export async function openInstrumentStore(
   } catch (error) {
     if (!(mayStandBy && error instanceof StoreError && error.code === 'second_writer')) throw error;
   }
-  const standby = openStoreStandby(url, { ...writing, clock });
+  const standby = await openStoreStandby(url, { ...writing, clock });
   const kept = createStandbyStore({ standby, clock, dropped: (rows) => telemetry.standbyDropped(rows) });
   return { store: kept.store, role: { role: 'standby', generation: 0, standby, kept, activated } };
 }

@@ -58,6 +58,8 @@ export async function observe(values: LabelsValues, print: CommandContext['print
         openInstrumentStore(values, {
           ...{ clock: wall, windowDays, onFile: logFile(log), telemetry },
           activated: () => print('almanac labels observing'),
+          // A hand-over through a database stops this process like its service manager does.
+          asked: () => process.kill(process.pid, 'SIGTERM'),
         }),
       );
       const labels = createLabels({

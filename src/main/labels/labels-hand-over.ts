@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { OperatorError, systemCode } from '../../ops/errors.ts';
-import { storeProcesses } from '../../store/open.ts';
-import type { StoreProcesses } from '../../store/standby/standby.ts';
+import { askWriterToStop, parseStoreUrl, storeProcesses } from '../../store/open.ts';
+import type { StoreProcess, StoreProcesses } from '../../store/standby/standby.ts';
 import { type LabelsAction, storeFolder } from './labels-action.ts';
 import { refused } from './opened-store.ts';
 
@@ -9,14 +9,17 @@ import { refused } from './opened-store.ts';
 const lookMs = 100;
 /** Maximum wait until the standby is ready, in milliseconds. */
 const readyWithinMs = 90_000;
+/** Maximum wait for a heartbeat of the standby, in milliseconds. */
+const beatWithinMs = 5_000;
 /** Maximum wait until the standby is the writer, in milliseconds. */
 const doneWithinMs = 30_000;
 
 /** Stops the active instrument once its standby is ready, and waits until the standby is the active one. */
 export const handOver: LabelsAction = async ({ store: url, state }, print) => {
-  storeFolder({ store: url, state });
-  const look = (): StoreProcesses => processesOf(url);
-  const { writer, standby } = look();
+  // A hand-over through a database needs no files.
+  if (parseStoreUrl(url).kind === 'sqlite') storeFolder({ store: url, state });
+  const look = (): Promise<StoreProcesses> => processesOf(url);
+  const { writer, standby } = await look();
   if (writer === null) throw new OperatorError('no instrument that describes itself writes this store');
   if (standby === null) {
     throw new OperatorError(
@@ -24,41 +27,50 @@ export const handOver: LabelsAction = async ({ store: url, state }, print) => {
     );
   }
   if (standby.state !== 'ready') print('the standby is not ready yet; waiting');
-  await until(() => look().standby?.state !== 'opening', readyWithinMs, 'the standby did not become ready');
-  const now = look();
+  await until(
+    async () => (await look()).standby?.state !== 'opening',
+    readyWithinMs,
+    'the standby did not become ready',
+  );
+  // A suspended standby also describes itself as ready.
+  await until(
+    async () => (await look()).standby?.beat !== standby.beat,
+    beatWithinMs,
+    'the standby is suspended; nothing was done: no heartbeat came',
+  );
+  const now = await look();
   if (now.standby === null) throw new OperatorError('the standby has ended');
-  if (now.writer?.token !== writer.token || now.writer.pid === null) {
+  if (now.writer?.token !== writer.token || !(await stop(url, now.writer))) {
     throw new OperatorError('the active instrument cannot be identified, or has changed; nothing was done');
   }
-  stop(now.writer.pid);
-  const isDone = (): boolean => {
-    const current = look().writer;
+  const isDone = async (): Promise<boolean> => {
+    const current = (await look()).writer;
     return current !== null && current.token !== writer.token && current.state === 'ready';
   };
   await until(isDone, doneWithinMs, 'the standby did not become the active instrument');
-  print(`handed over from process ${now.writer.pid} to process ${look().writer?.pid ?? 'unknown'}`);
+  print(`handed over from ${now.writer.name} to ${(await look()).writer?.name ?? 'an unknown process'}`);
   return 0;
 };
 
-function processesOf(url: string): StoreProcesses {
+async function processesOf(url: string): Promise<StoreProcesses> {
   try {
-    return storeProcesses(url);
+    return await storeProcesses(url);
   } catch (error) {
     throw refused(url, error);
   }
 }
 
-function stop(pid: number): void {
+async function stop(url: string, writer: StoreProcess): Promise<boolean> {
   try {
-    process.kill(pid, 'SIGTERM');
+    return await askWriterToStop(url, writer);
   } catch (error) {
     const why = systemCode(error) === 'EPERM' ? 'run this command as its user' : 'it has ended';
-    throw new OperatorError(`the active instrument (process ${pid}) cannot be stopped: ${why}`);
+    throw new OperatorError(`the active instrument (${writer.name}) cannot be stopped: ${why}`);
   }
 }
 
-async function until(holds: () => boolean, withinMs: number, otherwise: string): Promise<void> {
-  for (const deadline = performance.now() + withinMs; !holds(); await wait(lookMs)) {
+async function until(holds: () => Promise<boolean>, withinMs: number, otherwise: string): Promise<void> {
+  for (const deadline = performance.now() + withinMs; !(await holds()); await wait(lookMs)) {
     if (performance.now() > deadline) throw new OperatorError(`${otherwise} within ${withinMs / 1000} s`);
   }
 }

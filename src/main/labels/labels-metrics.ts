@@ -206,9 +206,15 @@ function standbyMetrics(registers: Registry[], clock: () => number): Pick<Teleme
     help: 'Labels that this standby dropped beyond its bounds.',
     registers,
   });
+  const ready = new Gauge({
+    name: 'almanac_labels_standby_ready',
+    help: '1 while this instrument is a standby that can replace the writer without a gap, else 0.',
+    registers,
+  });
   return {
     role: (current, kept) => {
       for (const one of roles) role.set({ role: one }, one === current ? 1 : 0);
+      ready.set(kept.isReady ? 1 : 0);
       rows.set(kept.rows);
       bytes.set(kept.bytes);
       oldest = kept.oldestMs;

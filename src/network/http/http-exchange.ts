@@ -12,6 +12,7 @@ import { bareHost } from '../../input/url.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { BusyResolverError, RefusedAddressError } from '../guard/address-policy.ts';
 import type { Release } from '../guard/slots.ts';
+import { BodyBytes } from './body-bytes.ts';
 import { type HttpFailure, type HttpPhase, maxErrorBytes, type RawAnswer } from './http-answer.ts';
 
 /** Parameters of one request over one connection; sizes in bytes, times in milliseconds. */
@@ -33,6 +34,9 @@ export interface Exchange {
 
 /** Maximum size of a body that is read without a permit, in bytes. */
 export const smallBodyBytes = 256 * 1024;
+
+/** Maximum number of informational responses (1xx) before a response; they do not count against the size of the body. */
+export const maxInformational = 1_000;
 
 /**
  * Result of an exchange. `stale` means that a pooled connection was closed before the response; this proves nothing
@@ -87,6 +91,11 @@ class RunningExchange {
       const isStale = request.reusedSocket && !this.#hasResponse;
       this.#settle(isStale ? { kind: 'stale' } : failureOf(error, this.#phase.now));
     });
+    let informed = 0;
+    request.on('information', () => {
+      informed += 1;
+      if (informed > maxInformational) this.#settle({ kind: 'too_large' });
+    });
     request.on('response', (response) => this.#read(response));
     request.on('close', () => this.#settle({ kind: 'connect', code: 'ECONNRESET' }));
     request.end();
@@ -101,18 +110,13 @@ class RunningExchange {
       this.#settle(beyond);
       return;
     }
-    const chunks: Buffer[] = [];
-    let length = 0;
-    response.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length > limit) {
-        this.#settle(beyond);
-        return;
-      }
-      chunks.push(chunk);
-      if (length > smallBodyBytes && this.#permit === 'none') void this.#awaitPermit(response);
+    const body = new BodyBytes(limit);
+    response.on('data', (piece: Buffer) => {
+      if (this.#isSettled) return;
+      if (!body.add(piece)) this.#settle(beyond);
+      else if (body.length > smallBodyBytes && this.#permit === 'none') void this.#awaitPermit(response);
     });
-    response.on('end', () => this.#settle({ kind: 'answer', status, headers, body: Buffer.concat(chunks) }, true));
+    response.on('end', () => this.#settle({ kind: 'answer', status, headers, body: body.whole() }, true));
     response.on('error', (error) => this.#settle(failureOf(error, this.#phase.now)));
     response.on('close', () => this.#settle({ kind: 'connect', code: 'ECONNRESET' }));
   }

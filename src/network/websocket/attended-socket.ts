@@ -20,6 +20,8 @@ export interface SocketOptions extends LivenessOptions, PartialMessageOptions {
   readonly closeNames?: readonly string[];
   /** Maximum size of a message with all its fragments, in bytes; a larger one ends the connection as `too_large`. */
   readonly maxFrameBytes: number;
+  /** Maximum number of fragments of a message, 256 by default; more end the connection as `too_large`. */
+  readonly maxFragments?: number;
   /**
    * Called synchronously with each message, in order; not after `close` or an abort. The first message may arrive
    * before the promise of `openSocket` has resolved. The bytes may share memory with others: copy them to keep them.
@@ -98,8 +100,8 @@ export class AttendedSocket implements GuardedSocket {
       this.#partial.message(data.length);
       options.onFrame(data, isBinary);
     });
-    ws.on('ping', () => this.#liveness?.control());
-    ws.on('pong', () => this.#liveness?.control());
+    ws.on('ping', (data) => this.#control(data));
+    ws.on('pong', (data) => this.#control(data));
     // Protocol violations arrive as errors; ws then closes the connection with the right code, within `closeMs`.
     ws.on('error', (error) => this.#end(reasonOf(error)));
     ws.on('close', (code, text) => resolve(this.#closed(code, text)));
@@ -126,6 +128,11 @@ export class AttendedSocket implements GuardedSocket {
     // Resume reading, so that the peer's response to the close frame is received.
     this.#ws.resume();
     this.#ws.close(1000);
+  }
+
+  #control(data: Buffer): void {
+    this.#liveness?.control();
+    this.#partial.control(data.length);
   }
 
   #opened(phase: Phase): void {

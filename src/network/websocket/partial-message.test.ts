@@ -70,4 +70,29 @@ describe('a message that arrives in parts', () => {
     }
     expect(noted.acts).toEqual([]);
   });
+
+  test('is not begun by a ping or pong, even if it arrives in parts', () => {
+    const { noted, partial } = watch();
+    partial.control(0);
+    partial.chunk(2);
+    partial.chunk(3);
+    expect(noted.bytes).toBe(3);
+    partial.control(100);
+    partial.chunk(99);
+    expect(noted.bytes).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('is not kept alive by pings and pongs between its parts', () => {
+    const { noted, partial } = watch();
+    partial.chunk(500);
+    for (let second = 0; second < 30; second += 1) {
+      expect(noted).toMatchObject({ acts: [], bytes: 500 });
+      partial.control(4);
+      partial.chunk(6);
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(noted.acts).toEqual(['late']);
+    partial.stop();
+  });
 });

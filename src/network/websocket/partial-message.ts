@@ -12,7 +12,9 @@ export interface PartialMessage {
   readonly isWaiting: boolean;
   /** Records that a complete message of this size was taken from the received bytes. */
   message(bytes: number): void;
-  /** Records a chunk after the messages that it completes were taken. */
+  /** Records that a complete ping or pong with a payload of this size was taken from the received bytes. */
+  control(bytes: number): void;
+  /** Records a chunk after the messages, pings and pongs that it completes were taken. */
   chunk(bytes: number): void;
   /** Records whether the caller is reading. A message does not time out while the caller is not reading. */
   setReading(reading: boolean): void;
@@ -30,6 +32,8 @@ export interface PartialMessageActions {
 const checkMs = 250;
 /** Maximum size of a message header from a server, in bytes. */
 const headerBytes = 10;
+/** Size of the header of a ping or pong from a server, in bytes. */
+const controlHeaderBytes = 2;
 
 /**
  * Creates a watch of the size and age of an incomplete message. Without the watch, a peer could occupy the memory of
@@ -69,9 +73,14 @@ class PartialMessageWatch implements PartialMessage {
     this.#hasCompleted = true;
   }
 
+  control(bytes: number): void {
+    // A ping or pong may arrive between the fragments of a message, and is no evidence that the message continues.
+    this.#completed += bytes + controlHeaderBytes;
+  }
+
   chunk(bytes: number): void {
     this.#partial = Math.max(0, this.#partial + bytes - this.#completed);
-    // Reset the estimate at each complete message: it does not include the headers of fragments and control frames.
+    // Reset the estimate at each complete message: it does not include the headers of fragments.
     if (this.#hasCompleted) {
       this.#partial = Math.min(this.#partial, bytes);
       this.#lateMs = 0;

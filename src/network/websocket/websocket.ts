@@ -6,11 +6,18 @@ import { bareHost, publicUrl } from '../../input/url.ts';
 import { systemCode, systemWords } from '../../ops/errors.ts';
 import { type AddressPolicy, BusyResolverError, guardedLookup, RefusedAddressError } from '../guard/address-policy.ts';
 import { admitSocketUrl } from '../guard/outbound-url.ts';
+import { BodyBytes } from '../http/body-bytes.ts';
 import { maxErrorBytes, readStatus } from '../http/http-answer.ts';
+import { maxInformational } from '../http/http-exchange.ts';
 import { AttendedSocket, type GuardedSocket, type Phase, type SocketOptions } from './attended-socket.ts';
 import { ConnectError, type ConnectFailure } from './connect-error.ts';
 
 export type { CloseInfo, GuardedSocket, SocketOptions } from './attended-socket.ts';
+
+/** Maximum number of fragments of a message. Servers that fragment messages send some kilobytes in each. */
+const defaultMaxFragments = 256;
+/** Maximum number of received pieces of one incomplete fragment. */
+const maxPendingChunks = 16_384;
 
 /**
  * Opens a websocket through the guard: only to addresses that the policy allows, without redirects, with a timeout for
@@ -27,6 +34,9 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
     headers: { 'User-Agent': options.userAgent },
     lookup: guardedLookup(policy, { loopbackOnly, resolve, signal: over.signal }),
     maxPayload: options.maxFrameBytes,
+    // A fragment occupies memory of its own, which the limits on bytes do not count.
+    maxFragments: options.maxFragments ?? defaultMaxFragments,
+    maxBufferedChunks: maxPendingChunks,
     closeTimeout: options.closeMs,
     // Disable compression of messages: compression costs more than it saves, and the peer would control memory of this
     // process.
@@ -40,6 +50,11 @@ export async function openSocket(options: SocketOptions, signal: AbortSignal): P
       request.once('socket', (socket) => {
         phase.socket = socket;
         follow(socket, phase);
+      });
+      let informed = 0;
+      request.on('information', () => {
+        informed += 1;
+        if (informed > maxInformational) request.destroy(new Error('too many informational responses'));
       });
       request.end();
     },
@@ -92,17 +107,13 @@ function failure(
 
 /** Reads the error name from the body of a refusal, within the deadline of the handshake. */
 function readErrorName(response: IncomingMessage, done: (name: string | null) => void): void {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
+  const bytes = new BodyBytes(maxErrorBytes);
   const { headers, statusCode = 0 } = response;
   const over = (): void => {
-    const body = Buffer.concat(chunks);
-    done(readStatus({ kind: 'answer', status: statusCode, headers, body }, 0).error);
+    done(readStatus({ kind: 'answer', status: statusCode, headers, body: bytes.whole() }, 0).error);
   };
-  response.on('data', (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes <= maxErrorBytes) chunks.push(chunk);
-    else done(null);
+  response.on('data', (piece: Buffer) => {
+    if (!bytes.add(piece)) done(null);
   });
   response
     .once('end', over)

@@ -8,9 +8,13 @@ export type WriterSighting =
   /** A process writes the store. `beat` changes with its heartbeats. Null if it has no heartbeat. */
   | { readonly kind: 'writing'; readonly state: 'opening' | 'ready'; readonly beat: string | null };
 
-/** Result of ending the recorded writer: it was killed, or the reason why it was not. */
+/** Result of ending the recorded writer. */
 export type WriterEnd =
   | { readonly kind: 'killed'; readonly pid: number }
+  /** Its lease was ended, so that it can commit nothing more. */
+  | { readonly kind: 'ended'; readonly name: string }
+  /** It has shown since that it works. */
+  | { readonly kind: 'alive' }
   | { readonly kind: 'kept'; readonly why: string };
 
 /** Read access to a store of a process that follows its writer and may replace it. */
@@ -27,16 +31,16 @@ export interface StoreStandby
   /** Returns true if the store contained a label at the last `follow`. */
   knows(identity: string): boolean;
   /** Looks at the writer without disturbing it. */
-  writer(): WriterSighting;
+  writer(): Promise<WriterSighting>;
   /** Ends the recorded writer. Never signals a process that is not certainly the recorded one. */
-  endWriter(): WriterEnd;
+  endWriter(): Promise<WriterEnd>;
   /** Records that this standby can replace the writer without a gap. */
-  ready(): void;
+  ready(): Promise<void>;
   /**
    * Opens the store for writing in place of the ended writer. Throws `second_writer` if another process writes the
-   * store. The standby can then only be closed.
+   * store.
    */
-  takeOver(): StoreWriter;
+  takeOver(): Promise<StoreWriter>;
 }
 
 /** Processes that use a store, as a hand-over needs them. */
@@ -50,6 +54,10 @@ export interface StoreProcesses {
 export interface StoreProcess {
   readonly token: string;
   readonly state: 'opening' | 'ready';
-  /** Process number, or null if the process cannot be identified or does not run. */
+  /** Process number on this machine, or null if the process cannot be identified or does not run. */
   readonly pid: number | null;
+  /** Name of the process for messages. */
+  readonly name: string;
+  /** Text that changes with each heartbeat of the process. */
+  readonly beat: string;
 }

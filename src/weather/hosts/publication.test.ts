@@ -134,7 +134,7 @@ describe('with two hosts,', () => {
     watch(two, -48 * 60, 0);
     watch(one, 0, 60, { factor: 0.9 });
     watch(two, 0, 60);
-    expect(read(60).caveats?.join()).not.toContain('disagreed');
+    expect(read(60).caveats?.join()).not.toContain('differed unusually');
     watch(one, 60, 120, { factor: 0.8 });
     watch(two, 60, 120);
     expect(read(120).caveats?.[0]).toContain(

@@ -114,6 +114,27 @@ describe.each(software)('the gap after an interruption of a labeler with %s', (k
     expect(await gaps(observed)).toEqual([{ source: labeler.did, reason: 'cursor_reset' }]);
   });
 
+  test('is absent if only the first requests of pages fail while the stream is open', async () => {
+    const made = createSim({
+      rate: 1,
+      historyHours: 0,
+      labelers: 1,
+      labelRate: 0,
+      shapeLabeler: () => ({ software: kind }),
+    });
+    stage.sim = made;
+    const { plc } = await made.start();
+    const [labeler] = made.labelers.list;
+    if (!labeler) throw new Error('the simulation has no labeler');
+    labeler.faults.answer({ kind: 'status', status: 503 }, { on: 'query', times: 2 });
+    const observed = await startStation({ seeds: [labeler.did], plc: plc ?? '' });
+    stage.station = observed;
+    await until('established', async () => (await observed.overview()).coverage.sources.established === 1);
+    await goesOn(labeler, observed);
+    expect(labeler.faults.fired.get('query_answer')).toBe(2);
+    expect(await gaps(observed)).toEqual([]);
+  });
+
   test('is source_unavailable for a stream that delivers only live labels, without pages', async () => {
     const made = createSim({
       rate: 1,

@@ -62,7 +62,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     appending.process.kill('SIGCONT');
     let last: string | null = null;
     for (let line = await appending.line(); line !== null; line = await appending.line()) last = line;
-    expect(last).toBe('refused second_writer');
+    expect(last).toBe('refused fenced');
     expect(await second.frontier()).toEqual(before);
     expect(await problems(second)).toEqual([]);
     await second.close();
@@ -78,7 +78,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     const writer = await write();
     await writer.append(batch(noon, [1]));
     await change('UPDATE store SET token = token + 1');
-    await expect(work(writer)).rejects.toMatchObject({ code: 'second_writer', retry: false });
+    await expect(work(writer)).rejects.toMatchObject({ code: 'fenced', fatal: true });
     expect((await writer.frontier()).end).toBe(noon + 1);
     await writer.close();
   });
@@ -331,7 +331,14 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     const writer = await write();
     await writer.append(batch(noon, [1]));
     await writer.beat(noon);
-    const found = { schema: 1, heartbeat: noon, writing: true, sealedDays: 0, openDays: 1, missingDays: [] };
+    const found = {
+      schema: migrations.length,
+      heartbeat: noon,
+      writing: true,
+      sealedDays: 0,
+      openDays: 1,
+      missingDays: [],
+    };
     expect(await inspect(url)).toMatchObject({ ...found, bytes: expect.any(Number) });
     await writer.close();
     expect(await inspect(url)).toMatchObject({ writing: false });

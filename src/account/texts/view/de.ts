@@ -12,14 +12,14 @@ export const viewDe: ViewTexts = {
   title: (did) => `Auf ${did} beobachtete Labels`,
   heading: 'Beobachtete Labels auf',
   lead: (from, to) => [
-    'Beobachtet wurde, wie Labels vergeben und entfernt wurden, von ',
+    'Beobachtet wurde, wie Labels vergeben und entfernt wurden, vom ',
     from,
-    ' bis ',
+    ' bis zum ',
     to,
     ', mit den Grenzen der Beobachtung. Diese Seite weiß nicht, welche Labels jetzt gelten.',
   ],
   clipped: (from, to) => [
-    'Sie haben mehr verlangt, als beobachtet wurde oder aufbewahrt wird. Diese Seite beginnt am ',
+    'Nur ein Teil des verlangten Zeitraums wurde beobachtet und wird noch aufbewahrt. Diese Seite beginnt am ',
     from,
     ' und endet am ',
     to,
@@ -212,11 +212,11 @@ export const viewDe: ViewTexts = {
   dayCounts: (applied, removed) => `${count(applied)} vergeben, ${count(removed)} entfernt`,
   dayMissed: (counts, missing) => `${counts}; nicht beobachtet: ${missing}`,
   nothingObserved: (from, to) =>
-    `Von ${from} bis ${to} wurde nichts beobachtet; Ereignisse dieser Zeit sind unbekannt.`,
-  noObservation: (from, to) => `Keine Beobachtung von ${from} bis ${to}.`,
-  noneCounted: (from, to) => `Keine Beobachtung gezählt von ${from} bis ${to}.`,
+    `Vom ${from} bis zum ${to} wurde nichts beobachtet; Ereignisse dieser Zeit sind unbekannt.`,
+  noObservation: (from, to) => `Keine Beobachtung vom ${from} bis zum ${to}.`,
+  noneCounted: (from, to) => `Keine Beobachtung gezählt vom ${from} bis zum ${to}.`,
   observedBetween: ({ applied, removed }, from, to) =>
-    `${count(applied)} vergeben und ${count(removed)} entfernt von ${from} bis ${to}.`,
+    `${count(applied)} vergeben und ${count(removed)} entfernt vom ${from} bis zum ${to}.`,
   partMissed: (missing) => `Davon nicht beobachtet: ${missing}; Ereignisse dieser Zeit sind unbekannt.`,
   daysUncounted: (n) =>
     `${counted(n, { one: 'Tag hatte', other: 'Tage hatten' })} zu viele Zeilen, um hier gezählt zu werden, und ${plural(n, { one: 'ist', other: 'sind' })} in diesen Summen nicht enthalten.`,

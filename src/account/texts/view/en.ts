@@ -42,7 +42,7 @@ export const viewEn = {
     ', with the limits of the observation. This page does not know which labels apply now.',
   ],
   clipped: (from: Piece, to: Piece): Piece => [
-    'You requested more than was observed or is kept. This page starts on ',
+    'Only a part of the requested time was observed and is still kept. This page starts on ',
     from,
     ' and ends on ',
     to,

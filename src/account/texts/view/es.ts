@@ -17,7 +17,7 @@ export const viewEs: ViewTexts = {
     ', con los límites de la observación. Esta página no sabe qué etiquetas valen ahora.',
   ],
   clipped: (from, to) => [
-    'Ha pedido más de lo que se observó o se conserva. Esta página empieza el ',
+    'Solo una parte del tiempo solicitado se observó y se conserva todavía. Esta página empieza el ',
     from,
     ' y termina el ',
     to,

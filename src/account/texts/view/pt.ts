@@ -17,7 +17,7 @@ export const viewPt: ViewTexts = {
     ', com os limites da observação. Esta página não sabe quais rótulos valem agora.',
   ],
   clipped: (from, to) => [
-    'Você pediu mais do que foi observado ou é mantido. Esta página começa em ',
+    'Só uma parte do tempo solicitado foi observada e ainda é mantida. Esta página começa em ',
     from,
     ' e termina em ',
     to,

@@ -5,7 +5,7 @@ import { aDefinition, aLabeler } from '../../../../harness/artifacts/labeler-fac
 import type { LabelerFacts } from '../../../contract/labelers.ts';
 import { Activity } from './activity.tsx';
 import { LabelerGaps } from './gaps.tsx';
-import { Checks, SourceState } from './source.tsx';
+import { Checks, Remedy, SourceState } from './source.tsx';
 import { Values } from './values.tsx';
 
 /** Returns the text of a component, with a line for each block. */
@@ -148,11 +148,15 @@ describe('the state of a labeler', () => {
     ]);
   });
 
-  it('addresses the operator of a labeler with a problem', () => {
-    expect(stateOf({ remedy: 'Allow anonymous reading.' }).slice(1, 3)).toEqual([
+  it('addresses the operator of a labeler with a problem, and links to what the operator can ask for', () => {
+    const remedy = <Remedy facts={aLabeler({ remedy: 'Allow anonymous reading.' })} />;
+    expect(textOf(remedy)).toEqual([
       'For the operator of this labeler',
       'Allow anonymous reading.',
+      'Which requests a labeler receives, and how to ask for a change',
     ]);
+    expect(renderToString(remedy)).toContain('href="../for-labelers"');
+    expect(textOf(<Remedy facts={aLabeler({ remedy: null })} />)).toEqual([]);
   });
 
   it('states that a labeler replaces rows', () => {

@@ -7,7 +7,7 @@ import { Activity } from './activity.tsx';
 import { CaveatList, Handle, labelerPageParts } from './frame.tsx';
 import { LabelerGaps } from './gaps.tsx';
 import { at } from './places.ts';
-import { Checks, SourceState } from './source.tsx';
+import { Checks, Remedy, SourceState } from './source.tsx';
 import { Values } from './values.tsx';
 
 /** Returns the page of one labeler. */
@@ -49,6 +49,7 @@ function Body({ envelope }: { envelope: LabelerEnvelope }) {
           <Quote text={facts.conclusion} at={`${at}/conclusion`} />
         </p>
       </div>
+      <Remedy facts={facts} />
       <Activity facts={facts} />
       <LabelerGaps facts={facts} />
       <SourceState facts={facts} />

@@ -6,20 +6,28 @@ import { Quote, Unknown } from '../../page/pieces.tsx';
 import { at } from './places.ts';
 import { enumeration, foundText, readByText, stateText, verdictText } from './words.ts';
 
-/** Shows the state of a labeler as a source, with the change that would end a problem. */
+/** Shows the change that would end a problem of a labeler, with a link to what its operator can ask for. */
+export function Remedy({ facts: { remedy } }: { facts: LabelerFacts }) {
+  if (remedy === null) return null;
+  return (
+    <div class="panel warn">
+      <p class="verdict">For the operator of this labeler</p>
+      <p>
+        <Quote text={remedy} at={`${at}/remedy`} />
+      </p>
+      <p>
+        <a href="../for-labelers">Which requests a labeler receives, and how to ask for a change</a>
+      </p>
+    </div>
+  );
+}
+
+/** Shows the state of a labeler as a source. */
 export function SourceState({ facts }: { facts: LabelerFacts }) {
-  const { state, state_since: since, remedy, found_by: found, read_by: readBy } = facts;
+  const { state, state_since: since, found_by: found, read_by: readBy } = facts;
   return (
     <section aria-labelledby="state">
       <h2 id="state">How Almanac reads this labeler</h2>
-      {remedy === null ? null : (
-        <div class="panel warn">
-          <p class="verdict">For the operator of this labeler</p>
-          <p>
-            <Quote text={remedy} at={`${at}/remedy`} />
-          </p>
-        </div>
-      )}
       <dl class="particulars">
         <Particular name="State">
           <a href={`../method/labels#states-of-a-labeler-${state}`}>{stateText[state]}</a>, since{' '}

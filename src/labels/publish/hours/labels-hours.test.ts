@@ -235,6 +235,23 @@ test('labelers with events are kept if the file is too small, and the sums inclu
   expect(file.hours.at(-1)).toMatchObject({ labeler_seconds: 3600 * all.length, applications: 1 });
 });
 
+test('labelers of a stranger with events displace no seeded or long-established labeler from the file', async () => {
+  const now = start + 8 * day;
+  const stranger = { provenance: new Set(['directory plc.example']), firstAnswered: micros(start + 2 * day) };
+  const dids = Array.from(
+    { length: 40 },
+    (_, i) => `did:plc:22222222222222222222222${'abcdefghijklmnopqrstuvwxyz234567'[i % 32]}`,
+  );
+  const strangers = [...new Set(dids)].map((did) => listed(did, stranger));
+  const established = listed(a, { provenance: new Set(['relay relay.example']) });
+  const entries = [...strangers, established, listed(b, { firstAnswered: micros(now - hour) })];
+  const rows = strangers.flatMap(({ did }) => rowsAt(did, now - 2 * hour));
+  const content = { startedAt: start, rows, observedThrough: now };
+  const file = await made({ content, now, entries, maxBytes: 128 * 1024 + 10_000 });
+  expect(file.omitted).toBeGreaterThan(20);
+  expect(file.labelers.map(({ labeler_did: did }) => did)).toEqual(expect.arrayContaining([a, b]));
+});
+
 test('the counts of each hour equal those of the rows, in several readings while rows arrive', async () => {
   const anyRow = fc.record({
     labeler: fc.constantFrom(a, b),

@@ -7,13 +7,13 @@ import {
 } from '../../../artifact/hours/labels-hours.ts';
 import { limitGaps } from '../../../artifact/hours/limit-gaps.ts';
 import { maxGaps } from '../../../contract/limits.ts';
-import { formatTimestamp } from '../../../contract/timestamp.ts';
+import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
 import { silentGaps } from '../../../store/coverage-rule.ts';
 import { clip } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { hour } from '../../../store/time.ts';
 import { burstsIn } from '../../repeats/repeat-log.ts';
-import type { ListedLabeler } from '../labelers/listed-labeler.ts';
+import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
 import { listedGaps, unreadTime } from '../labelers/unread-time.ts';
 import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
@@ -56,7 +56,7 @@ export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): 
     listed.push(hourOf(one, inputs, { ms: observed[at] ?? 0, totals, made, at }));
     if (turns.isOver) await turns.next();
   }
-  const kept = fitting(made, maxBytes - headBytes);
+  const kept = fitting(made, reading.window.end, maxBytes - headBytes);
   const instrument = limitGaps(
     gaps.instrument.map(({ start, end, reason }) => ({ from: start, to: end, key: reason, reason })),
     maxGaps,
@@ -144,22 +144,24 @@ async function gapsBySource({ reading, hours, entries }: HoursInputs, turns: Tur
   return { instrument, bySource };
 }
 
-/** Order in which labelers are kept if the file is too small: with events, observed, others. */
-const ranks = [0, 1, 2] as const;
+/** Rank of a labeler of which the file states nothing but gaps. */
+const lastRank = 2;
 
 interface MadeLabeler {
-  readonly did: string;
-  readonly rank: (typeof ranks)[number];
+  readonly entry: ListedLabeler;
+  /** Order in which labelers are kept if the file is too small: with events, observed, others. */
+  readonly rank: number;
   readonly observedMs: readonly number[];
   readonly json: string;
 }
 
 function labelerHours(
-  { did, firstAnswered, lastAnswered }: ListedLabeler,
+  entry: ListedLabeler,
   { hours, counted, reading }: HoursInputs,
   { rows, gaps }: { readonly rows: readonly Totals[] | undefined; readonly gaps: GapsBySource },
 ): MadeLabeler {
   const { floor } = reading.frontier;
+  const { did, firstAnswered, lastAnswered } = entry;
   const own = gaps.bySource.get(did) ?? [];
   const unread = unreadTime({ did, window: hours, floor, gaps: own, firstAnswered, lastAnswered });
   const observed = observedMs(counted, [...unread, ...gaps.instrument]);
@@ -174,27 +176,27 @@ function labelerHours(
     gap_overflow: listed.overflow,
   };
   const hasEvents = rows?.some(({ applied, removed }) => applied + removed > 0) ?? false;
-  const rank = hasEvents ? 0 : observed.some((ms) => ms > 0) ? 1 : 2;
-  return { did, rank, observedMs: observed, json: JSON.stringify(labeler) };
+  const rank = hasEvents ? 0 : observed.some((ms) => ms > 0) ? 1 : lastRank;
+  return { entry, rank, observedMs: observed, json: JSON.stringify(labeler) };
 }
 
-/** Returns the labelers that fit into the file, by DID. */
-function fitting(made: readonly MadeLabeler[], maxBytes: number): readonly MadeLabeler[] {
-  const sorted = made.toSorted(byDid);
-  const kept = new Set<MadeLabeler>();
+/** Returns the labelers that fit into the file, by DID; seeded and long-established ones precede others. */
+function fitting(made: readonly MadeLabeler[], now: Micros, maxBytes: number): readonly MadeLabeler[] {
   let bytes = 0;
-  for (const rank of ranks) {
-    for (const one of sorted) {
-      if (one.rank !== rank || kept.size === maxHourLabelers) continue;
+  const ranks = new Map(made.map(({ entry, rank }) => [entry, rank]));
+  const compare = byPrecedence(now, { rankOf: (entry) => ranks.get(entry) ?? lastRank, last: lastRank });
+  const kept = made
+    .toSorted((a, b) => compare(a.entry, b.entry))
+    .slice(0, maxHourLabelers)
+    .filter(({ json }) => {
       // A comma and a line feed follow each labeler. Its texts are ASCII.
-      bytes += one.json.length + 2;
-      if (bytes <= maxBytes) kept.add(one);
-    }
-  }
-  return kept.size === sorted.length ? sorted : sorted.filter((one) => kept.has(one));
+      bytes += json.length + 2;
+      return bytes <= maxBytes;
+    });
+  return kept.toSorted(byDid);
 }
 
-function byDid(a: MadeLabeler, b: MadeLabeler): number {
+function byDid({ entry: a }: MadeLabeler, { entry: b }: MadeLabeler): number {
   return a.did < b.did ? -1 : 1;
 }
 

@@ -66,6 +66,16 @@ export function declaredIn(content: string): Declared {
   return { values, names, definitions };
 }
 
+/** Returns the characters of the texts of a definition, a lower bound of the bytes before identities are withheld. */
+export function textLength(raw: Readonly<Record<string, unknown>>): number {
+  let length = 0;
+  for (const locale of listIn(raw.locales).slice(0, maxLocales)) {
+    if (!isObject(locale)) continue;
+    for (const text of [locale.name, locale.description]) if (typeof text === 'string') length += text.length;
+  }
+  return length;
+}
+
 /**
  * Projects one definition, field by field. A text that contains an identity is replaced by an empty text. Returns null
  * if a text exceeds the maximum.

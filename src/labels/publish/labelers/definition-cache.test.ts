@@ -202,3 +202,24 @@ test('a revision that is stored while the cache reads is not lost', async () => 
   await reading;
   expect((await cache.of(did, 65_536)).values.map(({ value }) => value)).toEqual(['rude']);
 });
+
+test('definitions that do not fit are not scanned for identities, which takes time', async () => {
+  const locales = Array.from({ length: 16 }, () => ({ lang: 'en', name: 'x', description: '\uFDFA'.repeat(16_000) }));
+  const revisions = Array.from({ length: 16 }, (_, i) =>
+    revision(100 - i, { labelValueDefinitions: [{ identifier: `value-${'abcdefghijklmnop'[i]}`, locales }] }),
+  );
+  const begun = process.cpuUsage();
+  const { values, line } = await read(revisions);
+  // A scan of all texts uses about 3 s.
+  expect(process.cpuUsage(begun).user).toBeLessThan(1_000_000);
+  expect([values.length, JSON.parse(line ?? '')]).toMatchObject([16, { values: [], values_omitted: 16 }]);
+});
+
+test('the last definitions of a labeler remain known after a change, unless their line is too long', async () => {
+  const cache = new DefinitionCache({ definitions: async () => [revision(1, defining(['spam']))] });
+  const definitions = await cache.of(did, 65_536);
+  cache.changed(did);
+  expect([cache.isCurrent(did, 65_536), cache.last(did, 65_536)]).toEqual([false, { ...definitions }]);
+  expect(cache.last(did, 100)).toEqual({ ...definitions, line: null });
+  expect(cache.last(other, 65_536)).toEqual({ values: [], omitted: 0, line: null });
+});

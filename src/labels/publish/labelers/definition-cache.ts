@@ -5,7 +5,14 @@ import { formatTimestamp } from '../../../contract/timestamp.ts';
 import type { StoreReader } from '../../../store/port.ts';
 import type { Definitions } from '../../../store/roster.ts';
 import { dayName, dayOf } from '../../../store/time.ts';
-import { type Declared, declaredIn, definitionOf, maxDeclaredValues, type ValueDefinition } from './declared-values.ts';
+import {
+  type Declared,
+  declaredIn,
+  definitionOf,
+  maxDeclaredValues,
+  textLength,
+  type ValueDefinition,
+} from './declared-values.ts';
 
 /** A value that a labeler declares now or declared earlier. */
 export interface DeclaredValue {
@@ -27,6 +34,7 @@ export interface LabelerDefinitions {
 export const noDefinitions: LabelerDefinitions = { values: [], omitted: 0, line: null };
 
 interface Cached extends LabelerDefinitions {
+  /** Maximum size of the line with which the definitions were read; 0 after the labeler changed them. */
   readonly maxLine: number;
 }
 
@@ -51,17 +59,31 @@ export class DefinitionCache {
 
   /** Discards the definitions of a labeler. Must be called after a revision was stored. */
   changed(did: string): void {
-    this.#known.delete(did);
+    const known = this.#known.get(did);
+    if (known) this.#known.set(did, { ...known, maxLine: 0 });
+  }
+
+  /** Returns true if `of` returns the definitions of a labeler without a read. */
+  isCurrent(did: string, maxLine: number): boolean {
+    return this.#known.get(did)?.maxLine === maxLine;
+  }
+
+  /** Returns the definitions of the last read, without a line that is longer than `maxLine` bytes. */
+  last(did: string, maxLine: number): LabelerDefinitions {
+    const { values, omitted, line } = this.#known.get(did) ?? noDefinitions;
+    const fits = line !== null && Buffer.byteLength(line) <= maxLine;
+    return { values, omitted, line: fits ? line : null };
   }
 
   /** Returns the definitions of a labeler, with a line of at most `maxLine` bytes. */
   async of(did: string, maxLine: number): Promise<LabelerDefinitions> {
     const known = this.#known.get(did);
     if (known?.maxLine === maxLine) return known;
-    // Insert the entry before the read, so that a revision that is stored during the read discards it.
-    this.#known.set(did, { ...noDefinitions, maxLine: 0 });
+    // Insert the entry before the read, so that a revision that is stored during the read replaces it.
+    const before: Cached = { ...(known ?? noDefinitions), maxLine: 0 };
+    this.#known.set(did, before);
     const read = await definitionsFrom(did, await this.#store.definitions(did), maxLine);
-    if (this.#known.has(did)) this.#known.set(did, { ...read, maxLine });
+    if (this.#known.has(did)) this.#known.set(did, { ...read, maxLine: this.#known.get(did) === before ? maxLine : 0 });
     return read;
   }
 
@@ -124,7 +146,7 @@ async function lineOf(
   let omitted = unnamed;
   let bytes = Buffer.byteLength(compose([], definitions.size + unnamed));
   for (const [value, raw] of definitions) {
-    const definition = definitionOf(value, raw);
+    const definition = textLength(raw) > maxLine - bytes ? null : definitionOf(value, raw);
     const size = definition === null ? Number.POSITIVE_INFINITY : Buffer.byteLength(JSON.stringify(definition)) + 1;
     if (definition !== null && bytes + size <= maxLine) {
       listed.push(definition);

@@ -50,7 +50,7 @@ export class GapTexts {
     const known = this.#written.find((written) => isSame(written, gap));
     if (known) return known;
     const { start, end, reason } = gap;
-    const written: LabelerLine['gaps'][number] = { start: timestamp(start), end: timestamp(end), reason };
+    const written: LabelerLine['gaps'][number] = { start: startTexts.of(start), end: endTexts.of(end), reason };
     return { start, end, reason, text: JSON.stringify(written) };
   }
 }
@@ -59,6 +59,17 @@ function isSame(a: UnreadGap, b: UnreadGap): boolean {
   return a.start === b.start && a.end === b.end && a.reason === b.reason;
 }
 
-function timestamp(at: Micros): string {
-  return formatTimestamp(Math.floor(at / 1000));
+/** Timestamp that was formatted last. Consecutive labelers have gaps at the same bound of the window. */
+class LastText {
+  #at: Micros | null = null;
+  #text = '';
+
+  of(at: Micros): string {
+    if (this.#at !== at) this.#text = formatTimestamp(Math.floor(at / 1000));
+    this.#at = at;
+    return this.#text;
+  }
 }
+
+const startTexts = new LastText();
+const endTexts = new LastText();

@@ -275,3 +275,60 @@ test('no value, verdict or delay is counted before the counters begin', () => {
   const line = JSON.parse(labelerLine(worst({ counters: null }))) as LabelerLine;
   expect([line.signatures, line.undeclared, line.delay_ms, line.values[0]?.events]).toEqual([null, null, null, null]);
 });
+
+test('changed definitions that take long to read wait for the next publication, those of recent labelers longest', async () => {
+  const later = 'did:plc:22222222222222222222zzzz';
+  const recent = labelerFromRow(
+    rosterRow(later, { firstAsked: now, firstAnswered: now, lastAnswered: now, completeThrough: now }),
+    null,
+  );
+  let milliseconds = 0;
+  let content = { labelValues: ['spam'] };
+  const definitions = new DefinitionCache({
+    definitions: async (of) => {
+      milliseconds += 7_000;
+      return [{ did: of, seenAt: now, content: JSON.stringify(content) }];
+    },
+  });
+  const listed = async (): Promise<unknown> => {
+    const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows: [] }))).read(now, 30);
+    const failed = (_: string, error: unknown): never => {
+      throw error;
+    };
+    const inputs = { ...context, origin: 'simulated' as const, labelers: [labelerOf(), recent], failed };
+    const files = await makeLabelers(
+      listLabelers(reading, inputs),
+      { definitions, memories: new Map() },
+      { ...inputs, monotonic: () => milliseconds },
+    );
+    const texts: string[] = [];
+    for await (const text of files.labelers) texts.push(text);
+    return Object.fromEntries(
+      texts.slice(1).map((text) => {
+        const line = JSON.parse(text) as LabelerLine;
+        return [line.did, line.values.map(({ value }) => value)];
+      }),
+    );
+  };
+  expect(await listed()).toEqual({ [did]: ['spam'], [later]: [] });
+  expect(await listed()).toEqual({ [did]: ['spam'], [later]: ['spam'] });
+  content = { labelValues: ['rude'] };
+  definitions.changed(did);
+  definitions.changed(later);
+  expect(await listed()).toEqual({ [did]: ['rude'], [later]: ['spam'] });
+});
+
+test('five thousand active labelers of a stranger displace no long-established labeler from the list', async () => {
+  const digits = 'abcdefghijklmnopqrstuvwxyz234567';
+  const strangers = Array.from({ length: 5_200 }, (_, i) => {
+    const [x = '', y = '', z = ''] = [digits[i >> 10], digits[(i >> 5) & 31], digits[i & 31]];
+    const times = { firstAsked: now, firstAnswered: now, lastAnswered: now, completeThrough: now };
+    return labelerFromRow(rosterRow(`did:plc:222222222222222222222${x}${y}${z}`, times), null);
+  });
+  const rows = [...strangers.map((one) => ({ labeler: one.did, at: now - hour }))];
+  const reading = await new WindowReader(windowStore(() => ({ startedAt: start, rows }))).read(now, 30);
+  const labelers = [...strangers, labelerOf()];
+  const { entries, omitted } = listLabelers(reading, { ...context, origin: 'simulated', labelers });
+  expect([entries.length, omitted]).toEqual([5_000, 201]);
+  expect(entries.map((one) => one.did)).toContain(did);
+});

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DefinitionsHeader, LabelersHeader } from '../../../artifact/labelers.ts';
 import { maxListedLabelers } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
@@ -14,6 +15,7 @@ import { type DefinitionCache, type LabelerDefinitions, maxLineFor, noDefinition
 import { labelerLine } from './labeler-line.ts';
 import { LabelerMemory } from './labeler-memory.ts';
 import {
+  byPrecedence,
   forgottenLabeler,
   type ListedLabeler,
   type ListingContext,
@@ -28,6 +30,8 @@ export interface LabelersInputs extends Omit<ListingContext, 'window'> {
   readonly labelers: Iterable<KnownLabeler>;
   /** Called for a labeler that is listed without its texts, because an error occurred while its line was created. */
   readonly failed: (did: string, error: unknown) => void;
+  /** Returns a time in milliseconds; default: the clock of the process. */
+  readonly monotonic?: () => number;
 }
 
 /** Content of both files of the artifact. Each has a header and lines, which are created while they are iterated. */
@@ -55,23 +59,15 @@ export interface LabelersCache {
 export async function makeLabelers(
   { reading, entries, omitted }: Listing,
   { definitions, memories }: LabelersCache,
-  inputs: Pick<LabelersInputs, 'origin' | 'failed'>,
+  inputs: Pick<LabelersInputs, 'origin' | 'failed' | 'monotonic'>,
 ): Promise<LabelersArtifact> {
   const maxLine = maxLineFor(entries.length);
-  const read = new Map<string, LabelerDefinitions>();
-  const turns = new Turns();
-  for (const { did, state } of entries) {
-    if (state === 'denied') continue;
-    try {
-      read.set(did, await definitions.of(did, maxLine));
-    } catch (error) {
-      inputs.failed(did, error);
-    }
-    if (turns.isOver) await turns.next();
-  }
+  const read = await readDefinitions(entries, definitions, { maxLine, ...inputs });
   const listed = new Set(entries.map(({ did }) => did));
   definitions.keepOnly(listed);
   for (const did of memories.keys()) if (!listed.has(did)) memories.delete(did);
+  // Thousands of labelers have tens of thousands of gaps, which are grouped in a separate turn.
+  await nextTurn();
   const lines = new LineMaker(reading, { definitions: read, memories }, inputs.failed);
   const texts = entries.flatMap(({ did }) => read.get(did)?.line ?? []);
   const shared = {
@@ -97,9 +93,49 @@ export async function makeLabelers(
   };
 }
 
+/** Duration in milliseconds after which changed definitions wait for the next publication. */
+const readingMs = 6_000;
+
+/**
+ * Returns the definitions of labelers. Reads changed ones for a bounded time, those of the labelers first that first
+ * responded earliest, so that labelers that constantly change large definitions delay neither others nor the artifact.
+ * The others have those of the last read.
+ */
+async function readDefinitions(
+  entries: readonly ListedLabeler[],
+  definitions: DefinitionCache,
+  {
+    maxLine,
+    failed,
+    monotonic = () => performance.now(),
+  }: Pick<LabelersInputs, 'failed' | 'monotonic'> & { readonly maxLine: number },
+): Promise<ReadonlyMap<string, LabelerDefinitions>> {
+  const read = new Map<string, LabelerDefinitions>();
+  const named = entries.filter(({ state }) => state !== 'denied');
+  const changed = named.filter(({ did }) => !definitions.isCurrent(did, maxLine));
+  const turns = new Turns(monotonic);
+  const end = monotonic() + readingMs;
+  for (const { did } of changed.toSorted(byFirstResponse)) {
+    if (monotonic() >= end) break;
+    try {
+      await definitions.of(did, maxLine);
+    } catch (error) {
+      failed(did, error);
+    }
+    if (turns.isOver) await turns.next();
+  }
+  for (const { did } of named) read.set(did, definitions.last(did, maxLine));
+  return read;
+}
+
+function byFirstResponse(a: ListedLabeler, b: ListedLabeler): number {
+  return (a.firstAnswered ?? Number.MAX_SAFE_INTEGER) - (b.firstAnswered ?? Number.MAX_SAFE_INTEGER) || byDid(a, b);
+}
+
 async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: T) => string): AsyncGenerator<string> {
   yield JSON.stringify(header);
   const turns = new Turns();
+  await turns.next();
   for (const entry of entries) {
     yield make(entry);
     if (turns.isOver) await turns.next();
@@ -107,8 +143,9 @@ async function* linesOf<T>(header: object, entries: readonly T[], make: (entry: 
 }
 
 /**
- * Returns the labelers to list, by DID. Labelers with counted events and enrolled labelers take precedence over others.
- * Must be called in the turn in which the overview counts the states, so that both count the same states.
+ * Returns the labelers to list, by DID. Labelers with counted events and enrolled labelers take precedence over others,
+ * and among them the seeded and long-established ones.
+ * Must be called in the turn in which the states for the overview are read, so that both count the same states.
  */
 export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs, 'failed'>): Listing {
   const { window, inWindow, lastRows } = reading;
@@ -121,11 +158,11 @@ export function listLabelers(reading: WindowReading, inputs: Omit<LabelersInputs
     if (active.has(labeler.did) || wasEnrolled(labeler, window)) chosen.push(listedLabeler(labeler, context));
   }
   for (const did of active) if (!known.has(did)) chosen.push(forgottenLabeler(did, lastRows.get(did) ?? window.start));
-  const rank = ({ did, enrolled }: ListedLabeler): number => (active.has(did) ? 0 : enrolled ? 1 : 2);
+  const rankOf = ({ did, enrolled }: ListedLabeler): number => (active.has(did) ? 0 : enrolled ? 1 : 2);
   const kept =
     chosen.length <= maxListedLabelers
       ? chosen
-      : chosen.toSorted((a, b) => rank(a) - rank(b) || byDid(a, b)).slice(0, maxListedLabelers);
+      : chosen.toSorted(byPrecedence(window.end, { rankOf, last: 2 })).slice(0, maxListedLabelers);
   return { reading, entries: kept.toSorted(byDid), omitted: chosen.length - kept.length };
 }
 

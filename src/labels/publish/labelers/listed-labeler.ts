@@ -6,7 +6,7 @@ import type { StoredGap } from '../../../store/port.ts';
 import { labelerHandle } from '../../../store/roster.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 import { departureOf, isEnrolled, type KnownLabeler } from '../../roster/known-labeler.ts';
-import { unreachableAfter } from '../../state/priority.ts';
+import { establishedAfter, unreachableAfter } from '../../state/priority.ts';
 import { trialPeriod } from '../../state/reading-state.ts';
 
 /** State of a labeler at the time when the store was read. */
@@ -37,6 +37,27 @@ export interface ListingContext {
   readonly isPaused: (did: string) => boolean;
   /** Returns the time of a labeler's denial, or null if the time is unknown. */
   readonly deniedSince: (labeler: KnownLabeler) => Micros | null;
+}
+
+/**
+ * Compares labelers that compete for room in a file. Seeded labelers, and those that first responded at least 7 days before
+ * `now`, precede all others unless their rank is `last`. Among both, the lowest rank is first, then the earliest first
+ * response. DIDs are free, so that neither many labelers nor their DIDs displace earlier ones.
+ */
+export function byPrecedence(
+  now: Micros,
+  { rankOf, last }: { readonly rankOf: (labeler: ListedLabeler) => number; readonly last: number },
+): (a: ListedLabeler, b: ListedLabeler) => number {
+  const ranked = (labeler: ListedLabeler): number => {
+    const rank = rankOf(labeler);
+    return rank < last && isLongKnown(labeler, now) ? rank - last : rank;
+  };
+  const first = ({ firstAnswered }: ListedLabeler): number => firstAnswered ?? Number.MAX_SAFE_INTEGER;
+  return (a, b) => ranked(a) - ranked(b) || first(a) - first(b) || (a.did < b.did ? -1 : 1);
+}
+
+function isLongKnown({ provenance, firstAnswered }: ListedLabeler, now: Micros): boolean {
+  return provenance.has('seeds') || (firstAnswered !== null && now - firstAnswered >= establishedAfter);
 }
 
 /** Returns the properties of a labeler of the roster. */

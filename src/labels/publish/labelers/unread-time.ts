@@ -2,7 +2,6 @@ import { maxLabelerGaps } from '../../../artifact/labelers.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { GapReason } from '../../../contract/vocabulary.ts';
 import { coverageTolerance } from '../../../store/coverage-rule.ts';
-import { clip, coalesce } from '../../../store/gaps.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { type Interval, micros } from '../../../store/time.ts';
 
@@ -13,6 +12,7 @@ export interface UnreadGap extends Interval {
 
 /** Input of the computation of a labeler's unread time. */
 export interface UnreadInputs {
+  /** Labeler that the time concerns. */
   readonly did: string;
   readonly window: Interval;
   /** Start of the retained time. */
@@ -27,14 +27,33 @@ export interface UnreadInputs {
  * Returns the time in the window in which a labeler was not read: its gaps, the time before its first response, and the
  * time since its last response if that exceeds the tolerance. Sorted by start, disjoint per reason.
  */
-export function unreadTime({ did, window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
-  const all = gaps.map((gap) => ({ ...gap, source: did }));
+export function unreadTime({ window, floor, gaps, firstAnswered, lastAnswered }: UnreadInputs): UnreadGap[] {
   const begin = micros(Math.min(window.end, Math.max(firstAnswered ?? window.end, floor)));
-  all.push({ source: did, start: window.start, end: begin, reason: 'not_observed' });
+  const all: UnreadGap[] = [...gaps, { start: window.start, end: begin, reason: 'not_observed' }];
   if (lastAnswered !== null && window.end - lastAnswered > coverageTolerance) {
-    all.push({ source: did, start: lastAnswered, end: window.end, reason: 'source_unavailable' });
+    all.push({ start: lastAnswered, end: window.end, reason: 'source_unavailable' });
   }
-  return coalesce(clip(all, window)).map(({ start, end, reason }) => ({ start, end, reason }));
+  return joinedByReason(all, window);
+}
+
+/** Returns the parts of gaps in the window, sorted by start. Gaps of one reason that overlap or touch are merged. */
+function joinedByReason(gaps: readonly UnreadGap[], window: Interval): UnreadGap[] {
+  const clipped: { start: Micros; end: Micros; readonly reason: GapReason }[] = [];
+  for (const { start, end, reason } of gaps) {
+    if (start >= window.end || end <= window.start) continue;
+    clipped.push({ start: micros(Math.max(start, window.start)), end: micros(Math.min(end, window.end)), reason });
+  }
+  clipped.sort((a, b) => a.start - b.start || a.end - b.end || (a.reason < b.reason ? -1 : 1));
+  const last = new Map<GapReason, (typeof clipped)[number]>();
+  return clipped.filter((gap) => {
+    const before = last.get(gap.reason);
+    if (before === undefined || gap.start > before.end) {
+      last.set(gap.reason, gap);
+      return true;
+    }
+    before.end = micros(Math.max(before.end, gap.end));
+    return false;
+  });
 }
 
 /** Returns disjoint intervals, sorted by start. Intervals that overlap or touch are merged. */

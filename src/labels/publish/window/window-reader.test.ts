@@ -100,6 +100,17 @@ test('a second reading requests only the hours that are not settled and the edge
   expect(requests - first).toBeLessThan(10);
 });
 
+test('a row of an earlier batch that is stored after a reading, in the hour that just ended, is counted', async () => {
+  const end = start + day + hour;
+  const rows = [{ labeler: 'did:plc:a', at: end - 10 * second }];
+  const reader = new WindowReader(windowStore(() => ({ startedAt: start, rows })));
+  const first = await reader.read(micros(end + second), 30);
+  expect(first.inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 1 }]);
+  rows.push({ labeler: 'did:plc:a', at: end - second });
+  const next = await reader.read(micros(end + 2 * second), 30);
+  expect(next.inDay.counts).toEqual([{ labeler: 'did:plc:a', events: 2 }]);
+});
+
 test('the rows that a purge removes are no longer counted', async () => {
   let rows: readonly MemoryRow[] = [
     { labeler: 'did:plc:a', at: start + day },

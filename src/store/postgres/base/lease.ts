@@ -28,6 +28,8 @@ export class Lease {
   #renewing: Promise<void> = Promise.resolve();
   /** True if the lease is not renewed any more. */
   #isEnded = false;
+  /** Called once, when another process asks this writer to stop; null before the store is open, and after the call. */
+  #asked: (() => void) | null = null;
 
   private constructor(session: Session, token: number, leaseMs: number) {
     this.#session = session;
@@ -40,12 +42,21 @@ export class Lease {
 
   /**
    * Takes the lease. Waits for a lease that its holder stopped renewing, and throws `second_writer` as soon as the
-   * holder renews it.
+   * holder renews it. `assertFree` throws within the same transaction if another process shall become the writer.
    */
-  static async take(session: Session, holder: string, leaseMs: number): Promise<Lease> {
+  static async take(
+    session: Session,
+    holder: string,
+    leaseMs: number,
+    assertFree: (queries: Queries) => Promise<void> = () => Promise.resolve(),
+  ): Promise<Lease> {
     let seen: LeaseRow | null = null;
     for (;;) {
-      const found: LeaseRow | number = await session.write((queries) => tryTake(queries, holder, leaseMs));
+      const found: LeaseRow | number = await session.write(async (queries) => {
+        const taken = await tryTake(queries, holder, leaseMs);
+        if (typeof taken === 'number') await assertFree(queries);
+        return taken;
+      });
       if (typeof found === 'number') return new Lease(session, found, leaseMs);
       if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
         throw new StoreError(
@@ -67,11 +78,21 @@ export class Lease {
     if ((await queries.rows(sql, [this.token])).length === 0) this.lost();
   }
 
-  /** Throws `second_writer`, because another process has taken the lease. */
+  /** Announces that the store is open. `asked` is called once, when another process asks this writer to stop. */
+  async opened(asked: () => void): Promise<void> {
+    const sql = 'UPDATE succession SET writer_ready = $1';
+    await this.#session.write(async (queries) => {
+      await this.check(queries);
+      await queries.run(sql, [this.token]);
+    });
+    this.#asked = asked;
+  }
+
+  /** Throws `fenced`, because another process has taken the lease. */
   lost(): never {
     this.#isEnded = true;
     throw new StoreError(
-      'second_writer',
+      'fenced',
       `another process has become the writer of the store in ${this.#session.name}; this process can no longer write`,
     );
   }
@@ -91,10 +112,18 @@ export class Lease {
     if (this.#isEnded) return;
     const sql = `UPDATE store SET renewed_at = clock_timestamp(),
       expires_at = clock_timestamp() + $2 * interval '1 millisecond' WHERE token = $1`;
-    // A failed renewal is harmless until another process takes the lease, which the next commit detects.
-    await this.#session
-      .write((queries) => queries.run(sql, [this.token, leaseMs]), this.#limits)
-      .catch(() => undefined);
+    const asked = this.#asked;
+    const isAsked = await this.#session
+      .write(async (queries) => {
+        await queries.run(sql, [this.token, leaseMs]);
+        if (asked === null) return false;
+        return (await queries.rows('SELECT 1 FROM succession WHERE hand_over = $1', [this.token])).length > 0;
+      }, this.#limits)
+      // A failed renewal is harmless until another process takes the lease, which the next commit detects.
+      .catch(() => false);
+    if (!isAsked) return;
+    this.#asked = null;
+    asked?.();
   }
 }
 

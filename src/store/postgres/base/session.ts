@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { StoreError } from '../../errors.ts';
+import { destroyConnection } from './connect.ts';
 import { describePlace, type PostgresPlace, type SessionKind } from './place.ts';
 import { Pool } from './pool.ts';
 import { codeOf, storeError } from './store-error.ts';
@@ -18,6 +19,8 @@ export interface Limits {
   readonly statementMs: number;
   /** Time after the end of a statement's time within which its reply must arrive; also the time to connect. */
   readonly replyMs: number;
+  /** Ends the connection of a transaction in progress at once. */
+  readonly signal?: AbortSignal;
 }
 
 /** Limits of short transactions. */
@@ -75,8 +78,8 @@ export class Session {
   }
 
   /** Runs one statement that cannot run within a transaction. Table names need the schema. */
-  async outside(sql: string): Promise<void> {
-    await this.#use(async (client) => {
+  async outside(sql: string, signal?: AbortSignal): Promise<void> {
+    await this.#use(signal, async (client) => {
       const short = senderOf(client, this.#limits);
       const { statementMs } = longLimits;
       await short(`SET lock_timeout = ${outsideLockMs}; SET statement_timeout = ${statementMs}`);
@@ -97,7 +100,7 @@ export class Session {
     const begin = `BEGIN ISOLATION LEVEL ${isolation}; SET LOCAL search_path TO ${this.place.schema};
 SET LOCAL statement_timeout = ${limits.statementMs}; SET LOCAL lock_timeout = ${lockMs};
 SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_connection_check_interval = ${checkMs}; ${first}`;
-    return this.#use(async (client, isStandby) => {
+    return this.#use(limits.signal, async (client, isStandby) => {
       const send = senderOf(client, limits.statementMs < this.#limits.statementMs ? limits : this.#limits);
       try {
         await send(begin);
@@ -113,9 +116,21 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
     });
   }
 
-  async #use<T>(work: (client: pg.Client, isStandby: boolean) => Promise<T>): Promise<T> {
+  async #use<T>(
+    signal: AbortSignal | undefined,
+    work: (client: pg.Client, isStandby: boolean) => Promise<T>,
+  ): Promise<T> {
+    if (signal?.aborted) throw new StoreError('closed', `${this.name}: the work was ended`);
     try {
-      return await this.#pool.use(({ client, isStandby }) => work(client, isStandby), isSound);
+      return await this.#pool.use(async (connection) => {
+        const end = (): void => void destroyConnection(connection);
+        signal?.addEventListener('abort', end, { once: true });
+        try {
+          return await work(connection.client, connection.isStandby);
+        } finally {
+          signal?.removeEventListener('abort', end);
+        }
+      }, isSound);
     } catch (error) {
       throw storeError(error, this.name);
     }

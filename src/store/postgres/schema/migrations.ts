@@ -125,5 +125,22 @@ CREATE TABLE purge (
 );
 `;
 
+/** Table of the processes that may replace the writer. The tokens of writers are those of the table `store`. */
+const succession = `
+CREATE TABLE succession (
+  one boolean PRIMARY KEY DEFAULT true CHECK (one),
+  -- Token of the last writer that has opened the store.
+  writer_ready bigint,
+  -- Token of the writer that is asked to stop, because a standby is ready.
+  hand_over bigint,
+  -- The standby: its token increases with each one, and it renews its place like a lease.
+  standby bigint NOT NULL DEFAULT 0,
+  standby_holder text,
+  standby_ready boolean NOT NULL DEFAULT false,
+  standby_expires_at timestamptz NOT NULL DEFAULT '-infinity'
+) WITH (fillfactor = 20);
+INSERT INTO succession DEFAULT VALUES;
+`;
+
 /** Statements of each schema version, the first at index 0. A released version is never changed. */
-export const migrations: readonly string[] = [tables];
+export const migrations: readonly string[] = [tables, succession];

@@ -12,6 +12,8 @@ export interface Upkeep {
   readonly session: Session;
   readonly lease: Lease;
   readonly windowDays: number;
+  /** Ends work in progress, which a later run repeats. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -35,19 +37,22 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
 }
 
 /** Stores the counts of all hot accounts of a day. Returns false if that must be tried again later. */
-async function seal({ session, lease }: Upkeep, day: number): Promise<boolean> {
+async function seal({ session, lease, signal }: Upkeep, day: number): Promise<boolean> {
   try {
-    await session.write(async (queries) => {
-      await lease.check(queries);
-      await recountGroups(queries, day);
-      await queries.run('UPDATE day SET sealed = true WHERE day = $1', [day]);
-    }, longLimits);
+    await session.write(
+      async (queries) => {
+        await lease.check(queries);
+        await recountGroups(queries, day);
+        await queries.run('UPDATE day SET sealed = true WHERE day = $1', [day]);
+      },
+      { ...longLimits, signal },
+    );
   } catch (error) {
     if (error instanceof StoreError && error.retry) return false;
     throw error;
   }
   // Reads of a frozen table need no further visits of its pages.
-  await attempt(() => session.outside(`VACUUM (FREEZE, ANALYZE) ${session.place.schema}.${partitionOf(day)}`));
+  await attempt(() => session.outside(`VACUUM (FREEZE, ANALYZE) ${session.place.schema}.${partitionOf(day)}`, signal));
   return true;
 }
 
@@ -55,32 +60,35 @@ async function seal({ session, lease }: Upkeep, day: number): Promise<boolean> {
  * Raises the floor beyond the oldest day and deletes its derived data, in one commit. Readers then no longer query the
  * day, so that its table can be dropped.
  */
-async function expire({ session, lease, windowDays }: Upkeep, at: Micros): Promise<string[]> {
+async function expire({ session, lease, windowDays, signal }: Upkeep, at: Micros): Promise<string[]> {
   // One day more than the window is retained for running exports.
   const floorDay = dayOf(at) - windowDays - 1;
-  return session.write(async (queries) => {
-    await lease.check(queries);
-    const [oldest, next] = await queries.rows<{ day: number }>('SELECT day FROM day ORDER BY day LIMIT 2');
-    if (!oldest || !next || oldest.day >= floorDay) return [];
-    const floor = dayStart(oldest.day + 1);
-    await queries.run('UPDATE store SET floor = greatest(floor, $1)', [floor]);
-    const deletions: readonly (readonly [string, number])[] = [
-      ['day WHERE day <= $1', oldest.day],
-      ['account_group WHERE day <= $1', oldest.day],
-      ['labeler_count WHERE day <= $1', oldest.day],
-      ['counter_minute WHERE minute < $1', floor / minute],
-      ['counter_hour WHERE hour < $1', floor / hour],
-      ['refusal WHERE hour < $1', floor / hour],
-      ['gap WHERE ended <= $1', floor],
-      ['purge WHERE completed_at <= $1', floor],
-    ];
-    for (const [table, bound] of deletions) await queries.run(`DELETE FROM ${table}`, [bound]);
-    return [dayName(oldest.day)];
-  }, longLimits);
+  return session.write(
+    async (queries) => {
+      await lease.check(queries);
+      const [oldest, next] = await queries.rows<{ day: number }>('SELECT day FROM day ORDER BY day LIMIT 2');
+      if (!oldest || !next || oldest.day >= floorDay) return [];
+      const floor = dayStart(oldest.day + 1);
+      await queries.run('UPDATE store SET floor = greatest(floor, $1)', [floor]);
+      const deletions: readonly (readonly [string, number])[] = [
+        ['day WHERE day <= $1', oldest.day],
+        ['account_group WHERE day <= $1', oldest.day],
+        ['labeler_count WHERE day <= $1', oldest.day],
+        ['counter_minute WHERE minute < $1', floor / minute],
+        ['counter_hour WHERE hour < $1', floor / hour],
+        ['refusal WHERE hour < $1', floor / hour],
+        ['gap WHERE ended <= $1', floor],
+        ['purge WHERE completed_at <= $1', floor],
+      ];
+      for (const [table, bound] of deletions) await queries.run(`DELETE FROM ${table}`, [bound]);
+      return [dayName(oldest.day)];
+    },
+    { ...longLimits, signal },
+  );
 }
 
 /** Drops the tables of days that are no longer listed. Detaching a table does not block readers of other days. */
-async function dropTables({ session, lease }: Upkeep): Promise<void> {
+async function dropTables({ session, lease, signal }: Upkeep): Promise<void> {
   const { schema } = session.place;
   const tables = await session.read((queries) =>
     queries.rows<{ name: string; attached: boolean; pending: boolean }>(
@@ -98,7 +106,7 @@ async function dropTables({ session, lease }: Upkeep): Promise<void> {
     const ended = await attempt(async () => {
       if (attached) {
         const how = pending ? 'FINALIZE' : 'CONCURRENTLY';
-        await session.outside(`ALTER TABLE ${schema}.observation DETACH PARTITION ${schema}.${name} ${how}`);
+        await session.outside(`ALTER TABLE ${schema}.observation DETACH PARTITION ${schema}.${name} ${how}`, signal);
       }
       await session.write(async (queries) => {
         await lease.check(queries);

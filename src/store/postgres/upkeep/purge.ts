@@ -14,6 +14,8 @@ export interface PurgeWork {
   readonly lease: Lease;
   /** Removes identities of removed rows from memory, so that the same labels may be accepted again. */
   readonly forget: (identities: readonly Buffer[]) => void;
+  /** Ends work in progress, which a later run repeats. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -21,21 +23,24 @@ export interface PurgeWork {
  * see the day either before or after it. Appends continue until the counters are changed at the end. Returns true while
  * work remains.
  */
-export async function purgeNextDay({ session, lease, forget }: PurgeWork, at: Micros): Promise<boolean> {
-  const { more, identities } = await session.write(async (queries) => {
-    await lease.check(queries);
-    const pending = await queries.rows<{ source: string; next: number }>(
-      `SELECT source, (SELECT min(day) FROM day WHERE day >= p.next_day) AS next FROM purge p
+export async function purgeNextDay({ session, lease, forget, signal }: PurgeWork, at: Micros): Promise<boolean> {
+  const { more, identities } = await session.write(
+    async (queries) => {
+      await lease.check(queries);
+      const pending = await queries.rows<{ source: string; next: number }>(
+        `SELECT source, (SELECT min(day) FROM day WHERE day >= p.next_day) AS next FROM purge p
        WHERE completed_at IS NULL ORDER BY requested_at, source`,
-    );
-    const [request] = pending;
-    if (!request) return { more: false, identities: [] };
-    if (request.next === null) {
-      await queries.run('UPDATE purge SET completed_at = $2 WHERE source = $1', [request.source, at]);
-      return { more: pending.length > 1, identities: [] };
-    }
-    return { more: true, identities: await purgeDay(queries, request.source, request.next) };
-  }, longLimits);
+      );
+      const [request] = pending;
+      if (!request) return { more: false, identities: [] };
+      if (request.next === null) {
+        await queries.run('UPDATE purge SET completed_at = $2 WHERE source = $1', [request.source, at]);
+        return { more: pending.length > 1, identities: [] };
+      }
+      return { more: true, identities: await purgeDay(queries, request.source, request.next) };
+    },
+    { ...longLimits, signal },
+  );
   for (const packed of identities) {
     const count = packed.length / identityBytes;
     forget(Array.from({ length: count }, (_, i) => packed.subarray(i * identityBytes, (i + 1) * identityBytes)));

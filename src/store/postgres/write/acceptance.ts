@@ -1,20 +1,18 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import { assertBounds, firstStamp, refusalsOf, sortOut } from '../../common/batch.ts';
-import { IdentitySet } from '../../common/identity-set.ts';
+import { IdentitySet, type KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
-import { dayName, dayOf, dayStart, micros } from '../../time.ts';
+import { dayName, dayOf, micros } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { encodeRow } from '../base/row.ts';
-import { longLimits, type Queries, type Session } from '../base/session.ts';
+import { longLimits, type Session } from '../base/session.ts';
 import { HotAccounts } from '../count/hot-accounts.ts';
 import { NamedValues } from '../count/named-values.ts';
+import { readIdentities } from '../read/identities.ts';
 import { addPartition } from '../schema/partition.ts';
 import { countLabelers, countRefusals, countTimes, insertRows, putPositions, putRefusedRows } from './commit.ts';
 import { SourceNumbers } from './source-numbers.ts';
-
-/** Rows that are fetched at once when identities are read. */
-const identitiesAtOnce = 20_000;
 
 /** Data of the day to which rows are added. */
 interface OpenDay {
@@ -28,8 +26,9 @@ export class Acceptance {
   readonly #session: Session;
   readonly #lease: Lease;
   readonly #sources = new SourceNumbers();
-  readonly #known = new IdentitySet(duplicateHorizon);
-  #isLoaded = false;
+  readonly #known: IdentitySet;
+  /** Last stamp whose identity is known; null if none was read. */
+  #knownThrough: number | null;
   #last: Micros | null = null;
   #through: Micros | null = null;
   #newestDay: number | null = null;
@@ -38,9 +37,12 @@ export class Acceptance {
   #isStale = true;
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(session: Session, lease: Lease) {
+  /** `known` contains the identities that a standby has read. */
+  constructor(session: Session, lease: Lease, known?: KnownIdentities) {
     this.#session = session;
     this.#lease = lease;
+    this.#known = known?.identities ?? new IdentitySet(duplicateHorizon);
+    this.#knownThrough = known && known.through >= 0 ? known.through : null;
   }
 
   /** Last assigned stamp, or null before the first stamp. */
@@ -89,7 +91,7 @@ export class Acceptance {
     // Memory changes only after the commit, so that a refused batch leaves nothing in memory.
     open.hot.keep(hot);
     for (const [i, { identity }] of fresh.entries()) this.#known.add(identity, first + i);
-    if (last !== null) this.#last = last;
+    if (last !== null) this.#last = this.#knownThrough = last;
     this.#through = micros(Math.max(this.#through ?? batch.at, batch.at));
     return { accepted: fresh.length, duplicates, first: last === null ? null : first, last };
   }
@@ -152,7 +154,6 @@ export class Acceptance {
   async #reload(): Promise<void> {
     this.#sources.clear();
     this.#open = null;
-    const known = this.#last;
     await this.#session.read(
       async (queries) => {
         const [row] = await queries.rows<{ last: Micros | null; through: Micros | null; day: number | null }>(
@@ -160,16 +161,16 @@ export class Acceptance {
         );
         const last = row?.last ?? null;
         const through = row?.through ?? null;
-        if (isBefore(last, known) || isBefore(through, this.#through)) commitsLost(this.#session.name);
-        const since = this.#isLoaded && known !== null ? known + 1 : (last ?? 0) - duplicateHorizon;
-        if (last !== null) await readIdentities(queries, since, this.#known);
+        if (isBefore(last, this.#knownThrough) || isBefore(through, this.#through)) commitsLost(this.#session.name);
+        const since = this.#knownThrough === null ? (last ?? 0) - duplicateHorizon : this.#knownThrough + 1;
+        if (last !== null) await readIdentities(queries, since, (at, identity) => this.#known.add(identity, at));
+        this.#knownThrough = last;
         this.#last = last;
         this.#through = through;
         this.#newestDay = row?.day ?? null;
       },
       { locked: 'observation', limits: longLimits },
     );
-    this.#isLoaded = true;
     this.#isStale = false;
   }
 }
@@ -178,7 +179,7 @@ export class Acceptance {
 const advance = `UPDATE store SET last_stamp = coalesce($2, last_stamp), observed_through = greatest(observed_through, $3)
   WHERE token = $1 AND last_stamp IS NOT DISTINCT FROM $4 AND observed_through IS NOT DISTINCT FROM $5`;
 
-function isBefore(found: Micros | null, known: Micros | null): boolean {
+function isBefore(found: number | null, known: number | null): boolean {
   return known !== null && (found === null || found < known);
 }
 
@@ -198,17 +199,4 @@ interface Accepted extends ReturnType<typeof sortOut> {
 
 function refusedSources(refusals: ReturnType<typeof refusalsOf>): string[] {
   return [...refusals.values()].map(({ source }) => source);
-}
-
-/** Reads the identities of the rows of the last days, in the order of their stamps. */
-async function readIdentities(queries: Queries, since: number, known: IdentitySet): Promise<void> {
-  await queries.run(
-    `DECLARE identities NO SCROLL CURSOR FOR SELECT at, identity FROM observation
-     WHERE at >= ${Math.max(since, dayStart(0))} ORDER BY at`,
-  );
-  for (;;) {
-    const rows = await queries.rows<{ at: number; identity: Buffer }>(`FETCH ${identitiesAtOnce} FROM identities`);
-    for (const { at, identity } of rows) known.add(identity, at);
-    if (rows.length < identitiesAtOnce) return;
-  }
 }

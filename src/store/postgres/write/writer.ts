@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { DayWork } from '../../common/day-work.ts';
+import type { KnownIdentities } from '../../common/identity-set.ts';
 import { StoreError } from '../../errors.ts';
 import type { StoreWriter } from '../../port.ts';
 import type { RefusedRows } from '../../refused-rows.ts';
 import { defaultLeaseMs, Lease } from '../base/lease.ts';
 import type { PostgresPlace } from '../base/place.ts';
 import { type Limits, type Queries, Session } from '../base/session.ts';
+import { succession, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
 import { migrate, storeVersion } from '../schema/migrate.ts';
 import { changeGaps } from '../state/gaps.ts';
@@ -40,29 +42,60 @@ export interface PostgresWriterOptions {
   readonly limits?: Limits;
   /** Statements of each version of the schema, if they are not those of this program. */
   readonly versions?: readonly string[];
+  /** Called once, when `requestHandOver` asks this writer to stop. */
+  readonly asked?: () => void;
+  /** The standby that becomes the writer; absent if none does. */
+  readonly standby?: OpeningStandby;
+}
+
+/** Parts of a standby that the writer takes over. */
+export interface OpeningStandby {
+  readonly session: Session;
+  /** Identities that it has read. */
+  readonly known: KnownIdentities;
+  /** Number of its place. */
+  readonly place: number;
 }
 
 const defaultWindowDays = 30;
 /** Connections of a writer: one each for batches, other changes, upkeep, and the renewal of the lease. */
 const minConnections = 4;
 
-/** Opens the store in a database for writing. Creates a missing store if the role may create its schema. */
+/** Returns the session of a writer, or of a standby that may become one. */
+export function writerSession(place: PostgresPlace, limits?: Limits): Session {
+  return new Session(place, 'primary', Math.max(minConnections, place.connections), limits);
+}
+
+/** Returns the name of this process as the holder of a lease. */
+export function ownName(): string {
+  return `${hostname()} pid ${process.pid}`;
+}
+
+/**
+ * Opens the store in a database for writing. Creates a missing store if the role may create its schema. Throws
+ * `second_writer` if another process writes the store, or if a standby is about to.
+ */
 export async function openPostgresWriter(options: PostgresWriterOptions): Promise<StoreWriter> {
-  const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs } = options;
-  const session = new Session(place, 'primary', Math.max(minConnections, place.connections), options.limits);
+  const { place, at, windowDays = defaultWindowDays, leaseMs = defaultLeaseMs, standby } = options;
+  const { asked = () => undefined } = options;
+  const session = standby?.session ?? writerSession(place, options.limits);
   let lease: Lease | null = null;
   try {
-    if ((await storeVersion(session, options.versions)) === 0) await migrate(session, at, options);
+    const version = await storeVersion(session, options.versions);
+    if (version === 0) await migrate(session, at, options);
     await beginEpoch(session, options.generationId ?? randomUUID, at);
-    lease = await Lease.take(session, `${hostname()} pid ${process.pid}`, leaseMs);
+    const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
+    lease = await Lease.take(session, ownName(), leaseMs, mayTake);
     // The schema of a store that another process writes is never changed.
     await migrate(session, at, options);
-    const acceptance = new Acceptance(session, lease);
+    const acceptance = new Acceptance(session, lease, standby?.known);
     await acceptance.load();
+    await lease.opened(asked);
     return writerOver(session, lease, acceptance, windowDays);
   } catch (error) {
     await lease?.release();
-    await session.close();
+    // A standby goes on reading.
+    if (standby === undefined) await session.close();
     throw error;
   }
 }
@@ -74,6 +107,8 @@ async function beginEpoch(session: Session, generationId: () => string, at: Micr
 
 function writerOver(session: Session, lease: Lease, acceptance: Acceptance, windowDays: number): StoreWriter {
   const dayWork = new DayWork();
+  const stopping = new AbortController();
+  const { signal } = stopping;
   let closing: Promise<void> | null = null;
   let changes: Promise<unknown> = Promise.resolve();
 
@@ -98,6 +133,8 @@ function writerOver(session: Session, lease: Lease, acceptance: Acceptance, wind
   }
 
   async function close(): Promise<void> {
+    // A standby must not wait for work on a whole day.
+    stopping.abort();
     await dayWork.ended();
     await acceptance.ended();
     await changes;
@@ -106,8 +143,10 @@ function writerOver(session: Session, lease: Lease, acceptance: Acceptance, wind
   }
 
   const forget = (identities: readonly Buffer[]): void => acceptance.forget(identities);
-  const upkeep = dayWork.joined((at: Micros) => maintainDays({ session, lease, windowDays }, at, acceptance.last));
-  const purging = dayWork.joined((at: Micros) => purgeNextDay({ session, lease, forget }, at));
+  const upkeep = dayWork.joined((at: Micros) =>
+    maintainDays({ session, lease, windowDays, signal }, at, acceptance.last),
+  );
+  const purging = dayWork.joined((at: Micros) => purgeNextDay({ session, lease, forget, signal }, at));
   return {
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),

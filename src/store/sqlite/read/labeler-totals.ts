@@ -23,6 +23,8 @@ interface Closed {
   readonly serials: number[];
   readonly sums: Map<string, LabelerSum>;
   readonly counters: Map<string, LabelerCounters>;
+  /** Labelers of `sums` in the order of their DIDs; null until they are needed. */
+  names: readonly string[] | null;
 }
 
 /** Sum of closed days in progress. */
@@ -97,7 +99,7 @@ export class LabelerTotals {
     const progress: Progress =
       begun && isPrefix
         ? begun
-        : { closed: { serials: [], sums: new Map(), counters: new Map() }, packing: null, adding: null };
+        : { closed: { serials: [], sums: new Map(), counters: new Map(), names: null }, packing: null, adding: null };
     if (!isAdded(progress, isOver)) return progress;
     const { closed } = progress;
     for (const day of days.slice(closed.serials.length)) {
@@ -128,7 +130,7 @@ export class LabelerTotals {
 
   /** Returns a function that computes the counters of some labelers per call, and returns null until the last call. */
   #finish(closed: Closed, today: ReturnType<OpenDay['read']>, since: LabelersCounters['since']) {
-    const names = [...new Set([...closed.sums.keys(), ...today.keys()])].sort();
+    const names = namesOf(closed, today);
     const labelers: LabelerCounters[] = [];
     let next = 0;
     return (): LabelersCounters | null => {
@@ -143,6 +145,13 @@ export class LabelerTotals {
       return { since, labelers };
     };
   }
+}
+
+/** Returns the labelers of all days in the order of their DIDs. Most labelers of today have rows in earlier days. */
+function namesOf(closed: Closed, today: ReturnType<OpenDay['read']>): readonly string[] {
+  closed.names ??= [...closed.sums.keys()].sort();
+  const added = [...today.keys()].filter((labeler) => !closed.sums.has(labeler));
+  return added.length === 0 ? closed.names : [...closed.names, ...added].sort();
 }
 
 /** Adds labelers until `isOver` returns true. Returns true if all labelers of the included days are added. */

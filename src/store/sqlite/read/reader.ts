@@ -15,6 +15,7 @@ import { stateQueries } from '../state/state-read.ts';
 import { accountIntervals, assertInterval, readAccount } from './account-read.ts';
 import { Counts } from './counts.ts';
 import { Days } from './days.ts';
+import { GapScan } from './gap-scan.ts';
 import { LabelerTotals } from './labeler-totals.ts';
 import { assertNoLostTail } from './lost-tail.ts';
 import { verifyDay } from './verify.ts';
@@ -39,7 +40,9 @@ export function openSqliteReader(folder: string): StoreReader {
     assertStateBegun(paths, state.hasEpoch());
     assertOneGeneration(paths, state.generation());
     assertNoLostTail(paths, state.catalog().days, state);
-    return readerOf(folder, state, days, new Counts(days), () => {
+    const scan = new GapScan(() => openState(paths));
+    return readerOf(folder, { state, scan }, days, new Counts(days), () => {
+      scan.close();
       days.close();
       db.close();
     });
@@ -63,7 +66,19 @@ type StateQueries = ReturnType<typeof stateQueries>;
 /** Function that runs a query and rejects with errors of the port. */
 type Query = <T>(work: () => T) => Promise<Awaited<T>>;
 
-function readerOf(folder: string, state: StateQueries, days: Days, counts: Counts, release: () => void): StoreReader {
+/** Reads of the state file. */
+interface StateFile {
+  readonly state: StateQueries;
+  readonly scan: GapScan;
+}
+
+function readerOf(
+  folder: string,
+  { state, scan }: StateFile,
+  days: Days,
+  counts: Counts,
+  release: () => void,
+): StoreReader {
   let closed = false;
 
   /** Runs a query. Rejects after `close`, translates errors to errors of the port, and never throws synchronously. */
@@ -77,7 +92,7 @@ function readerOf(folder: string, state: StateQueries, days: Days, counts: Count
   }
 
   return {
-    ...stateReads(query, state),
+    ...stateReads(query, { state, scan }),
     ...dayReads(query, state, days, counts),
     ...accountReads(query, days),
     close: () => {
@@ -89,13 +104,13 @@ function readerOf(folder: string, state: StateQueries, days: Days, counts: Count
 }
 
 /** Creates the methods that read the state file. */
-function stateReads(query: Query, state: StateQueries) {
+function stateReads(query: Query, { state, scan }: StateFile) {
   return {
     epoch: () => query(() => state.epoch()),
     gaps: ({ source, ...interval }) =>
       query(() => {
         assertInterval(interval);
-        return state.gaps(interval, source);
+        return source === undefined ? scan.over(interval) : state.gaps(interval, source);
       }),
     coverage: ({ labelers, ...interval }) =>
       query(() => {

@@ -1,4 +1,5 @@
-import type Database from 'better-sqlite3';
+import Database from 'better-sqlite3';
+import { StoreError } from '../../errors.ts';
 import type { Sqlite } from '../base/connection.ts';
 import { storeError } from '../base/store-error.ts';
 
@@ -23,7 +24,7 @@ export class DayFile {
     try {
       return this.#statement(sql, 'raw').all(...parameters) as Row[];
     } catch (error) {
-      throw storeError(error, this.path);
+      throw dayError(error, this.path);
     }
   }
 
@@ -32,7 +33,7 @@ export class DayFile {
     try {
       return this.#statement(sql, 'pluck').all(...parameters) as number[];
     } catch (error) {
-      throw storeError(error, this.path);
+      throw dayError(error, this.path);
     }
   }
 
@@ -44,7 +45,7 @@ export class DayFile {
         .raw()
         .iterate(...parameters);
     } catch (error) {
-      throw storeError(error, this.path);
+      throw dayError(error, this.path);
     }
   }
 
@@ -56,4 +57,15 @@ export class DayFile {
     }
     return statement;
   }
+}
+
+/**
+ * Translates an error of a query. The version of the schema is checked when a day is opened, so a name that SQLite does
+ * not find later was altered in the file.
+ */
+function dayError(error: unknown, path: string): unknown {
+  const isMissingName = error instanceof Database.SqliteError && /^no such (table|column|index)/.test(error.message);
+  return isMissingName
+    ? new StoreError('damaged', `${path}: ${error.message}`, { cause: error })
+    : storeError(error, path);
 }

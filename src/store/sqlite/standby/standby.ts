@@ -99,10 +99,10 @@ function standbyOf(options: SqliteStandbyOptions, paths: StorePaths, parts: Part
     follow: (report) => reading.query(() => stored.follow(report)),
     identityOf: (label) => identityOf(label).toString('latin1'),
     knows: (identity) => stored.has(identity),
-    writer: () => sightingOf(paths),
-    endWriter: () => endWriter(paths, signal),
-    ready: () => presence.become('ready'),
-    takeOver() {
+    writer: async () => sightingOf(paths),
+    endWriter: async () => endWriter(paths, signal),
+    ready: async () => presence.become('ready'),
+    async takeOver() {
       const writer = openSqliteWriter({ ...writing, folder, at: clock(), known: stored.known });
       // Close the reads only now: closing the last connection to a log would discard its index.
       reading.close();
@@ -161,6 +161,7 @@ export function sqliteProcesses(folder: string): StoreProcesses {
 function processOf(path: string): StoreProcess | null {
   const present = readPresent(path);
   if (present === null) return null;
-  const { token, state, process: recorded } = present;
-  return { token, state, pid: recorded !== null && isRunning(recorded) ? recorded.pid : null };
+  const { token, state, process: recorded, beat } = present;
+  const pid = recorded !== null && isRunning(recorded) ? recorded.pid : null;
+  return { token, state, pid, name: pid === null ? 'an unknown process' : `process ${pid}`, beat };
 }

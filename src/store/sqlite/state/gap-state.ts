@@ -6,7 +6,8 @@ import type { GapChange, LabelerCoverage, StoredGap } from '../../port.ts';
 import type { Interval } from '../../time.ts';
 import type { Sqlite } from '../base/connection.ts';
 
-interface GapRow {
+/** Row of a gap. */
+export interface GapRow {
   source: string;
   started: Micros;
   ended: Micros;
@@ -14,7 +15,7 @@ interface GapRow {
 }
 
 /** Source name under which the interruptions of the whole instrument are stored. */
-const everySource = '';
+export const everySource = '';
 
 /** Creates the queries of gaps. */
 export function gapQueries(db: Sqlite) {

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
+import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
+import { servableArchive } from './servable.ts';
+
+const closedDay = 'days/2026-11-20';
+let content: ReadonlyMap<string, Buffer>;
+
+beforeAll(async () => {
+  const archive = simulateArchive();
+  await archive.run(24 * 4);
+  content = archive.content;
+});
+
+/** Writes the archive to a directory and returns whether a path in it may change; null if it is not served. */
+function directory() {
+  const root = mkdtempSync(join(tmpdir(), 'almanac-servable-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const write = (path: string, bytes: Uint8Array): void => {
+    mkdirSync(join(root, dirname(path)), { recursive: true });
+    writeFileSync(join(root, path), bytes);
+  };
+  for (const [path, bytes] of content) write(path, bytes);
+  const archive = servableArchive(root);
+  return {
+    write,
+    isImmutable: async (path: string) => {
+      const file = await archive.open(path);
+      await file?.handle.close();
+      return file?.isImmutable ?? null;
+    },
+  };
+}
+
+it('a listed file of a closed day never changes, and one of an open day may change', async () => {
+  const { isImmutable } = directory();
+  const open = [...content.keys()].find((path) => path.startsWith('days/2026-11-23/')) ?? '';
+  expect([await isImmutable(`${closedDay}/day.json`), await isImmutable(open)]).toEqual([true, false]);
+});
+
+it('a file in the directory of a closed day that its record does not list is not served', async () => {
+  const { write, isImmutable } = directory();
+  write(`${closedDay}/notes.json`, Buffer.from('{}'));
+  expect(await isImmutable(`${closedDay}/notes.json`)).toBe(null);
+});

@@ -1,0 +1,119 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { StoreError } from '../../errors.ts';
+import type { StoreProcess, StoreProcesses } from '../../standby/standby.ts';
+import type { Queries, Session } from './session.ts';
+
+/** Version of the schema since which a store has the table of this file. */
+export const successionVersion = 2;
+
+/**
+ * Returns a check, within the transaction that takes the lease: throws `second_writer` if a ready standby is going to
+ * become the writer, unless it has the given place. A process that has just started would cause a gap.
+ */
+export function succession(own: number | null): (queries: Queries) => Promise<void> {
+  return async (queries) => {
+    const [row] = await queries.rows<{ holder: string | null }>(
+      `SELECT standby_holder AS holder FROM succession
+       WHERE standby_ready AND standby_expires_at > clock_timestamp() AND standby IS DISTINCT FROM $1`,
+      [own],
+    );
+    if (row) throw new StoreError('second_writer', `the standby is becoming the writer: ${row.holder ?? 'unknown'}`);
+  };
+}
+
+/** The place of the only standby of a store, which it renews until it ends. */
+export class StandbyPlace {
+  readonly number: number;
+  readonly #session: Session;
+  readonly #timer: NodeJS.Timeout;
+  /** False once another standby has the place. */
+  isHeld = true;
+
+  private constructor(session: Session, number: number, leaseMs: number) {
+    this.#session = session;
+    this.number = number;
+    const limits = { statementMs: leaseMs, replyMs: leaseMs };
+    const sql = `UPDATE succession SET standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+      WHERE standby = $1`;
+    this.#timer = setInterval(() => {
+      session
+        .write((queries) => queries.run(sql, [number, leaseMs]), limits)
+        .then((count) => {
+          this.isHeld &&= count > 0;
+        })
+        // The next renewal succeeds, or finds that another standby has the place.
+        .catch(() => undefined);
+    }, leaseMs / 4).unref();
+  }
+
+  /** Takes the place. Waits for a standby that stopped renewing it; throws `second_writer` as soon as it renews it. */
+  static async take(session: Session, holder: string, leaseMs: number): Promise<StandbyPlace> {
+    const sql = `UPDATE succession SET standby = standby + 1, standby_holder = $1, standby_ready = false,
+      standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
+      WHERE standby_expires_at <= clock_timestamp() RETURNING standby AS number`;
+    const look = 'SELECT standby_expires_at::text AS expires FROM succession';
+    for (let seen: string | null = null; ; await wait(leaseMs / 4)) {
+      const found = await session.write(async (queries) => {
+        const [taken] = await queries.rows<{ number: number }>(sql, [holder, leaseMs]);
+        return taken ?? (await queries.rows<{ expires: string }>(look))[0];
+      });
+      if (found && 'number' in found) return new StandbyPlace(session, found.number, leaseMs);
+      const expires: string | null = found?.expires ?? null;
+      if (seen !== null && expires !== seen) {
+        throw new StoreError('second_writer', 'this store has a standby; a store has at most one');
+      }
+      seen = expires;
+    }
+  }
+
+  /** Records that this standby can replace the writer without a gap. */
+  async ready(): Promise<void> {
+    const sql = 'UPDATE succession SET standby_ready = true WHERE standby = $1';
+    await this.#session.write((queries) => queries.run(sql, [this.number]));
+  }
+
+  /** Gives up the place, so that the next standby need not wait. */
+  async release(): Promise<void> {
+    clearInterval(this.#timer);
+    const sql = "UPDATE succession SET standby_ready = false, standby_expires_at = '-infinity' WHERE standby = $1";
+    // Without a connection the place expires.
+    await this.#session.write((queries) => queries.run(sql, [this.number])).catch(() => undefined);
+  }
+}
+
+interface ProcessesRow {
+  readonly writing: boolean;
+  readonly token: number;
+  readonly holder: string | null;
+  readonly renewed: string;
+  readonly ready: boolean;
+  readonly standing: boolean;
+  readonly standby: number;
+  readonly standbyHolder: string | null;
+  readonly standbyReady: boolean;
+  readonly standbyExpires: string;
+}
+
+/** Returns the processes that hold the lease and the place of the standby. */
+export async function processesIn(queries: Queries): Promise<StoreProcesses> {
+  const [row] = await queries.rows<ProcessesRow>(
+    `SELECT expires_at > clock_timestamp() AS writing, token, holder, renewed_at::text AS renewed,
+     coalesce(writer_ready = token, false) AS ready, standby_expires_at > clock_timestamp() AS standing, standby,
+     standby_holder AS "standbyHolder", standby_ready AS "standbyReady", standby_expires_at::text AS "standbyExpires"
+     FROM store, succession`,
+  );
+  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  const processOf = (token: number, ready: boolean, holder: string | null, beat: string): StoreProcess => ({
+    ...{ token: String(token), state: ready ? 'ready' : 'opening', pid: null, name: holder ?? 'unknown', beat },
+  });
+  return {
+    writer: row.writing ? processOf(row.token, row.ready, row.holder, row.renewed) : null,
+    standby: row.standing ? processOf(row.standby, row.standbyReady, row.standbyHolder, row.standbyExpires) : null,
+  };
+}
+
+/** Asks the writer with a token to stop; it looks each time it renews its lease. Returns false if it is another one. */
+export async function askToStop(session: Session, token: string): Promise<boolean> {
+  const sql = 'UPDATE succession SET hand_over = $1 WHERE (SELECT token FROM store) = $1';
+  return (await session.write((queries) => queries.run(sql, [Number(token)]))) > 0;
+}

@@ -1,0 +1,127 @@
+import type { Micros } from '../../../contract/timestamp.ts';
+import { StoreError } from '../../errors.ts';
+import { identityOf } from '../../identity.ts';
+import type { RefusedRows } from '../../refused-rows.ts';
+import type { StoreStandby, WriterEnd, WriterSighting } from '../../standby/standby.ts';
+import { defaultLeaseMs } from '../base/lease.ts';
+import type { Limits, Session } from '../base/session.ts';
+import { codeOf } from '../base/store-error.ts';
+import { StandbyPlace, successionVersion } from '../base/succession.ts';
+import { readerOver } from '../read/reader.ts';
+import { storeVersion } from '../schema/migrate.ts';
+import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
+import { openPostgresWriter, ownName, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
+import { FollowedIdentities } from './followed-identities.ts';
+
+/** Limits of a look at the writer, which is of no use later. */
+const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000 };
+
+/** Options of a standby: those of the writer that it becomes, with a clock in place of the time. */
+export interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {
+  readonly clock: () => Micros;
+}
+
+/**
+ * Opens the store in a database as the standby of its writer, which may be an earlier version: taking over migrates the
+ * store. Throws `not_a_store` without a store that records its standby, and `second_writer` if another standby exists.
+ */
+export async function openPostgresStandby(options: PostgresStandbyOptions): Promise<StoreStandby> {
+  const { place, leaseMs = defaultLeaseMs } = options;
+  const session = writerSession(place, options.limits);
+  try {
+    const version = await storeVersion(session, options.versions);
+    if (version < successionVersion) {
+      const why = version === 0 ? 'contains no store' : 'was written by an earlier version; restart its writer first';
+      throw new StoreError('not_a_store', `${session.name} ${why}`);
+    }
+    return standbyOver(options, session, await StandbyPlace.take(session, ownName(), leaseMs));
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+function standbyOver(options: PostgresStandbyOptions, session: Session, place: StandbyPlace): StoreStandby {
+  const { clock, ...writing } = options;
+  const followed = new FollowedIdentities(session);
+  let renewed: Renewal | null = null;
+  const close = async (): Promise<void> => {
+    await place.release();
+    await session.close();
+  };
+  return {
+    ...readerOver(session, close),
+    refusedRows: () =>
+      session.read((queries) =>
+        queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2'),
+      ),
+    dailyBytes: (day) => session.read((queries) => readDailyBytes(queries, day)),
+    directoryPosition: (host) => session.read((queries) => readDirectoryPosition(queries, host)),
+    follow: (stored = () => undefined) => followed.follow(stored),
+    identityOf: (label) => identityOf(label).toString('latin1'),
+    knows: (identity) => followed.has(identity),
+    async writer() {
+      if (!place.isHeld) throw new StoreError('second_writer', 'another process has become the standby of this store');
+      const found = await lookAt(session);
+      renewed = found;
+      return found.isFree ? { kind: 'none' } : sightingOf(found);
+    },
+    endWriter: () => endLease(session, renewed),
+    ready: () => place.ready(),
+    async takeOver() {
+      const standby = { session, known: followed.known, place: place.number };
+      const writer = await openPostgresWriter({ ...writing, at: clock(), standby });
+      await place.release();
+      return writer;
+    },
+  };
+}
+
+/** A lease as it was seen. */
+interface Renewal {
+  readonly token: number;
+  readonly holder: string | null;
+  readonly renewed: string;
+  /** True if no process has the lease, or its holder has given it up. */
+  readonly isFree: boolean;
+}
+
+async function lookAt(session: Session): Promise<Renewal> {
+  const sql = `SELECT token, holder, renewed_at::text AS renewed, expires_at = '-infinity' AS "isFree" FROM store`;
+  const [row] = await session.read((queries) => queries.rows<Renewal>(sql), { limits: lookLimits });
+  if (!row) throw new StoreError('damaged', 'the table of the store has no row');
+  return row;
+}
+
+/** A writer renews its lease also while it opens the store, so that a long migration is not a hang. */
+function sightingOf({ token, renewed }: Renewal): WriterSighting {
+  return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}` };
+}
+
+/**
+ * Ends the lease that was seen, unless its holder has renewed it since. First ends sessions whose transactions could
+ * still commit, or would keep the next writer waiting: those of a suspended process end only after their time limit.
+ */
+async function endLease(session: Session, seen: Renewal | null): Promise<WriterEnd> {
+  if (seen === null) return { kind: 'alive' };
+  const { token, holder, renewed } = seen;
+  try {
+    const isEnded = await session.write(async (queries) => {
+      const found = 'SELECT 1 FROM store WHERE token = $1 AND renewed_at::text = $2';
+      if ((await queries.rows(found, [token, renewed])).length === 0) return false;
+      await queries.rows(
+        `SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+         WHERE l.relation = 'store'::regclass AND l.mode IN ('RowShareLock', 'RowExclusiveLock') AND l.granted
+         AND a.datname = current_database() AND a.usename = current_user AND l.pid <> pg_backend_pid()
+         AND a.xact_start < clock_timestamp() - interval '1 second'`,
+      );
+      const end = "UPDATE store SET expires_at = '-infinity' WHERE token = $1 AND renewed_at::text = $2";
+      return (await queries.run(end, [token, renewed])) > 0;
+    }, lookLimits);
+    return isEnded ? { kind: 'ended', name: holder ?? 'unknown' } : { kind: 'alive' };
+  } catch (error) {
+    // 42501: the role must not end sessions. The next look tries again.
+    if (!(error instanceof StoreError) || (!error.retry && codeOf(error.cause) !== '42501')) throw error;
+    return { kind: 'kept', why: `its lease cannot be ended: ${error.message}` };
+  }
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { StoredGap } from '../../port.ts';
+import { hour, micros } from '../../time.ts';
+import { migrate } from '../base/migrate.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
+import { type StateChanges, stateChanges } from '../state/state-write.ts';
+import { GapScan } from './gap-scan.ts';
+
+/** Number of stored gaps: more than two turns read. */
+const count = 5_000;
+const reasons = ['source_unavailable', 'cursor_reset', 'ingest_paused'] as const;
+const window = { start: micros(100 * hour), end: micros(800 * hour) };
+
+let folder: string;
+let opened: Database.Database[];
+let writer: Database.Database;
+let state: StateChanges;
+let scan: GapScan;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'almanac-gaps-'));
+  opened = [];
+  const path = join(folder, 'state.sqlite');
+  writer = new Database(path);
+  writer.pragma('journal_mode = wal');
+  writer.pragma('synchronous = off');
+  migrate(writer, stateMigrations, '2026-07-01T00:00:00Z');
+  state = stateChanges(writer);
+  state.changeGaps(Array.from({ length: count }, (_, at) => ({ kind: 'record', gap: gapAt(at) })));
+  scan = new GapScan(() => {
+    const db = new Database(path, { readonly: true });
+    opened.push(db);
+    return db;
+  });
+});
+
+afterEach(() => {
+  scan.close();
+  writer.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Returns gaps of 500 sources and of the instrument, some of which touch or extend beyond the window. */
+function gapAt(at: number): StoredGap {
+  const start = ((at * 7_919) % 1_000) * hour;
+  const source = at % 50 === 0 ? null : `did:web:labeler-${at % 500}.example`;
+  return {
+    source,
+    start: micros(start),
+    end: micros(start + (1 + (at % 3)) * hour),
+    reason: reasons[at % 3] ?? 'unknown',
+  };
+}
+
+test('the gaps of all sources are clipped, merged and sorted as in one query', async () => {
+  const found = await scan.over(window);
+  expect(found).toEqual(state.gaps(window));
+  expect(found.length).toBeGreaterThan(2_000);
+  expect(await scan.over({ start: micros(5_000 * hour), end: micros(5_001 * hour) })).toEqual([]);
+  expect(opened).toHaveLength(1);
+});
+
+test('all turns read the gaps at the time of the call, and a later call reads later ones', async () => {
+  const before = state.gaps(window);
+  const reading = scan.over(window);
+  const again = scan.over(window);
+  state.dropDaysBefore(20_000, micros(500 * hour));
+  const later = gapAt(1);
+  state.recordGap({ ...later, source: 'did:web:zzz.example', start: window.start, end: window.end });
+  expect(await reading).toEqual(before);
+  expect(await again).toEqual(before);
+  const after = await scan.over(window);
+  expect(after).toEqual(state.gaps(window));
+  expect(after.length).toBeLessThan(before.length);
+});
+
+test('a reading that the close of the store interrupts rejects and leaves no connection open', async () => {
+  await scan.over(window);
+  const reading = scan.over(window);
+  scan.close();
+  await expect(reading).rejects.toMatchObject({ code: 'closed' });
+  expect(opened.filter(({ open }) => open)).toEqual([]);
+});

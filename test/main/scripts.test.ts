@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { root } from '../../harness/process/imports.ts';
+
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+
+it('runs TypeScript after an install with the runtime that the install just added, not with the remembered one', () => {
+  // A shell remembers where it found `node` before the install; `env` looks it up again.
+  const remembered = Object.entries(scripts).filter(([, line]) => /ready\.mjs && node \S+\.ts/.test(line));
+  expect(remembered).toEqual([]);
+});

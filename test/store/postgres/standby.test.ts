@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { noon } from '../../../harness/conformance/labels.ts';
+import { batch, later } from '../../../harness/conformance/suite.ts';
+import { startAppending } from '../../../harness/postgres/appending.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
+import { until } from '../../../harness/process/until.ts';
+import { askWriterToStop, storeProcesses } from '../../../src/store/open.ts';
+import type { StoreWriter } from '../../../src/store/port.ts';
+import { type PostgresPlace, parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
+import { Session } from '../../../src/store/postgres/base/session.ts';
+import { migrations } from '../../../src/store/postgres/schema/migrations.ts';
+import { openPostgresStandby } from '../../../src/store/postgres/standby/standby.ts';
+import { openPostgresWriter } from '../../../src/store/postgres/write/writer.ts';
+import type { StoreStandby } from '../../../src/store/standby/standby.ts';
+
+const leaseMs = 600;
+
+describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
+  let server: PostgresServer;
+  let count = 0;
+  let url = '';
+  let place: PostgresPlace;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.stop());
+  beforeEach(() => {
+    url = server.url(`standby_${++count}`);
+    place = parsePostgresUrl(url);
+  });
+
+  const write = async (asked?: () => void): Promise<StoreWriter> => {
+    const writer = await openPostgresWriter({ place, at: noon, leaseMs, ...(asked && { asked }) });
+    onTestFinished(() => writer.close());
+    return writer;
+  };
+  const standBy = async (): Promise<StoreStandby> => {
+    const standby = await openPostgresStandby({ place, clock: () => noon, leaseMs });
+    onTestFinished(() => standby.close());
+    return standby;
+  };
+  const change = async (sql: string): Promise<void> => {
+    const session = new Session(place, 'primary', 1);
+    await session.write((queries) => queries.run(sql));
+    await session.close();
+  };
+  /** Returns whether a standby knows each of some labels. */
+  const known = (standby: StoreStandby, numbers: readonly number[]): boolean[] =>
+    batch(noon, numbers).observations.map(({ label }) => standby.knows(standby.identityOf(label)));
+
+  it('knows the rows that the writer stored, and its own writer does not store them again', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1, 2]));
+    const standby = await standBy();
+    const stored: string[] = [];
+    await standby.follow((identity) => stored.push(identity));
+    await writer.append(batch(later(noon, 10), [3]));
+    await standby.follow((identity) => stored.push(identity));
+    await standby.follow((identity) => stored.push(identity));
+    const { observations } = batch(noon, [1, 2, 3, 4]);
+    expect(stored).toEqual(observations.slice(0, 3).map(({ label }) => standby.identityOf(label)));
+    expect(known(standby, [1, 2, 3, 4])).toEqual([true, true, true, false]);
+    await writer.append(batch(later(noon, 20), [4]));
+    await expect(standby.takeOver()).rejects.toMatchObject({ code: 'second_writer' });
+    await writer.close();
+    expect(await standby.writer()).toEqual({ kind: 'none' });
+    const next = await standby.takeOver();
+    onTestFinished(() => next.close());
+    const again = batch(later(noon, 30), [1, 3, 4, 5]);
+    expect(await next.append(again)).toMatchObject({ accepted: 1, duplicates: [0, 1, 2], first: noon + 30 });
+  });
+
+  it('reads the identities again after rows were purged', async () => {
+    const writer = await write();
+    const { observations } = batch(noon, [1]);
+    await writer.append(batch(noon, [1]));
+    const standby = await standBy();
+    await standby.follow();
+    await writer.requestPurge({ source: observations[0]?.label.src ?? '', at: later(noon, 1) });
+    while (await writer.purge(later(noon, 1)));
+    await standby.follow();
+    expect(known(standby, [1])).toEqual([false]);
+  });
+
+  it('ends if the database lost rows that it has forgotten, also when other rows followed', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1, 2]));
+    const standby = await standBy();
+    await standby.follow();
+    await change(`DELETE FROM observation WHERE at = ${noon + 1}`);
+    await writer.append(batch(later(noon, 10), [3]));
+    await expect(standby.follow()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+    await change(`UPDATE store SET last_stamp = ${noon}`);
+    await writer.close();
+    await expect(standby.takeOver()).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+  });
+
+  it('is the only one, and describes itself and the writer', async () => {
+    await expect(standBy()).rejects.toMatchObject({ code: 'not_a_store' });
+    await write();
+    const standby = await standBy();
+    await expect(standBy()).rejects.toMatchObject({
+      ...{ code: 'second_writer', message: 'this store has a standby; a store has at most one' },
+    });
+    const name = expect.stringContaining(`pid ${process.pid}`);
+    expect(await storeProcesses(url)).toMatchObject({
+      writer: { state: 'ready', name },
+      standby: { state: 'opening', name },
+    });
+    await standby.ready();
+    expect((await storeProcesses(url)).standby?.state).toBe('ready');
+    await standby.close();
+    expect((await storeProcesses(url)).standby).toBe(null);
+  });
+
+  it('ends when another standby has replaced it while it was suspended', async () => {
+    await write();
+    const standby = await standBy();
+    await change('UPDATE succession SET standby = standby + 1');
+    await expect.poll(() => standby.writer().catch((error: unknown) => error)).toMatchObject({ code: 'second_writer' });
+  });
+
+  it('sees each renewal of the lease, and does not end one that was renewed', async () => {
+    await write();
+    const standby = await standBy();
+    const first = await standby.writer();
+    await expect
+      .poll(() => storeProcesses(url).then(({ writer }) => `${writer?.token} ${writer?.beat}`))
+      .not.toBe(first.kind === 'writing' ? first.beat : '');
+    expect(await standby.endWriter()).toEqual({ kind: 'alive' });
+    expect((await storeProcesses(url)).writer?.state).toBe('ready');
+  });
+
+  it('ends the lease and the open transaction of a suspended writer, which stores nothing after it wakes', async () => {
+    const appending = startAppending(url, leaseMs);
+    onTestFinished(() => appending.kill());
+    while (!(await appending.line())?.startsWith('ack'));
+    const standby = await standBy();
+    appending.process.kill('SIGSTOP');
+    const began = performance.now();
+    // The last commit of the suspended process may still be in progress in the server.
+    await until('the end of the lease', async () => {
+      await standby.writer();
+      return (await standby.endWriter()).kind === 'ended';
+    });
+    const next = await standby.takeOver();
+    onTestFinished(() => next.close());
+    expect(performance.now() - began).toBeLessThan(4_000);
+    const before = await next.frontier();
+    appending.process.kill('SIGCONT');
+    let last: string | null = null;
+    for (let line = await appending.line(); line !== null; line = await appending.line()) last = line;
+    expect(last).toBe('refused fenced');
+    expect(await next.frontier()).toEqual(before);
+  });
+
+  it('becomes the writer before a process that starts meanwhile', async () => {
+    const writer = await write();
+    const standby = await standBy();
+    await standby.ready();
+    await writer.close();
+    await expect(write()).rejects.toMatchObject({ code: 'second_writer' });
+    const next = await standby.takeOver();
+    await next.close();
+    await (await write()).close();
+  });
+
+  it('migrates the store of an earlier version when it becomes the writer', async () => {
+    const writer = await write();
+    await writer.append(batch(noon, [1]));
+    const versions = [...migrations, 'CREATE TABLE added(one integer)'];
+    const standby = await openPostgresStandby({ place, clock: () => noon, leaseMs, versions });
+    await standby.follow();
+    await writer.close();
+    const next = await standby.takeOver();
+    expect(await next.append(batch(later(noon, 1), [1]))).toMatchObject({ accepted: 0 });
+    await change('INSERT INTO added VALUES (1)');
+    await next.close();
+  });
+
+  it('is preceded by a writer that stops when it is asked to', async () => {
+    const asked = Promise.withResolvers<void>();
+    await write(() => asked.resolve());
+    const { writer } = await storeProcesses(url);
+    if (!writer) throw new Error('no writer');
+    expect(await askWriterToStop(url, { ...writer, token: '7' })).toBe(false);
+    expect(await askWriterToStop(url, writer)).toBe(true);
+    await asked.promise;
+  });
+});

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import type { SimulatedGap } from '../../harness/archive/simulated-hours.ts';
 import { fixture } from '../../harness/artifacts/fixtures.ts';
@@ -57,7 +57,7 @@ beforeAll(async () => {
   connection = await (await DuckDBInstance.create(':memory:')).connect();
   await summary.start();
   // The first reading may last longer than the start waits for it.
-  await expect.poll(() => summary.days()?.length).toBe(year - 1);
+  await vi.waitFor(() => expect(summary.days()?.length).toBe(year - 1), 60_000);
   weather = await rates(
     'weather-by-hour',
     'sum(events) / sum(observed_seconds)',

@@ -1,8 +1,11 @@
 import { parsePostgresUrl } from '../../src/store/postgres/base/place.ts';
 import { Session } from '../../src/store/postgres/base/session.ts';
+import { openPostgresSource } from '../../src/store/postgres/copy/source.ts';
+import { openPostgresTarget } from '../../src/store/postgres/copy/target.ts';
 import { openPostgresReader } from '../../src/store/postgres/read/reader.ts';
 import { openPostgresWriter } from '../../src/store/postgres/write/writer.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
+import { noon } from './labels.ts';
 import type { StoreKind } from './subject.ts';
 
 let server: Promise<PostgresServer> | null = null;
@@ -20,6 +23,8 @@ export const postgresKind: StoreKind = {
     return {
       write: (at, options = {}) => openPostgresWriter({ place, at, leaseMs, ...options }),
       read: () => openPostgresReader(place),
+      copied: () => openPostgresSource(place, leaseMs),
+      copy: (generation) => openPostgresTarget(place, generation, noon),
       async remove() {
         const session = new Session(place, 'primary', 1);
         await session.write((queries) => queries.run(`DROP SCHEMA IF EXISTS ${place.schema} CASCADE`));

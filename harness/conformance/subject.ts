@@ -1,4 +1,5 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
+import type { CopySource, CopyTarget } from '../../src/store/copy/parts.ts';
 import type { StoreReader, StoreWriter } from '../../src/store/port.ts';
 
 /** A kind of store, for the suite that every kind must pass. */
@@ -12,5 +13,9 @@ export interface StoreKind {
 export interface StorePlace {
   write(at: Micros, options?: { windowDays?: number }): Promise<StoreWriter>;
   read(): Promise<StoreReader>;
+  /** Opens the store as the source of a copy. */
+  copied(): Promise<CopySource>;
+  /** Opens an empty place as the copy of a generation, or continues it. */
+  copy(generation: string): Promise<CopyTarget>;
   remove(): Promise<void>;
 }

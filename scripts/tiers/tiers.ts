@@ -49,6 +49,7 @@ export const proofTier: readonly string[] = [
   'test/main/day.test.ts',
   'test/main/labeler-states.test.ts',
   'test/store/conformance/model.test.ts',
+  'test/store/copy-kill.test.ts',
   'test/store/damage-cases.test.ts',
   'test/store/full-disk.test.ts',
   'test/store/kill.test.ts',

@@ -29,6 +29,16 @@ export const storeErrors = {
   },
   not_a_store: { retry: false, fatal: false, meaning: 'this directory or database contains no store' },
   occupied: { retry: false, fatal: false, meaning: 'this directory already contains a store' },
+  unfinished_copy: {
+    retry: false,
+    fatal: false,
+    meaning: 'almanac store copy has not completed this store',
+  },
+  moved: {
+    retry: false,
+    fatal: false,
+    meaning: 'almanac store copy has moved this store; only readers may open it',
+  },
   schema_newer: { retry: false, fatal: false, meaning: 'the store was written by a newer version' },
   pragma_refused: { retry: false, fatal: false, meaning: 'this file system or build lacks a required property' },
   invalid_observation: {

@@ -8,6 +8,7 @@ import { hasPostgres, type PostgresServer, startPostgres } from '../../harness/p
 import { runProgram, startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { createSim } from '../../sim/index.ts';
+import { checkDenied } from '../../src/main/doctor/denied.ts';
 import { checkStore } from '../../src/main/doctor/stores.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
@@ -72,13 +73,26 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
       ['label writer', 'ok'],
       ['label standby', 'ok'],
     ]);
+    const [gone = ''] = sim.labelers.truth.expected({ epochUs: 0, which: 'emitted' }).byAction.keys();
+    const operated = ['--store', writerUrl, '--state', `${folder}/state`];
+    for (const action of ['deny', 'purge']) {
+      expect(await runProgram(['labels', action, gone, ...operated])).toMatchObject({ code: 0, stderr: [] });
+    }
+    await until('the removal of a labeler', async () => {
+      const { stdout } = await runProgram(['labels', 'purge', ...operated]);
+      return stdout.join().includes('completed');
+    });
+    expect((await stored()).rows.map(([labeler]) => labeler)).not.toContain(gone);
+    const sources = await runProgram(['labels', 'sources', ...operated]);
+    expect([sources.code, sources.stdout.join()]).toEqual([0, expect.stringContaining(gone)]);
+    expect(await checkDenied(readerUrl, `${folder}/state`)).toMatchObject([{ level: 'ok' }]);
     second.process.kill('SIGTERM');
     expect(await second.ended).toMatchObject({ code: 0 });
 
     const verified = await runProgram(['labels', 'verify', '--store', readerUrl]);
     expect([verified.code, verified.stdout.at(-1)]).toEqual([0, 'every counter matches its rows']);
     const listed = await runProgram(['labels', 'purge', '--store', readerUrl, '--state', `${folder}/state`]);
-    expect([listed.code, listed.stdout]).toEqual([0, ['no purge is requested']]);
+    expect([listed.code, listed.stdout]).toEqual([0, [expect.stringContaining(`${gone} requested`)]]);
     const refused = await runProgram(['labels', 'new-epoch', '--store', writerUrl]);
     expect([refused.code, refused.stderr.join()]).toEqual([1, expect.stringContaining('another schema')]);
 
@@ -88,6 +102,16 @@ describe.skipIf(!hasPostgres())('an observatory whose store is in PostgreSQL', (
     const page = await fetch(`${url}/exports?did=${did}&days=7`);
     expect([page.status, Object.keys((await page.json()) as object)]).toEqual([200, expect.any(Array)]);
     expect(await account.stop()).toBe(0);
+
+    const copied = `sqlite:${folder}/copied`;
+    const copy = await runProgram(['store', 'copy', writerUrl, copied, '--state', `${folder}/state`]);
+    expect([copy.code, copy.stderr]).toEqual([0, []]);
+    const again = await runProgram(['labels', 'verify', '--store', copied]);
+    expect([again.code, again.stdout.at(-1)]).toEqual([0, 'every counter matches its rows']);
+    expect((await runProgram(['labels', 'deny', '--store', copied])).stdout).toEqual([expect.stringContaining(gone)]);
+    const moved = await runProgram(['labels', ...places, ...network]);
+    expect([moved.code, moved.stderr.join()]).toEqual([1, expect.stringContaining('almanac store reopen')]);
+    expect(await runProgram(['store', 'reopen', writerUrl])).toMatchObject({ code: 0, stderr: [] });
   });
 
   it('refuses a URL with a password without repeating it', async () => {

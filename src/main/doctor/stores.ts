@@ -111,6 +111,7 @@ const remedies: Partial<Record<StoreErrorCode, string>> = {
   damaged:
     'keep the directory; almanac labels verify --repair, restore FROM or new-epoch: docs/operations/incidents.md',
   io_failed: 'check the disk and the permissions of the directory: docs/operations/incidents.md',
+  unfinished_copy: 'repeat almanac store copy until it has finished: docs/operations/copy.md',
   commits_lost: 'start the instrument again: docs/operations/postgres.md',
   unexpected: 'start again; if it recurs: docs/operations/incidents.md',
   busy: 'try again',

@@ -1,41 +1,58 @@
 import { OperatorError } from '../../ops/errors.ts';
-import { text } from '../../ops/setting.ts';
+import { text, toggle, type Values } from '../../ops/setting.ts';
 import { resolveSettings } from '../../ops/settings.ts';
-import type { Command } from '../command.ts';
+import type { Command, CommandContext } from '../command.ts';
+import { defaultData } from '../facts/facts-settings.ts';
 
 const settings = {
   store: text('store', 'URL', '', 'the database, postgres://ADMIN@HOST/DATABASE, with a role that may create roles'),
   writerRole: text('writer-role', 'NAME', 'almanac_writer', 'role of almanac labels, which owns the tables'),
   readerRole: text('reader-role', 'NAME', 'almanac_reader', 'role of almanac account, which can only read'),
+  state: text('state', 'DIR', `${defaultData}/labels`, 'directory of the denials, if FROM or TO is in PostgreSQL'),
+  once: toggle('once', 'end when every row is copied, even if an instrument writes FROM (almanac store copy)'),
+  handOver: toggle('hand-over', 'stop the instrument that writes FROM when every row is copied (almanac store copy)'),
 };
 
-/** `almanac store init`: creates the store in a PostgreSQL database, with its roles. */
+const usage =
+  'store requires an action: almanac store init --store postgres://ADMIN@HOST/DATABASE, store copy FROM TO, or store reopen URL';
+
+/** `almanac store`: creates a store in a database, and copies stores. */
 export const storeCommand: Command = {
-  summary: 'creates the observation store in a PostgreSQL database, with a role that writes and a role that reads',
-  operands: 'init',
+  summary: 'creates the observation store in a PostgreSQL database, and copies a store while an instrument writes it',
+  operands: 'init | copy FROM TO | reopen URL',
   settings,
+  exitCodes: [
+    { code: 0, meaning: 'done; a copy is complete and verified' },
+    { code: 1, meaning: 'an error, or a copy that differs' },
+    { code: 3, meaning: 'with --once: every row is copied, and an instrument still writes FROM' },
+  ],
   async run({ args, env, knownFlags, print }) {
     const { values, positionals } = resolveSettings(settings, { args, env, knownFlags });
-    if (positionals.length !== 1 || positionals[0] !== 'init') {
-      throw new OperatorError('store requires an action: almanac store init --store postgres://ADMIN@HOST/DATABASE');
-    }
-    const [{ parseStoreUrl }, { initializeStore }, { refused }] = await Promise.all([
-      import('../../store/open.ts'),
-      import('../../store/postgres/schema/roles.ts'),
-      import('../labels/opened-store.ts'),
-    ]);
-    const place = parseStoreUrl(values.store);
-    if (place.kind !== 'postgres') {
-      throw new OperatorError('store init is for PostgreSQL: almanac labels creates a store in a directory by itself');
-    }
-    const roles = { writer: values.writerRole, reader: values.readerRole };
-    await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
-      throw refused(values.store, error);
-    });
-    print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
-    print(
-      `both roles have no password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`,
-    );
-    return 0;
+    const [action, from, to, ...rest] = positionals;
+    if (action === 'init' && from === undefined) return init(values, print);
+    const { copyStores, reopenStore } = await import('./store-copy.ts');
+    if (action === 'reopen' && from !== undefined && to === undefined) return reopenStore(from, print);
+    if (action !== 'copy' || from === undefined || to === undefined || rest.length > 0) throw new OperatorError(usage);
+    const { state, once, handOver } = values;
+    return copyStores({ from, to, state, once, handOver }, print);
   },
 };
+
+async function init(values: Values<typeof settings>, print: CommandContext['print']): Promise<number> {
+  const [{ parseStoreUrl }, { initializeStore }, { refused }] = await Promise.all([
+    import('../../store/open.ts'),
+    import('../../store/postgres/schema/roles.ts'),
+    import('../labels/opened-store.ts'),
+  ]);
+  const place = parseStoreUrl(values.store);
+  if (place.kind !== 'postgres') {
+    throw new OperatorError('store init is for PostgreSQL: almanac labels creates a store in a directory by itself');
+  }
+  const roles = { writer: values.writerRole, reader: values.readerRole };
+  await initializeStore(place, roles, Date.now() * 1000).catch((error: unknown) => {
+    throw refused(values.store, error);
+  });
+  print(`the schema ${place.schema} contains a store; ${roles.writer} writes it, and ${roles.reader} reads it`);
+  print(`both roles have no password yet: set them (\\password ${roles.writer}), or let pg_hba.conf authenticate them`);
+  return 0;
+}

@@ -2,6 +2,7 @@ import { StoreError } from '../../errors.ts';
 import type { Queries, Session } from '../base/session.ts';
 import { codeOf } from '../base/store-error.ts';
 import { migrations } from './migrations.ts';
+import { assertFinished } from './unfinished-copy.ts';
 
 const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIMARY KEY, applied_at bigint NOT NULL)';
 
@@ -49,7 +50,7 @@ export async function storeVersion(session: Session, versions = migrations): Pro
   return version;
 }
 
-/** Throws unless the schema contains a store of a version that this program reads. */
+/** Throws unless the schema contains a complete store of a version that this program reads. */
 export async function assertReadable(session: Session): Promise<void> {
   const version = await storeVersion(session);
   if (version === 0) throw new StoreError('not_a_store', `${session.name} contains no store`);
@@ -59,6 +60,7 @@ export async function assertReadable(session: Session): Promise<void> {
       `the store in ${session.name} was written by an earlier version; start its writer`,
     );
   }
+  await session.read((queries) => assertFinished(queries, session.name));
 }
 
 function assertKnown(version: number, name: string, versions: readonly string[]): void {

@@ -12,6 +12,7 @@ import { type Limits, type Queries, Session } from '../base/session.ts';
 import { succession, successionVersion } from '../base/succession.ts';
 import { readerOver } from '../read/reader.ts';
 import { migrate, storeVersion } from '../schema/migrate.ts';
+import { assertFinished, assertNotRetired } from '../schema/unfinished-copy.ts';
 import { changeGaps } from '../state/gaps.ts';
 import {
   putDailyBytes,
@@ -86,6 +87,8 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
     await beginEpoch(session, options.generationId ?? randomUUID, at);
     const mayTake = version < successionVersion ? undefined : succession(standby?.place ?? null);
     lease = await Lease.take(session, ownName(), leaseMs, mayTake);
+    // A copy retires the store while it holds the lease.
+    await session.read(assertNotRetired);
     // The schema of a store that another process writes is never changed.
     await migrate(session, at, options);
     const acceptance = new Acceptance(session, lease, standby?.known);
@@ -102,7 +105,11 @@ export async function openPostgresWriter(options: PostgresWriterOptions): Promis
 
 async function beginEpoch(session: Session, generationId: () => string, at: Micros): Promise<void> {
   const sql = 'INSERT INTO store(generation, started_at, floor) VALUES ($1, $2, $2) ON CONFLICT DO NOTHING';
-  await session.write((queries) => queries.run(sql, [generationId(), at]));
+  await session.write(async (queries) => {
+    // The insertion waits for a copy that begins at the same time, so that the check finds it.
+    await queries.run(sql, [generationId(), at]);
+    await assertFinished(queries, session.name);
+  });
 }
 
 function writerOver(session: Session, lease: Lease, acceptance: Acceptance, windowDays: number): StoreWriter {

@@ -1,9 +1,7 @@
-import type Database from 'better-sqlite3';
 import { StoreError } from '../../errors.ts';
 import { openWritable, pageBytes, type Sqlite } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { migrate } from '../base/migrate.ts';
-import type { Intern, NameTable } from '../base/row.ts';
 import { storeError } from '../base/store-error.ts';
 import { OpenDayCounter } from '../hot/hot-counts.ts';
 import { labelerCounterWriter } from '../labeler/counter-changes.ts';
@@ -12,6 +10,7 @@ import { assertLogRoom } from '../schema/log-room.ts';
 import { RememberedNames } from '../schema/remembered-names.ts';
 import type { Carried, Commit } from './commit.ts';
 import { counterWriter, endWriter, positionWriter, refusalWriter, rowWriter } from './commit-tables.ts';
+import { internerOf } from './interner.ts';
 import { refusedRowsWriter } from './refused-table.ts';
 
 /**
@@ -94,7 +93,7 @@ export class DayWriter {
 
   #prepare(faults: Faults | undefined, assertWriter: DayWriterOptions['assertWriter']): (commit: Commit) => void {
     const db = this.#db;
-    const intern = this.#interner();
+    const intern = internerOf(db, this.#names);
     const writeRows = rowWriter(db, intern);
     const countRows = counterWriter(db);
     const countLabelers = labelerCounterWriter(db);
@@ -118,28 +117,7 @@ export class DayWriter {
       faults?.('append.positions');
     }).immediate;
   }
-
-  #interner(): Intern {
-    const statements = new Map<NameTable, { find: Statement; insert: Statement }>();
-    for (const table of ['source', 'val', 'collection'] as const) {
-      statements.set(table, {
-        find: this.#db.prepare<[string], number>(`SELECT id FROM ${table} WHERE name = ?`).pluck(),
-        insert: this.#db.prepare<[string], number>(`INSERT INTO ${table}(name) VALUES (?) RETURNING id`).pluck(),
-      });
-    }
-    return (table, name) => {
-      const known = this.#names.get(table, name);
-      if (known !== undefined) return known;
-      const { find, insert } = statements.get(table) ?? {};
-      const id = find?.get(name) ?? insert?.get(name);
-      if (id === undefined) throw new StoreError('damaged', `${this.#path}: the table ${table} assigned no number`);
-      this.#names.set(table, name, id);
-      return id;
-    };
-  }
 }
-
-type Statement = Database.Statement<[string], number>;
 
 /** Initializes a new day's file with data of the previous day. Does not change a file that already has a generation. */
 function carryOver(db: Sqlite, carried: Carried): void {

@@ -4,7 +4,7 @@ import { StoreError } from '../../errors.ts';
 import { openWritable, syncFolder } from '../base/connection.ts';
 import type { Faults } from '../base/faults.ts';
 import { storePaths } from '../base/files.ts';
-import { copiedName, copyingName, unfinished } from '../base/interrupted.ts';
+import { copiedName, copyingName, storeCopyName, unfinished } from '../base/interrupted.ts';
 import { takeWriterLock } from '../base/lock.ts';
 import { storeError } from '../base/store-error.ts';
 
@@ -35,8 +35,9 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
     const begun = names.find((name) => name.startsWith(prefix) && name.endsWith(unfinished));
     const days = existsSync(paths.days) ? readdirSync(paths.days) : [];
     const state = names.filter((name) => name.startsWith('state.sqlite'));
+    const isCopy = names.includes(storeCopyName);
     const isCopying = names.includes(copyingName);
-    if (begun === undefined && days.length === 0 && state.length === 0 && !isCopying) return null;
+    if (begun === undefined && days.length === 0 && state.length === 0 && !isCopying && !isCopy) return null;
     foldLog(paths.state);
     const temporary = join(folder, begun ?? freeName(folder, at) + unfinished);
     if (begun === undefined) mkdirSync(temporary);
@@ -47,6 +48,9 @@ export function setStoreAside(folder: string, at: Date, faults?: Faults): SetAsi
     syncFolder(folder);
     faults?.('new-epoch.days');
     if (isCopying) renameSync(join(folder, copyingName), join(temporary, 'restore-copy'));
+    // Without this file an unfinished copy would count as a store, so it is moved after the days.
+    const copy = join(folder, storeCopyName);
+    if (existsSync(copy)) renameSync(copy, join(temporary, 'store-copy'));
     for (const suffix of ['', '-wal', '-shm', '-journal']) {
       const file = `${paths.state}${suffix}`;
       if (existsSync(file)) renameSync(file, join(temporary, `state.sqlite${suffix}`));

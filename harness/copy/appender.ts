@@ -1,0 +1,42 @@
+/**
+ * Process that appends to a store like an instrument: `appender.ts URL FIRST RATE`. Appends RATE rows a second from the
+ * label number FIRST on, and upkeep runs every two seconds. Prints `open`, and `appended N` after SIGTERM, when the store
+ * is closed.
+ */
+import { writeSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { openStoreWriter } from '../../src/store/open.ts';
+import { micros } from '../../src/store/time.ts';
+import { traffic } from './traffic.ts';
+
+const [url = '', first = '', rate = ''] = process.argv.slice(2);
+const stopping = new AbortController();
+process.once('SIGTERM', () => stopping.abort());
+
+const now = () => micros(Date.now() * 1000);
+const store = await openStoreWriter(url, { at: now() });
+writeSync(1, 'open\n');
+const begun = performance.now();
+let appended = 0;
+let upkeep = begun;
+while (!stopping.signal.aborted) {
+  const due = Math.floor(((performance.now() - begun) / 1000) * Number(rate)) - appended;
+  if (due > 0) {
+    const count = Math.min(due, 1_000);
+    await store.append({
+      at: now(),
+      observations: traffic(Number(first) + appended, count),
+      refusals: [],
+      positions: [],
+    });
+    appended += count;
+    await store.beat(now());
+  }
+  if (performance.now() - upkeep > 2_000) {
+    await store.maintain(now());
+    upkeep = performance.now();
+  }
+  await wait(50, undefined, { signal: stopping.signal }).catch(() => undefined);
+}
+await store.close();
+writeSync(1, `appended ${appended}\n`);

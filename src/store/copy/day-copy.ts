@@ -1,0 +1,133 @@
+import { StoreError } from '../errors.ts';
+import { dayName } from '../time.ts';
+import { countedRows, countsDigest, RowDigest } from './digest.ts';
+import type { CopyEvent, CopyOptions } from './options.ts';
+import type { CopiedRow, CopySource, CopyTarget, DayCounts, DayProgress, SourceDay } from './parts.ts';
+
+/** Rows of a day that were read back from the target. */
+interface ReadBack {
+  readonly digest: RowDigest;
+  rows: number;
+  through: number;
+}
+
+/** Copies days, and compares each with what was read from the source. */
+export class DayCopy {
+  readonly #source: CopySource;
+  readonly #target: CopyTarget;
+  readonly #report: (event: CopyEvent) => void;
+  /** What was read back of days that are not verified yet, so that the growing day is read back once. */
+  readonly #readBack = new Map<number, ReadBack>();
+
+  constructor({ source, target, report }: Pick<CopyOptions, 'source' | 'target' | 'report'>) {
+    this.#source = source;
+    this.#target = target;
+    this.#report = report;
+  }
+
+  /** Forgets what was read back of a day. */
+  forget(day: number): void {
+    this.#readBack.delete(day);
+  }
+
+  /**
+   * Copies the rows of a day that are missing, from the beginning without `known`. A complete day is then verified. Only
+   * a day that is not the last one is recorded as verified, because rows may still be added to the last one.
+   */
+  async copy(
+    { day, revision }: SourceDay,
+    known: DayProgress | null,
+    { isComplete, isLast }: { readonly isComplete: boolean; readonly isLast: boolean },
+  ): Promise<number> {
+    if (known === null) {
+      this.forget(day);
+      await this.#target.beginDay(day, revision);
+    }
+    const begun = known ?? { day, revision, through: -1, rows: 0, digest: '', isVerified: false };
+    const progress = await this.#addRows(begun);
+    await this.#target.index(day);
+    const read = await this.#readRows(day);
+    if (isComplete) {
+      await this.#verify(progress, read);
+      if (!isLast) {
+        await this.#target.verified({ ...progress, isVerified: true });
+        this.forget(day);
+      }
+      this.#report({ kind: 'verified', day: dayName(day), rows: progress.rows, digest: progress.digest });
+    }
+    return progress.rows - begun.rows;
+  }
+
+  /** Copies the rows after those that were copied. The next chunk is read while the target stores one. */
+  async #addRows(begun: DayProgress): Promise<DayProgress> {
+    const digest = new RowDigest(begun.digest);
+    let progress = begun;
+    let storing: Promise<void> = Promise.resolve();
+    const add = async (rows: readonly CopiedRow[]): Promise<void> => {
+      for (const row of rows) digest.add(row);
+      const through = rows.at(-1)?.at ?? progress.through;
+      progress = { ...progress, through, rows: progress.rows + rows.length, digest: digest.text() };
+      await storing;
+      const added = this.#target.add(rows, progress);
+      // The error is reported where the result is awaited.
+      added.catch(() => undefined);
+      storing = added.then(() => this.#report({ kind: 'copied', day: dayName(begun.day), rows: rows.length }));
+      storing.catch(() => undefined);
+    };
+    try {
+      await this.#source.rows(begun.day, begun.through, add);
+    } finally {
+      await storing;
+    }
+    return { ...progress, digest: digest.text() };
+  }
+
+  async #readRows(day: number): Promise<ReadBack> {
+    const read = this.#readBack.get(day) ?? { digest: new RowDigest(), rows: 0, through: -1 };
+    // What an interrupted reading added would be added again.
+    this.#readBack.delete(day);
+    const after = read.through;
+    await this.#target.rows(day, after, (rows) => {
+      for (const row of rows) {
+        read.digest.add(row);
+        read.through = Math.max(read.through, row.at);
+      }
+      read.rows += rows.length;
+      return Promise.resolve();
+    });
+    this.#readBack.set(day, read);
+    return read;
+  }
+
+  /** Copies the counters of a day, and throws unless rows and counters of the target equal those of the source. */
+  async #verify({ day, revision, rows, digest }: DayProgress, read: ReadBack): Promise<void> {
+    const counts = await this.#source.counts(day);
+    await this.#target.putCounts(day, counts);
+    const stored = await this.#target.counts(day);
+    const differences = [
+      read.rows === rows ? '' : `${rows} rows were copied and ${read.rows} are stored`,
+      read.digest.text() === digest ? '' : 'the digest of the stored rows differs',
+      countedRows(counts.minutes) === rows ? '' : `the minutes count ${countedRows(counts.minutes)} of ${rows} rows`,
+      countedRows(counts.hours) === rows ? '' : `the hours count ${countedRows(counts.hours)} of ${rows} rows`,
+      countsDigest(comparable(counts, stored)) === countsDigest(stored) ? '' : 'the stored counters differ',
+    ].filter((text) => text !== '');
+    if (differences.length === 0) return;
+    this.forget(day);
+    const now = (await this.#source.look()).days.find((one) => one.day === day);
+    if (now === undefined || now.isChanging || now.revision !== revision) {
+      throw new StoreError('busy', `rows of ${dayName(day)} were removed during the copy`);
+    }
+    // The next call copies the day again.
+    await this.#target.dropDay(day);
+    throw new StoreError('damaged', `the copy of ${dayName(day)} differs: ${differences.join('; ')}`);
+  }
+}
+
+/**
+ * Returns the counters that the target must contain. A target that cannot count labelers from an instant on counts all
+ * rows of the day in place of some of them.
+ */
+function comparable(counts: DayCounts, stored: DayCounts): DayCounts {
+  if (counts.countedFrom === null || stored.countedFrom !== null) return counts;
+  return { ...counts, labelers: stored.labelers, countedFrom: null };
+}

@@ -1,0 +1,83 @@
+import { hash } from 'node:crypto';
+import { signatureVerdicts } from '../label.ts';
+import type { CopiedRow, DayCounts } from './parts.ts';
+
+/** Number of 32-bit sums, which together have the length of one hash. */
+const lanes = 8;
+
+/**
+ * Digest of a set of rows: the sum of the SHA-256 of each row, in eight sums of 32 bits. It does not depend on the order
+ * of the rows, because a sealed day and a table without an index by time are fastest read in their own order.
+ */
+export class RowDigest {
+  readonly #sums: Uint32Array;
+
+  /** Continues a digest from its text; begins an empty one without a text. */
+  constructor(text = '') {
+    this.#sums = new Uint32Array(lanes);
+    const bytes = Buffer.from(text, 'hex');
+    for (let i = 0; i < lanes && bytes.length === lanes * 4; i++) this.#sums[i] = bytes.readUInt32LE(i * 4);
+  }
+
+  add(row: CopiedRow): void {
+    const found = hash('sha256', encodedRow(row), 'buffer');
+    for (let i = 0; i < lanes; i++) this.#sums[i] = (this.#sums[i] ?? 0) + found.readUInt32LE(i * 4);
+  }
+
+  /** Returns the digest as 64 hexadecimal digits. */
+  text(): string {
+    const bytes = Buffer.alloc(lanes * 4);
+    for (let i = 0; i < lanes; i++) bytes.writeUInt32LE(this.#sums[i] ?? 0, i * 4);
+    return bytes.toString('hex');
+  }
+}
+
+const absent = 0xff_ff_ff_ff;
+/** Bytes of a row before its signature and its other fields. */
+const fixedBytes = 8 + 3 + 16 + 9 + 8;
+
+/**
+ * Encodes a row: stamp, verdict, live or not, the form of `neg`, the identity, `ver`, and the lengths and bytes of the
+ * signature and of the other fields. The identity stands for src, uri, cid, val, cts and exp.
+ */
+function encodedRow({ at, observation, identity }: CopiedRow): Buffer {
+  const { label, signature, live = false } = observation;
+  const { ver, neg, sig, extra } = label;
+  const bytes = Buffer.alloc(fixedBytes + (sig?.length ?? 0) + (extra?.length ?? 0));
+  bytes.writeDoubleLE(at, 0);
+  bytes[8] = signatureVerdicts.indexOf(signature);
+  bytes[9] = live ? 1 : 0;
+  bytes[10] = neg === undefined ? 0 : neg ? 2 : 1;
+  bytes.set(identity, 11);
+  bytes[27] = ver === undefined ? 0 : 1;
+  bytes.writeDoubleLE(ver ?? 0, 28);
+  bytes.writeUInt32LE(sig?.length ?? absent, 36);
+  bytes.writeUInt32LE(extra?.length ?? absent, 40);
+  if (sig) bytes.set(sig, fixedBytes);
+  if (extra) bytes.set(extra, fixedBytes + (sig?.length ?? 0));
+  return bytes;
+}
+
+/** Returns the digest of the counters of a day. Entries that are zero are left out, because they count no row. */
+export function countsDigest({ minutes, hours, refusals, labelers, countedFrom }: DayCounts): string {
+  const times = (counts: DayCounts['minutes']) => sorted(counts.filter(([, , a, r]) => a + r > 0));
+  const named = labelers.map(({ labeler, verdicts, values, others, delays }) => [
+    labeler,
+    signatureVerdicts.map((verdict) => verdicts[verdict] ?? 0),
+    sorted(values.filter(([, a, r]) => a + r > 0)),
+    others,
+    sorted(delays.filter(([, rows]) => rows > 0)),
+  ]);
+  const counted = named.filter(([, verdicts]) => (verdicts as number[]).some((rows) => rows > 0));
+  const all = [times(minutes), times(hours), sorted(refusals.filter(([, , , rows]) => rows > 0)), sorted(counted)];
+  return hash('sha256', JSON.stringify([...all, countedFrom]));
+}
+
+function sorted(entries: readonly unknown[]): string[] {
+  return entries.map((entry) => JSON.stringify(entry)).sort();
+}
+
+/** Returns the number of rows that counters of minutes or hours count. */
+export function countedRows(counts: DayCounts['minutes']): number {
+  return counts.reduce((sum, [, , applied, removed]) => sum + applied + removed, 0);
+}

@@ -1,0 +1,27 @@
+import type { CopySource, CopyTarget } from './parts.ts';
+
+/** What a copy reports while it runs. */
+export type CopyEvent =
+  | { readonly kind: 'copied'; readonly day: string; readonly rows: number }
+  | { readonly kind: 'verified'; readonly day: string; readonly rows: number; readonly digest: string }
+  | { readonly kind: 'again' | 'dropped'; readonly day: string }
+  /** Rows that were to be copied when the pass began, and those of them that an earlier run had copied. */
+  | { readonly kind: 'begun'; readonly rows: number; readonly copied: number }
+  /** All rows are copied, and another process still writes the source. */
+  | { readonly kind: 'following' }
+  | { readonly kind: 'retrying'; readonly why: string };
+
+/** Options of a copy. */
+export interface CopyOptions {
+  readonly source: CopySource;
+  readonly target: CopyTarget;
+  /** True to return when all rows are copied but another process still writes the source. */
+  readonly once: boolean;
+  readonly report: (event: CopyEvent) => void;
+  /** Waits before the next look at a source that another process writes. */
+  readonly wait: () => Promise<void>;
+  /** Called before each attempt to freeze a source whose rows are copied, with the number of attempts before. */
+  readonly beforeFreeze?: (attempts: number) => Promise<void>;
+  /** Called when everything is copied, before the copy becomes a store. */
+  readonly beforeComplete?: () => Promise<void>;
+}

@@ -1,0 +1,25 @@
+import type { CopiedRow } from '../../copy/parts.ts';
+import { encodeRow } from '../base/row.ts';
+import type { Queries } from '../base/session.ts';
+import { NamedValues } from '../count/named-values.ts';
+import { countLabelers } from '../write/commit.ts';
+import { SourceNumbers } from '../write/source-numbers.ts';
+import { tableRows } from './rows.ts';
+
+/**
+ * Replaces the counters of the labelers of a day by those of all its rows. The embedded store can state that it counts a
+ * day from an instant on, because an earlier version accepted the rows before it; this store cannot.
+ */
+export async function recountLabelers(queries: Queries, day: number): Promise<void> {
+  await queries.run('DELETE FROM labeler_count WHERE day = $1', [day]);
+  const sources = new SourceNumbers();
+  const named = new NamedValues(day);
+  await tableRows(queries, day, { after: -1, isOrdered: true }, async (rows: readonly CopiedRow[]) => {
+    await sources.load(queries, new Set(rows.map(({ observation }) => observation.label.src)));
+    const encoded = rows.map(({ at, observation, identity }) =>
+      encodeRow(at, sources.of(observation.label.src), observation, identity),
+    );
+    await named.load(queries, new Set(encoded.map(({ source }) => source)));
+    await countLabelers(queries, day, encoded, (source, value) => named.isNamed(source, value));
+  });
+}

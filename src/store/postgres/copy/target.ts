@@ -1,0 +1,172 @@
+import type { CopiedRow, CopyTarget, DayCounts, DayProgress, SourceLook, StoreContent } from '../../copy/parts.ts';
+import { StoreError } from '../../errors.ts';
+import { dayStart } from '../../time.ts';
+import type { PostgresPlace } from '../base/place.ts';
+import { encodeRow } from '../base/row.ts';
+import { longLimits, type Queries, Session } from '../base/session.ts';
+import { migrate, storeVersion } from '../schema/migrate.ts';
+import { partitionOf } from '../schema/partition.ts';
+import { copyDayTable, copyTable, isUnfinishedCopy } from '../schema/unfinished-copy.ts';
+import { insertRows } from '../write/commit.ts';
+import { SourceNumbers } from '../write/source-numbers.ts';
+import { writeContent } from './content.ts';
+import { dropDayCounts, readDayCounts, writeDayCounts } from './day-counts.ts';
+import { recountLabelers } from './recount.ts';
+import { tableRows } from './rows.ts';
+
+/** Connections: one each for rows to store and rows that are read back. */
+const connections = 2;
+
+/**
+ * Opens a schema as the target of a copy, and creates its tables if they do not exist. The schema must contain no
+ * store. Tables of the copy keep every other process from opening it until the copy is complete. Another call ends this
+ * one: each change then throws `second_writer`. Throws `occupied` for a schema with a store or the copy of another one.
+ */
+export async function openPostgresTarget(place: PostgresPlace, generation: string, at: number): Promise<CopyTarget> {
+  const session = new Session(place, 'primary', connections);
+  try {
+    // The tables of a store with a writer are never changed.
+    if ((await storeVersion(session)) > 0) await session.read((queries) => assertVacant(queries, session.name));
+    await migrate(session, at);
+    const token = await session.write((queries) => begin(queries, session.name, generation));
+    return targetOver(session, token);
+  } catch (error) {
+    await session.close();
+    throw error;
+  }
+}
+
+async function begin(queries: Queries, name: string, generation: string): Promise<number> {
+  // A writer that begins a store at the same time waits, and then finds the copy.
+  await queries.run('LOCK TABLE store IN EXCLUSIVE MODE');
+  await assertVacant(queries, name);
+  if (!(await isUnfinishedCopy(queries))) {
+    await queries.run(`CREATE TABLE ${copyTable} (generation text NOT NULL, token bigint NOT NULL)`);
+    await queries.run(`CREATE TABLE ${copyDayTable} (day integer PRIMARY KEY, revision bigint NOT NULL,
+      through bigint NOT NULL, rows bigint NOT NULL, digest text NOT NULL, verified boolean NOT NULL)`);
+    await queries.run(`INSERT INTO ${copyTable}(generation, token) VALUES ($1, 0)`, [generation]);
+  }
+  const [row] = await queries.rows<{ generation: string; token: number }>(
+    `UPDATE ${copyTable} SET token = token + 1 RETURNING generation, token`,
+  );
+  if (row?.generation !== generation) {
+    throw new StoreError('occupied', `${name} contains an unfinished copy of another store; use another schema`);
+  }
+  return row.token;
+}
+
+async function assertVacant(queries: Queries, name: string): Promise<void> {
+  if ((await queries.rows('SELECT 1 FROM store')).length === 0) return;
+  throw new StoreError('occupied', `${name} already contains a store; use another schema in the URL`);
+}
+
+function targetOver(session: Session, token: number): CopyTarget {
+  const sources = new SourceNumbers();
+
+  /** Runs a change in a transaction that checks that no other process continues this copy. */
+  async function change<T>(work: (queries: Queries) => Promise<T>): Promise<T> {
+    try {
+      return await session.write(async (queries) => {
+        const held = await queries.rows(`SELECT 1 FROM ${copyTable} WHERE token = $1 FOR SHARE`, [token]);
+        if (held.length > 0) return await work(queries);
+        throw new StoreError('second_writer', `another process copies into ${session.name}; this one stops`);
+      }, longLimits);
+    } catch (error) {
+      // Numbers that a failed transaction assigned do not exist.
+      sources.clear();
+      throw error;
+    }
+  }
+
+  return {
+    progress: () =>
+      session.read((queries) =>
+        queries.rows<DayProgress>(
+          `SELECT day, revision, through, rows, digest, verified AS "isVerified" FROM ${copyDayTable} ORDER BY day`,
+        ),
+      ),
+    beginDay: (day, revision) => change((queries) => beginDay(queries, day, revision)),
+    add: (rows, progress) =>
+      change(async (queries) => {
+        await sources.load(queries, new Set(rows.map(({ observation }) => observation.label.src)));
+        const encoded = rows.map(({ at, observation, identity }: CopiedRow) =>
+          encodeRow(at, sources.of(observation.label.src), observation, identity),
+        );
+        await Promise.all([insertRows(queries, progress.day, encoded), putProgress(queries, progress)]);
+      }),
+    index: (day) => change((queries) => indexDay(queries, day)),
+    rows: (day, after, each) =>
+      session.read((queries) => tableRows(queries, day, { after, isOrdered: false }, each), { limits: longLimits }),
+    putCounts: (day, counts) =>
+      change(async (queries) => {
+        await sources.load(queries, sourcesOf(counts));
+        await writeDayCounts(queries, day, counts, (did) => sources.of(did));
+        if (counts.countedFrom !== null) await recountLabelers(queries, day);
+      }),
+    counts: (day) => session.read((queries) => readDayCounts(queries, day), { limits: longLimits }),
+    verified: (progress) => change((queries) => putProgress(queries, progress)),
+    dropDay: (day) => change((queries) => dropDay(queries, day)),
+    complete: (look, content) => change((queries) => complete(queries, look, content)),
+    close: () => session.close(),
+  };
+}
+
+async function beginDay(queries: Queries, day: number, revision: number): Promise<void> {
+  await dropDay(queries, day);
+  // The rows are indexed once, when most of them are stored.
+  await queries.run(
+    `CREATE TABLE ${partitionOf(day)} (LIKE observation INCLUDING ALL EXCLUDING INDEXES EXCLUDING CONSTRAINTS)`,
+  );
+  await putProgress(queries, { day, revision, through: -1, rows: 0, digest: '', isVerified: false });
+}
+
+/** Stores everything that belongs to no day, and the row of the store, and removes the tables of the copy. */
+async function complete(queries: Queries, look: SourceLook, content: StoreContent): Promise<void> {
+  const { epoch, floor, revision, heartbeat, last, through, days } = look;
+  await queries.run('INSERT INTO day(day, revision) SELECT * FROM unnest($1::int[], $2::bigint[])', [
+    days.map(({ day }) => day),
+    days.map((one) => one.revision),
+  ]);
+  await writeContent(queries, content);
+  await queries.run(
+    `INSERT INTO store(generation, started_at, floor, revision, heartbeat, last_stamp, observed_through)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [epoch.generationId, epoch.startedAt, floor, revision, heartbeat, last, through],
+  );
+  await queries.run(`DROP TABLE ${copyTable}, ${copyDayTable}`);
+}
+
+async function putProgress(queries: Queries, progress: DayProgress): Promise<void> {
+  const { day, revision, through, rows, digest, isVerified } = progress;
+  await queries.run(
+    `INSERT INTO ${copyDayTable}(day, revision, through, rows, digest, verified) VALUES ($1, $2, $3, $4, $5, $6)
+     ON CONFLICT (day) DO UPDATE SET revision = excluded.revision, through = excluded.through, rows = excluded.rows,
+     digest = excluded.digest, verified = excluded.verified`,
+    [day, revision, through, rows, digest, isVerified],
+  );
+}
+
+async function dropDay(queries: Queries, day: number): Promise<void> {
+  await queries.run(`DROP TABLE IF EXISTS ${partitionOf(day)}`);
+  await dropDayCounts(queries, day);
+  await queries.run(`DELETE FROM ${copyDayTable} WHERE day = $1`, [day]);
+}
+
+/** Attaches the table of a day, which creates its indexes, and updates the statistics of the planner. */
+async function indexDay(queries: Queries, day: number): Promise<void> {
+  const table = partitionOf(day);
+  const [found] = await queries.rows<{ attached: boolean }>(
+    'SELECT relispartition AS attached FROM pg_class WHERE oid = $1::regclass',
+    [table],
+  );
+  if (found?.attached !== true) {
+    const bounds = `FROM (${dayStart(day)}) TO (${dayStart(day + 1)})`;
+    await queries.run(`ALTER TABLE observation ATTACH PARTITION ${table} FOR VALUES ${bounds}`);
+    await queries.run(`ANALYZE ${table}`);
+  }
+}
+
+function sourcesOf({ minutes, hours, refusals, labelers }: DayCounts): Set<string> {
+  const dids = [...minutes, ...hours].map(([, did]) => did);
+  return new Set([...dids, ...refusals.map(([, did]) => did), ...labelers.map(({ labeler }) => labeler)]);
+}

@@ -1,0 +1,257 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { makeFolder } from '../../../ops/folder.ts';
+import type {
+  CopiedRow,
+  CopyTarget,
+  DayCounts,
+  DayProgress,
+  EachChunk,
+  SourceLook,
+  StoreContent,
+} from '../../copy/parts.ts';
+import { StoreError } from '../../errors.ts';
+import { openReadonly, openWritable, syncFolder } from '../base/connection.ts';
+import { dayPath, listDays, removeDatabase, type StorePaths, storePaths } from '../base/files.ts';
+import { flush } from '../base/flush.ts';
+import { storeCopyName } from '../base/interrupted.ts';
+import { takeWriterLock, type WriterLock } from '../base/lock.ts';
+import { migrate } from '../base/migrate.ts';
+import { storeError } from '../base/store-error.ts';
+import { DayReader } from '../day/day-reader.ts';
+import { refusedRowsWriter } from '../day/refused-table.ts';
+import { metaNames } from '../schema/day-schema.ts';
+import { stateMigrations } from '../schema/state-schema.ts';
+import { stateChanges } from '../state/state-write.ts';
+import { writeState } from './content.ts';
+import { readDayCounts } from './day-counts.ts';
+import { dayRows } from './day-rows.ts';
+import { TargetDay } from './target-day.ts';
+
+const cacheBytes = 4 * 1024 * 1024;
+
+/**
+ * Opens a directory as the target of a copy. The directory must contain no store. It contains the file
+ * `store-copy.unfinished` until the copy is complete, which keeps every other process from opening it. The days are
+ * files of open days, each with its progress; the state file is written last. Throws `occupied` for a directory with a
+ * store or the copy of another one, and `second_writer` while another process copies into it.
+ */
+export function openSqliteTarget(folder: string, generation: string): CopyTarget {
+  const paths = storePaths(folder);
+  makeFolder(folder);
+  const lock = takeWriterLock(paths.lock);
+  try {
+    begin(paths, generation);
+    mkdirSync(paths.days, { recursive: true });
+    return new SqliteTarget(paths, generation, lock);
+  } catch (error) {
+    lock.release();
+    throw storeError(error, folder);
+  }
+}
+
+function begin(paths: StorePaths, generation: string): void {
+  const marker = join(paths.folder, storeCopyName);
+  if (existsSync(marker)) {
+    const found = readFileSync(marker, 'utf8').trim();
+    // A process that was killed while it wrote the marker has copied nothing yet.
+    if (found === generation) return;
+    if (found !== '') {
+      throw new StoreError('occupied', `${paths.folder} contains an unfinished copy of another store`);
+    }
+  }
+  const days = existsSync(paths.days) ? readdirSync(paths.days) : [];
+  const held = [...readdirSync(paths.folder).filter((name) => name.startsWith('state.sqlite')), ...days];
+  if (held.length > 0) {
+    const what = `${paths.folder} already contains ${held[0]}`;
+    throw new StoreError('occupied', `${what}; copy to another directory, or move the store aside with new-epoch`);
+  }
+  writeFileSync(marker, `${generation}\n`);
+  flush(marker);
+  syncFolder(paths.folder);
+}
+
+class SqliteTarget implements CopyTarget {
+  readonly #paths: StorePaths;
+  readonly #generation: string;
+  readonly #lock: WriterLock;
+  #open: TargetDay | null = null;
+  /** Progress by day, which only this process changes; null until it is read. */
+  #progress: Map<number, DayProgress> | null = null;
+
+  constructor(paths: StorePaths, generation: string, lock: WriterLock) {
+    this.#paths = paths;
+    this.#generation = generation;
+    this.#lock = lock;
+  }
+
+  progress(): Promise<readonly DayProgress[]> {
+    return this.#run(() => [...this.#known().values()]);
+  }
+
+  beginDay(day: number, revision: number): Promise<void> {
+    return this.#run(() => {
+      this.#drop(day);
+      this.#add([], { day, revision, through: -1, rows: 0, digest: '', isVerified: false });
+      syncFolder(this.#paths.days);
+    });
+  }
+
+  async add(rows: readonly CopiedRow[], progress: DayProgress): Promise<void> {
+    await this.#run(() => this.#add(rows, progress));
+    // Progress can be printed, and a server can be asked for the next rows.
+    await nextTurn();
+  }
+
+  index(day: number): Promise<void> {
+    return this.#run(() => this.#dayOf(day).index());
+  }
+
+  async rows(day: number, after: number, each: EachChunk): Promise<void> {
+    const reader = this.#reader(day);
+    try {
+      for (const rows of dayRows(reader.path, 'open', reader.nameOf, after)) {
+        await each(rows);
+        await nextTurn();
+      }
+    } catch (error) {
+      throw storeError(error, this.#paths.folder);
+    } finally {
+      reader.close();
+    }
+  }
+
+  putCounts(day: number, counts: DayCounts): Promise<void> {
+    return this.#run(() => this.#dayOf(day).putCounts(counts));
+  }
+
+  counts(day: number): Promise<DayCounts> {
+    return this.#run(() => {
+      const reader = this.#reader(day);
+      const db = openReadonly(reader.path, cacheBytes);
+      try {
+        return readDayCounts(db, reader);
+      } finally {
+        db.close();
+        reader.close();
+      }
+    });
+  }
+
+  verified(progress: DayProgress): Promise<void> {
+    return this.#run(() => this.#add([], progress));
+  }
+
+  dropDay(day: number): Promise<void> {
+    return this.#run(() => this.#drop(day));
+  }
+
+  complete(look: SourceLook, content: StoreContent): Promise<void> {
+    return this.#run(() => {
+      const days = look.days.map(({ day }) => day);
+      let last: number | null = null;
+      for (const day of days) last = this.#completeDay(day, look, day === days.at(-1) ? content : null, last);
+      this.#close();
+      this.#writeState(look, content);
+      for (const day of days) flush(dayPath(this.#paths, day, 'open'));
+      for (const folder of [this.#paths.days, this.#paths.folder]) syncFolder(folder);
+      rmSync(join(this.#paths.folder, storeCopyName));
+      syncFolder(this.#paths.folder);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#run(() => {
+      this.#close();
+      this.#lock.release();
+    });
+  }
+
+  /** Completes a day's file. The newest one, with `content`, has the positions. Returns the last stamp until then. */
+  #completeDay(day: number, look: SourceLook, content: StoreContent | null, before: number | null): number | null {
+    let last = before;
+    this.#dayOf(day).complete((db) => {
+      const put = db.prepare('INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)');
+      const row = db.prepare<[], number>('SELECT id FROM observation ORDER BY id DESC LIMIT 1').pluck().get();
+      last = row ?? before;
+      const stated = content === null ? last : look.last;
+      if (stated !== null) put.run(metaNames.last, stated);
+      // The last row was removed; its stamp must not be assigned again.
+      if (row !== undefined && stated !== row) put.run(metaNames.purged, 1);
+      if (content === null) return;
+      if (look.through !== null) put.run(metaNames.through, look.through);
+      db.exec('DELETE FROM position; DELETE FROM refused_rows');
+      const place = db.prepare('INSERT INTO position(source, endpoint, value, accepted_at) VALUES (?, ?, ?, ?)');
+      for (const { source, endpoint, value, acceptedAt } of content.positions) {
+        place.run(source, endpoint, value, acceptedAt);
+      }
+      refusedRowsWriter(db)(content.refusedRows);
+    });
+    return last;
+  }
+
+  #writeState({ epoch, floor, revision, heartbeat, days }: SourceLook, content: StoreContent): void {
+    removeDatabase(this.#paths.state);
+    const db = openWritable(this.#paths.state, cacheBytes);
+    try {
+      migrate(db, stateMigrations, new Date().toISOString());
+      const state = stateChanges(db);
+      db.transaction(() => {
+        db.prepare(
+          'INSERT INTO epoch(one, generation, started_at, floor, heartbeat, revision) VALUES (1, ?, ?, ?, ?, ?)',
+        ).run(epoch.generationId, epoch.startedAt, floor, heartbeat, revision);
+        for (const { day } of days) state.addDay(day, false);
+        writeState(db, state, content);
+      }).immediate();
+    } finally {
+      db.close();
+    }
+  }
+
+  #known(): Map<number, DayProgress> {
+    this.#progress ??= new Map(
+      listDays(this.#paths).flatMap(({ day }) => {
+        const found = this.#dayOf(day).progress();
+        return found === null ? [] : [[day, found] as const];
+      }),
+    );
+    return this.#progress;
+  }
+
+  #add(rows: readonly CopiedRow[], progress: DayProgress): void {
+    this.#dayOf(progress.day).add(rows, progress);
+    this.#known().set(progress.day, progress);
+  }
+
+  #dayOf(day: number): TargetDay {
+    if (this.#open?.day === day) return this.#open;
+    this.#close();
+    this.#open = new TargetDay(dayPath(this.#paths, day, 'open'), day, this.#generation);
+    return this.#open;
+  }
+
+  #reader(day: number): DayReader {
+    this.#dayOf(day);
+    return new DayReader(dayPath(this.#paths, day, 'open'), day, 'open');
+  }
+
+  #drop(day: number): void {
+    this.#close();
+    this.#known().delete(day);
+    removeDatabase(dayPath(this.#paths, day, 'open'));
+  }
+
+  #close(): void {
+    this.#open?.close();
+    this.#open = null;
+  }
+
+  async #run<T>(work: () => T): Promise<T> {
+    try {
+      return await Promise.resolve(work());
+    } catch (error) {
+      throw storeError(error, this.#paths.folder);
+    }
+  }
+}

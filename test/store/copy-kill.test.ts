@@ -1,0 +1,64 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { problems } from '../../harness/conformance/suite.ts';
+import { hashedDays } from '../../harness/copy/compare-copies.ts';
+import { startCopyProcess } from '../../harness/copy/processes.ts';
+import { fillStore } from '../../harness/copy/traffic.ts';
+import { hasPostgres, type PostgresServer, startPostgres } from '../../harness/postgres/server.ts';
+import { openStoreReader, openStoreWriter } from '../../src/store/open.ts';
+import { micros } from '../../src/store/time.ts';
+
+const rows = Number(process.env.ALMANAC_COPY_ROWS ?? 100_000);
+const kills = Number(process.env.ALMANAC_COPY_KILLS ?? 6);
+const days = 4;
+const perSecond = 500;
+
+describe.skipIf(!hasPostgres())('a copy of a store that an instrument writes', () => {
+  let server: PostgresServer;
+  let folder = '';
+  beforeAll(async () => {
+    server = await startPostgres();
+    folder = await mkdtemp(join(tmpdir(), 'almanac-copy-'));
+  });
+  afterAll(async () => {
+    await server.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it.each([
+    ['a directory to PostgreSQL', () => [`sqlite:${join(folder, 'from')}`, server.url('copied')]],
+    ['PostgreSQL to a directory', () => [server.url('source'), `sqlite:${join(folder, 'to')}`]],
+  ])('from %s continues after each kill, and is equal row for row', async (_name, urls) => {
+    const [from = '', to = ''] = urls();
+    const next = await fillStore(from, rows, days, Date.now() * 1000);
+    const appender = startCopyProcess('appender', [from, String(next), String(perSecond)]);
+    await appender.line('open');
+    let reached = 0;
+    for (let kill = 0; kill < kills; kill++) {
+      let copied = 0;
+      const copier = startCopyProcess('copier', [from, to]);
+      const begun = await copier.line(' rows');
+      copied = Number(/(\d+) of/.exec(begun ?? '')?.[1] ?? 0);
+      expect(copied).toBeGreaterThanOrEqual(reached);
+      reached = copied;
+      // A random moment of the work.
+      await new Promise((resolve) => setTimeout(resolve, 50 + ((kill * 977) % 900)));
+      await copier.end('SIGKILL');
+      await expect(openStoreReader(to)).rejects.toMatchObject({ code: 'unfinished_copy' });
+    }
+    const copier = startCopyProcess('copier', [from, to]);
+    await copier.line('every row is copied');
+    const stopped = appender.line('appended');
+    await appender.end('SIGTERM');
+    const appended = Number((await stopped)?.split(' ')[1]);
+    expect(await copier.ended).toBe(0);
+    const [before, after] = [await hashedDays(from), await hashedDays(to)];
+    expect(after).toEqual(before);
+    expect(after.reduce((sum, day) => sum + day.rows, 0)).toBe(rows + appended);
+    const store = await openStoreWriter(to, { at: micros(Date.now() * 1000) });
+    expect(await problems(store)).toEqual([]);
+    await store.close();
+  });
+});

@@ -3,8 +3,8 @@ import { countOf, simulatedCollections } from '../simulated-hours.ts';
 import * as plan from './plan.ts';
 
 /**
- * What an archive of the month must state, computed second by second from the faults and from the instants at which the
- * archiver could use a file. It shares no rule with the archive but the ones that docs/archive.md states.
+ * Statements that an archive of the month must contain, computed second by second from the faults and from the instants at
+ * which the archiver could use a file. It shares no rule with the archive but the ones that docs/archive.md states.
  */
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
@@ -148,9 +148,7 @@ export class MonthOracle {
       const repeats = labelerSeconds === 0 ? null : 0;
       const seconds = observedIn(start, known, instrumentGaps);
       const totals = [sum(each.map((one) => one.applications)), sum(each.map((one) => one.removals)), repeats];
-      const states = [listed.length, 0, 0, 0, listed.length, 0, 0, 0, 0].map((one) =>
-        seconds === 0 ? null : one,
-      );
+      const states = [listed.length, 0, 0, 0, listed.length, 0, 0, 0, 0].map((one) => (seconds === 0 ? null : one));
       return [iso(start), ...[...totals, seconds, labelerSeconds, ...states].map(cell)];
     });
   }

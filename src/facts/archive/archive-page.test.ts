@@ -67,6 +67,21 @@ test('every archived day links to its record, and each day of the month to its t
   expect(html).not.toContain('<script');
 });
 
+test.each([1, 2, 3])('the page of a year has less than 100 kB if every day in %i is partial', (every) => {
+  const [weather, labels] = [
+    { count: 86_400 * 1_234, observedSeconds: 80_000, wholeHours: allHours.slice(1) },
+    { count: 1_234_567, observedSeconds: 80_000, wholeHours: allHours.slice(1) },
+  ];
+  const partial = year.map((one, at) => (at % every === 0 ? archived(one.day, { weather, labels }) : one));
+  expect(Buffer.byteLength(htmlOf(partial))).toBeLessThan(100_000);
+});
+
+test('consecutive partial days have one mark', () => {
+  const half = { count: 1, observedSeconds: 43_200, wholeHours: [] };
+  const days = year.map((one, at) => ([340, 350, 351].includes(at) ? archived(one.day, { weather: half }) : one));
+  expect(linesOf(htmlOf(days), 'gaps').slice(0, 2)).toEqual(['M50 99h10M150 99h20', 'M3400 99h10M3500 99h20']);
+});
+
 test('the page of a year has less than 100 kB, and costs few milliseconds once for each state of the archive', () => {
   expect(Buffer.byteLength(htmlOf(year))).toBeLessThan(100_000);
   htmlOf(year);

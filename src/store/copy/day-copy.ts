@@ -16,7 +16,7 @@ export class DayCopy {
   readonly #source: CopySource;
   readonly #target: CopyTarget;
   readonly #report: (event: CopyEvent) => void;
-  /** What was read back of days that are not verified yet, so that the growing day is read back once. */
+  /** Rows read back of days that are not verified yet, so that the growing day is read back once. */
   readonly #readBack = new Map<number, ReadBack>();
 
   constructor({ source, target, report }: Pick<CopyOptions, 'source' | 'target' | 'report'>) {

@@ -1,6 +1,6 @@
 import type { CopySource, CopyTarget } from './parts.ts';
 
-/** What a copy reports while it runs. */
+/** Event that a running copy reports. */
 export type CopyEvent =
   | { readonly kind: 'copied'; readonly day: string; readonly rows: number }
   | { readonly kind: 'verified'; readonly day: string; readonly rows: number; readonly digest: string }

@@ -113,7 +113,7 @@ export interface CopySource {
   close(): Promise<void>;
 }
 
-/** What was copied of a day. */
+/** Progress of the copy of a day. */
 export interface DayProgress {
   readonly day: number;
   /** Revision of the source's day when the copy of the day began. */

@@ -68,7 +68,7 @@ function targetOver(session: Session, token: number): CopyTarget {
     try {
       return await session.write(async (queries) => {
         const held = await queries.rows(`SELECT 1 FROM ${copyTable} WHERE token = $1 FOR SHARE`, [token]);
-        if (held.length > 0) return await work(queries);
+        if (held.length > 0) return work(queries);
         throw new StoreError('second_writer', `another process copies into ${session.name}; this one stops`);
       }, longLimits);
     } catch (error) {

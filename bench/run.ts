@@ -16,7 +16,7 @@ const benches = [
   'store',
   'labels',
   'labelers/artifact',
-  'archive',
+  'archive/year',
   'account',
   'labelers',
   'observatory',

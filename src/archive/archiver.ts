@@ -7,7 +7,7 @@ import { type FailureReason, formatFailure, formatResponse, type ServedResponse 
 import { pathOf } from './days/paths.ts';
 import type { FetchedFact } from './fetch-fact.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
-import type { HoursReadings } from './keep-hours.ts';
+import type { HoursReadings } from './hours/hours-reading.ts';
 import { settleDays } from './settle.ts';
 import type { DayLog } from './signing/day-log.ts';
 import type { ArchiveTelemetry } from './telemetry.ts';

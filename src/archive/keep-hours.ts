@@ -1,5 +1,3 @@
-import type { LabelsHours } from '../artifact/hours/labels-hours.ts';
-import type { WeatherHours } from '../artifact/hours/weather-hours.ts';
 import { futureToleranceSeconds } from '../contract/limits.ts';
 import type { Memo } from './compute/memo.ts';
 import { addDays } from './days/calendar.ts';
@@ -7,22 +5,12 @@ import { pathOf } from './days/paths.ts';
 import { parseTombstones, tombstoneFile } from './days/tombstones.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursFailure } from './hours/hour-lists.ts';
+import type { HoursReading, HoursReadings } from './hours/hours-reading.ts';
 import { formatLabelsDay, labelsHoursFile, parseLabelsDay, unknownLabels } from './hours/labels-day.ts';
 import { mergeLabels, noteLabelsFailure } from './hours/merge-labels.ts';
 import { mergeWeather, noteWeatherFailure } from './hours/merge-weather.ts';
 import { formatWeatherDay, parseWeatherDay, unknownWeather, weatherHoursFile } from './hours/weather-day.ts';
 import type { LabelFacts } from './label-facts.ts';
-
-/** Result of reading the hours file of an instrument. */
-export type HoursReading<A> =
-  | { readonly kind: 'readable'; readonly artifact: A }
-  | { readonly kind: 'failure'; readonly reason: HoursFailure };
-
-/** The hours files of both instruments. */
-export interface HoursReadings {
-  readonly weather: HoursReading<WeatherHours>;
-  readonly labels: HoursReading<LabelsHours>;
-}
 
 /** Maximum time by which a file may be dated ahead of the archiver's clock, in milliseconds. */
 const toleranceMs = futureToleranceSeconds * 1000;

@@ -5,7 +5,7 @@ import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
 import { errorBody } from '../contract/errors.ts';
 import { hourMs } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
-import type { HoursReadings } from './keep-hours.ts';
+import type { HoursReadings } from './hours/hours-reading.ts';
 
 /** A day is closed unless the operator may hold the label facts, and without a label instrument too. */
 

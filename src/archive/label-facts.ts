@@ -1,7 +1,7 @@
 import { hourMs, hourOf } from './days/calendar.ts';
 import type { ArchivedLine, ArchivedResponse } from './days/line.ts';
 import { isHeld, refusalCode } from './days/lines.ts';
-import type { HoursReading } from './keep-hours.ts';
+import type { HoursReading } from './hours/hours-reading.ts';
 
 /**
  * State of the label facts in the current hour. `released`: they exist, and the operator does not hold them. `absent`: the

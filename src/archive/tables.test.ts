@@ -15,11 +15,11 @@ import {
   simulatedLabelers,
 } from '../../harness/archive/simulated-hours.ts';
 import { errorBody } from '../contract/errors.ts';
-import { findIdentityIn } from '../main/archive/identity.ts';
+import { findIdentityIn } from '../main/archived-identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
 import { sha256Of } from './days/digest.ts';
-import type { HoursReadings } from './keep-hours.ts';
+import type { HoursReadings } from './hours/hours-reading.ts';
 import { rebuildDay } from './rebuild.ts';
 import { labelsByLabeler, tables, weatherByHour } from './tables/columns.ts';
 import { formatDictionary, rowSchema } from './tables/dictionary.ts';

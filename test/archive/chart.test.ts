@@ -12,7 +12,7 @@ import { type ArchiveSummary, archiveSummary } from '../../src/archive/summary/a
 import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { chartDays } from '../../src/facts/archive/model.ts';
-import { findIdentityIn } from '../../src/main/archive/identity.ts';
+import { findIdentityIn } from '../../src/main/archived-identity.ts';
 
 /** The charts of the archive have the values that DuckDB computes from the Parquet files of the same archive. */
 

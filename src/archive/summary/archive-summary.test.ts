@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
-import { findIdentityIn } from '../../main/archive/identity.ts';
+import { findIdentityIn } from '../../main/archived-identity.ts';
 import { hourMs } from '../days/calendar.ts';
 import { formatIndex } from '../days/index-file.ts';
 import { formatIssues, issuesFile, type KnownIssue } from '../days/known-issues.ts';

@@ -21,7 +21,7 @@ import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
-import { findIdentityIn } from '../archive/identity.ts';
+import { findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
 import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';

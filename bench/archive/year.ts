@@ -1,5 +1,5 @@
 /**
- * Measures an archive of one year: `node bench/archive.ts [--days 365] [--labelers 700] [--body 15000]`.
+ * Measures an archive of one year: `node bench/archive/year.ts [--days 365] [--labelers 700] [--body 15000]`.
  *
  * The days have the tables of `--labelers` labelers, and bodies of `--body` bytes an hour. Prints the size, the duration
  * of a verification, the size of the index and of the page, and the processor time of the page.
@@ -10,12 +10,12 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'rolldown';
-import { writeClosedArchive } from '../harness/archive/closed-archive.ts';
-import { archiveSummary } from '../src/archive/summary/archive-summary.ts';
-import { directoryReader } from '../src/archive/verify/archive-reader.ts';
-import { verifyArchive } from '../src/archive/verify/verify.ts';
-import type { archivePage } from '../src/facts/archive/archive-page.tsx';
-import { packageRoot } from '../src/main/command.ts';
+import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
+import { archiveSummary } from '../../src/archive/summary/archive-summary.ts';
+import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
+import { verifyArchive } from '../../src/archive/verify/verify.ts';
+import type { archivePage } from '../../src/facts/archive/archive-page.tsx';
+import { packageRoot } from '../../src/main/command.ts';
 
 const { values } = parseArgs({
   options: {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Batch, Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
-import { scanAccount } from '../../src/store/scan.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
 import { hasPostgres } from '../postgres/server.ts';
+import { scanAccount } from '../store/scan.ts';
 import { labelNumber, noon, observationOf, subjects } from './labels.ts';
 import { postgresKind } from './postgres-kind.ts';
 import { sqliteKind } from './sqlite-kind.ts';

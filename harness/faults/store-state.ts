@@ -2,11 +2,11 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
-import { scanAccount } from '../../src/store/scan.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
 import { noon, subjects } from '../conformance/labels.ts';
+import { scanAccount } from '../store/scan.ts';
 
 /** Results of all queries. Stores with equal content have equal results. */
 export interface Answers {

@@ -1,8 +1,8 @@
 import { createSim, type Sim } from '../../sim/index.ts';
 import { accountOf, verdict } from '../../sim/labelers/truth.ts';
 import type { StoreReader } from '../../src/store/port.ts';
-import { scanAccount } from '../../src/store/scan.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
+import { scanAccount } from '../store/scan.ts';
 import type { Downtime } from './instrument.ts';
 
 /**

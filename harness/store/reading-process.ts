@@ -4,10 +4,10 @@
  * the final number of rows, and exits after reading the row whose value is `last`.
  */
 import { writeSync } from 'node:fs';
-import { scanAccount } from '../../src/store/scan.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../src/store/time.ts';
 import { accounts } from './appender-batches.ts';
+import { scanAccount } from './scan.ts';
 
 const store = openSqliteReader(process.argv[2] ?? '');
 const { floor } = await store.frontier();

@@ -9,8 +9,8 @@ import {
 } from '../../sim/labelers/truth.ts';
 import type { SignatureVerdict } from '../../src/store/label.ts';
 import type { Observation, StoredGap, StoreReader } from '../../src/store/port.ts';
-import { scanAccount } from '../../src/store/scan.ts';
 import { type Interval, micros, second } from '../../src/store/time.ts';
+import { scanAccount } from '../store/scan.ts';
 
 /** Input of a comparison: the network's record, and a store that the instrument filled from the network. */
 export interface Compared {

@@ -32,6 +32,7 @@ import { checkExitCodes } from '../../src/main/check/check.ts';
 import { commands } from '../../src/main/commands.ts';
 import { exportExitCodes } from '../../src/main/export/export.ts';
 import { labelerExitCodes } from '../../src/main/labeler/labeler.ts';
+import { stillWritten } from '../../src/main/store/store-copy.ts';
 import { refusalReasons } from '../../src/store/port.ts';
 
 /**
@@ -259,6 +260,7 @@ describe('docs/settings.md', () => {
       ['archive', [...new Set([0, 1, ...Object.values(verifyExitCodes)])]],
       ['check', Object.values(checkExitCodes)],
       ['doctor', [0, 1, 2]],
+      ['store', [0, 1, stillWritten]],
     ]);
   });
 });

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { labelStage } from '../../harness/labels/label-stage.ts';
 import { type LabelStation, startStation } from '../../harness/labels/label-station.ts';
 import { until } from '../../harness/process/until.ts';
+import { scanAccount } from '../../harness/store/scan.ts';
 import { createSim, type Sim } from '../../sim/index.ts';
 import { accountOf } from '../../sim/labelers/truth.ts';
 import type { Observation } from '../../src/store/port.ts';
-import { scanAccount } from '../../src/store/scan.ts';
 import { day, micros } from '../../src/store/time.ts';
 
 const stage = labelStage();

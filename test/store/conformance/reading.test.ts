@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../../../harness/conformance/labels.ts';
 import { StoreModel } from '../../../harness/conformance/model.ts';
 import { around, batch, collect, kinds, later, problems, useStore } from '../../../harness/conformance/suite.ts';
+import { scanAccount } from '../../../harness/store/scan.ts';
 import type { Micros } from '../../../src/contract/timestamp.ts';
 import type { AccountFilter } from '../../../src/store/port.ts';
-import { scanAccount } from '../../../src/store/scan.ts';
 import { day, dayStart, type Interval, micros } from '../../../src/store/time.ts';
 
 const [alice = '', bob = '', carol = ''] = subjects;

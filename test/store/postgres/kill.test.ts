@@ -4,9 +4,9 @@ import { problems } from '../../../harness/conformance/suite.ts';
 import { startAppending } from '../../../harness/postgres/appending.ts';
 import { hasPostgres, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
 import { accounts, rowsOfBatch, source } from '../../../harness/store/appender-batches.ts';
+import { scanAccount } from '../../../harness/store/scan.ts';
 import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
 import { openPostgresReader } from '../../../src/store/postgres/read/reader.ts';
-import { scanAccount } from '../../../src/store/scan.ts';
 
 const rounds = Number(process.env.ALMANAC_KILLS ?? 12);
 const leaseMs = 400;

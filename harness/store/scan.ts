@@ -1,5 +1,5 @@
-import { StoreError } from './errors.ts';
-import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from './port.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from '../../src/store/port.ts';
 
 /**
  * Yields all rows of an account in an interval, chunk by chunk. Each chunk is a separate call, so no transaction stays

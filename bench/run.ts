@@ -16,6 +16,7 @@ const benches = [
   'store',
   'labels',
   'labelers/artifact',
+  'archive/year',
   'account',
   'labelers',
   'observatory',

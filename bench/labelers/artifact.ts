@@ -1,16 +1,18 @@
 /**
- * Measures writing the labelers artifact and the overview once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
+ * Measures writing the labelers artifact, the overview and the hours file once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
  * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
  * the processor time of the first and of later publications, and the longest turn of the event loop without the
- * overview, which is one turn.
+ * overview, which is one turn. A new publisher of hours reads the file of an earlier process first.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { longestTurn } from '../../harness/process/longest-turn.ts';
 import { rosterRow } from '../../harness/store/roster-row.ts';
+import { HoursPublisher } from '../../src/labels/publish/hours/hours-publisher.ts';
 import { DefinitionCache } from '../../src/labels/publish/labelers/definition-cache.ts';
 import { listLabelers, makeLabelers } from '../../src/labels/publish/labelers/labelers-artifact.ts';
 import { writeLabelersFiles } from '../../src/labels/publish/labelers/write-labelers.ts';
@@ -41,22 +43,10 @@ const names = Array.from(
   (_, i) => `value-${'abcdefghijklmnopqrstuvwxyz'.slice(0, i + 1)}`,
 );
 
-/** Returns the processor time of the longest turn of the event loop during some work, in milliseconds. */
-async function longestTurn(work: () => Promise<void>): Promise<number> {
-  let [ended, longest, last] = [false, 0, process.threadCpuUsage().user];
-  const turn = (): void => {
-    const at = process.threadCpuUsage().user;
-    longest = Math.max(longest, at - last);
-    last = at;
-    if (!ended) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await work();
-  // Count the last turn as well.
-  await nextTurn();
-  ended = true;
-  return longest / 1000;
-}
+const noSources = {
+  ...{ enrolled: count, unstarted: 0, probing: 0, refused: 0, established: count, cursor_order_unverified: 0 },
+  ...{ undated_only: 0, provider_rejects: 0, unavailable: 0 },
+};
 
 try {
   const store = openSqliteWriter({ folder, at: micros(start) });
@@ -137,6 +127,22 @@ try {
       console.log(
         `publication ${i + 1}: longest turn ${(await longestTurn(() => publish(false))).toFixed(1)} ms of CPU`,
       );
+    now += minute + second;
+  }
+  const options = { store, folder, origin: 'simulated' as const, clock: () => micros(now) };
+  let hours = new HoursPublisher(options);
+  for (let i = 0; i < 8; i += 1) {
+    if (i === 4) hours = new HoursPublisher(options);
+    const reading = await reader.read(micros(now), 30);
+    const { entries } = listLabelers(reading, inputs);
+    const sources = { ...noSources, at: new Date(now / 1000).toISOString() };
+    const before = process.threadCpuUsage();
+    const longest = await longestTurn(() => hours.publish({ reading, entries, sources }));
+    const { user, system } = process.threadCpuUsage(before);
+    const kind = i % 4 === 0 ? (i === 0 ? ', first' : ', of a new process') : '';
+    console.log(
+      `hours ${i + 1}${kind}: ${((user + system) / 1000).toFixed(0)} ms of CPU, longest turn ${longest.toFixed(1)} ms of CPU`,
+    );
     now += minute + second;
   }
   await store.close();

@@ -71,8 +71,17 @@ export function countOf(name: string, start: number, seconds: number): number | 
   return seconds === 0 ? null : Math.ceil((simulatedCount(name, start) * seconds) / 3600);
 }
 
+/** Returns the readings of the hours files at an instant. */
+export function simulatedHours(now: number, faults: SimulatedFaults = {}): HoursReadings {
+  const { weather, labels } = simulatedFiles(now, faults);
+  return { weather: { kind: 'readable', artifact: weather }, labels: { kind: 'readable', artifact: labels } };
+}
+
 /** Returns the hours files at an instant. */
-export function simulatedHours(now: number, faults: SimulatedFaults = {}) {
+export function simulatedFiles(
+  now: number,
+  faults: SimulatedFaults = {},
+): { readonly weather: WeatherHours; readonly labels: LabelsHours } {
   const through = Math.floor((now - minuteMs) / minuteMs) * minuteMs;
   const last = Math.floor(through / hourMs) * hourMs;
   const starts = Array.from({ length: 72 }, (_, at) => last - (71 - at) * hourMs);
@@ -82,10 +91,7 @@ export function simulatedHours(now: number, faults: SimulatedFaults = {}) {
   const series = hosts.map((one) => weatherSeries(shared, { ...one, gaps: knownGaps(one.gaps, shared) }));
   const weather: WeatherHours = { schema: 'weather.hours.v1', generated_at: iso(now), series };
   const labels = labelsFile(shared, labelGaps, faults.labelers ?? simulatedLabelers, faults.epoch ?? 1);
-  return {
-    weather: { kind: 'readable', artifact: weather },
-    labels: { kind: 'readable', artifact: labels },
-  } satisfies HoursReadings;
+  return { weather, labels };
 }
 
 /** Returns the gaps that an instrument knows, up to the end of the closed minutes. */

@@ -15,7 +15,7 @@ import {
   simulatedLabelers,
 } from '../../harness/archive/simulated-hours.ts';
 import { errorBody } from '../contract/errors.ts';
-import { findIdentityIn } from '../main/archive/identity.ts';
+import { findIdentityIn } from '../main/archived-identity.ts';
 import { dayMs, hourMs, hoursOf, startOf } from './days/calendar.ts';
 import { parseDay } from './days/day.ts';
 import { sha256Of } from './days/digest.ts';

@@ -60,13 +60,25 @@ function Line({ kind, points, top }: ChartLine & { readonly top: number }) {
     if (value !== null) path += isDrawing ? `L${(at + 0.5) * step} ${y(value)}` : `M${at * step + 4} ${y(value)}h2`;
     isDrawing = value !== null;
   }
-  const partial = points
-    .map(({ value, isPartial }, at) => (value === null || isPartial ? `M${at * step} ${top + height - 1}h${step}` : ''))
-    .join('');
   return (
     <>
       <path class={`line-${kind}`} d={path} />
-      <path class="line-gaps" d={partial} />
+      <path class="line-gaps" d={gapMarks(points, top + height - 1)} />
     </>
   );
+}
+
+/** Returns the path of the marks of partial and unknown values, with one mark for consecutive ones. */
+function gapMarks(points: readonly LinePoint[], y: number): string {
+  const isMarked = (at: number): boolean => {
+    const point = points[at];
+    return point !== undefined && (point.value === null || point.isPartial);
+  };
+  let path = '';
+  for (let at = 0; at < points.length; at += 1) {
+    const start = at;
+    while (isMarked(at)) at += 1;
+    if (at > start) path += `M${start * step} ${y}h${(at - start) * step}`;
+  }
+  return path;
 }

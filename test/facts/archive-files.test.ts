@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { simulateArchive, simulatedKey } from '../../harness/archive/simulated-archive.ts';
-import { artifactFolderInTest } from '../../harness/artifacts/artifacts.ts';
+import { artifactFolderInTest, youngArtifact } from '../../harness/artifacts/artifacts.ts';
 import { exchange } from '../../harness/net/raw-http.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
 import { factsCommonHeaders } from '../../src/facts/app.ts';
 import { archiveReplies } from '../../src/facts/archive/archive-replies.ts';
 
@@ -120,6 +121,18 @@ describe('a file of the archive', () => {
     expect([other.status, other.body.length]).toEqual([200, whole.length]);
     const outside = await get(`/archive/${path}`, { Range: `bytes=${whole.length}-` });
     expect([outside.status, outside.headers['content-range']]).toEqual([416, `bytes */${whole.length}`]);
+  });
+
+  it('stays public while the operator holds the label facts, with the labels that were published before', async () => {
+    const artifacts = artifactFolderInTest();
+    writeFileSync(join(artifacts, artifactNames.labels), JSON.stringify({ ...youngArtifact('recent'), hold: true }));
+    const args = ['facts', '--port', '0', '--artifacts', artifacts, '--archive', archiveInTest()];
+    const { url } = await startProgramInTest(args).listening();
+    expect((await fetch(`${url}/v1/labels/overview`)).status).toBe(503);
+    for (const path of [`${closedDay}/labels-by-labeler.csv`, `${openDay}/labels-hours.json`]) {
+      const response = await fetch(`${url}/archive/${path}`);
+      expect([path, response.status, await response.text()]).toEqual([path, 200, bytesOf(path).toString('utf8')]);
+    }
   });
 
   it('is served below the base path, on a connection that also requests facts, and only for GET and HEAD', async () => {

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { simulateArchive } from '../../../harness/archive/simulated-archive.ts';
 import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
+import { findIdentityIn } from '../../main/archived-identity.ts';
 import { hourMs } from '../days/calendar.ts';
+import { formatIndex } from '../days/index-file.ts';
+import { formatIssues, issuesFile, type KnownIssue } from '../days/known-issues.ts';
 import { archiveSummary } from './archive-summary.ts';
 import { labelsSums, weatherSums } from './day-summary.ts';
 
@@ -76,13 +79,13 @@ test('the days of an archive are summarised, and a day is read again only after 
   const failed = (error: unknown): never => {
     throw error;
   };
-  const summary = archiveSummary({ root, pollMs: 1, failed });
+  const summary = archiveSummary({ root, pollMs: 1, findIdentityIn, failed });
   onTestFinished(() => summary.stop());
   await summary.start();
   expect(summary.days()).toBeNull();
   write();
   await summary.stop();
-  const second = archiveSummary({ root, pollMs: hourMs, failed });
+  const second = archiveSummary({ root, pollMs: hourMs, findIdentityIn, failed });
   onTestFinished(() => second.stop());
   await second.start();
   const days = second.days();
@@ -94,4 +97,25 @@ test('the days of an archive are summarised, and a day is read again only after 
   expect(days?.[0]?.labels).toEqual(labelsSums(table));
   expect(days?.[0]?.labels?.count).toBeGreaterThan(0);
   expect(days?.[0]?.weather?.count).toBeGreaterThan(0);
+});
+
+test('the known issues of an archive are read with its days, unless the list is invalid or contains an identity', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'almanac-summary-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const issue: KnownIssue = {
+    ...{ id: 'twice', reported_at: '2026-11-21T00:00:00Z', source: 'labels', summary: 'Counted twice.' },
+    ...{ start: '2026-11-20T10:00:00Z', end: null },
+  };
+  writeFileSync(join(root, 'index.json'), formatIndex({ key: 'a', days: [] }));
+  const issuesOf = async (list: Buffer) => {
+    writeFileSync(join(root, issuesFile), list);
+    const summary = archiveSummary({ root, pollMs: hourMs, findIdentityIn, failed: () => undefined });
+    await summary.start();
+    await summary.stop();
+    return summary.issues();
+  };
+  expect(await issuesOf(formatIssues([issue]))).toEqual([issue]);
+  expect(await issuesOf(Buffer.from('{}'))).toEqual([]);
+  const named = { ...issue, summary: 'Caused by did:plc:ewvi7nxzyoun6zhxrhs64oiz.' };
+  expect(await issuesOf(formatIssues([named]))).toEqual([]);
 });

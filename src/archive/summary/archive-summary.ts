@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createPoller } from '../../artifact/poller.ts';
 import { systemCode } from '../../ops/errors.ts';
 import { indexFile, type ListedDay, parseIndex } from '../days/index-file.ts';
+import { issuesFile, type KnownIssue, parseIssues } from '../days/known-issues.ts';
 import { pathOf } from '../days/paths.ts';
 import { labelsByHour, weatherByHour } from '../tables/columns.ts';
 import { type DaySums, labelsSums, weatherSums } from './day-summary.ts';
@@ -23,14 +24,21 @@ export interface ArchiveSummaryOptions {
   /** Directory of the archive, which may not exist yet. */
   readonly root: string;
   readonly pollMs: number;
+  /** Returns the description of an identity in the list of known issues; null if it contains none. */
+  readonly findIdentityIn: (name: string, value: object) => string | null;
   /** Called with an error that is not the absence of a file. */
   readonly failed: (error: unknown) => void;
 }
 
 /** Summary of the newest days of an archive, which is read in the background. */
 export interface ArchiveSummary {
-  /** Returns the newest days, oldest first; the same list until the archive changes. Null while there is no archive. */
+  /**
+   * Returns the newest days, oldest first; the same list until the archive or its known issues change. Null while there is
+   * no archive.
+   */
   days(): readonly SummarisedDay[] | null;
+  /** Returns the known issues; none while their list is invalid or contains an identity. */
+  issues(): readonly KnownIssue[];
   /** Starts background work. Resolves after the first reading, or after a second. */
   start(): Promise<void>;
   stop(): Promise<void>;
@@ -44,19 +52,24 @@ const firstMs = 1_000;
 const csvOf = { weather: `${weatherByHour.name}.csv`, labels: `${labelsByHour.name}.csv` };
 
 /** Creates the summary of an archive. A day is read again only after its record changed. */
-export function archiveSummary({ root, pollMs, failed }: ArchiveSummaryOptions): ArchiveSummary {
+export function archiveSummary({ root, pollMs, findIdentityIn, failed }: ArchiveSummaryOptions): ArchiveSummary {
   const stopping = new AbortController();
   const known = new Map<string, { readonly sha256: string; readonly summary: SummarisedDay }>();
-  let index: Buffer | null = null;
+  let read: { readonly index: Buffer | null; readonly issues: Buffer | null } = { index: null, issues: null };
+  let issues: readonly KnownIssue[] = [];
   let days: readonly SummarisedDay[] | null = null;
 
   async function poll(): Promise<void> {
     try {
-      const bytes = await readBounded(join(root, indexFile));
-      if (bytes !== null && index?.equals(bytes)) return;
-      const listed = bytes === null ? null : (parseIndex(bytes)?.days ?? null);
-      days = listed && (await summarised(listed.slice(-summaryDays)));
-      index = bytes;
+      const index = await readBounded(join(root, indexFile));
+      const list = await readBounded(join(root, issuesFile));
+      if (index !== null && isSame(index, read.index) && isSame(list, read.issues)) return;
+      const listed = index === null ? null : (parseIndex(index)?.days ?? null);
+      const summaries = listed && (await summarised(listed.slice(-summaryDays)));
+      // Both change in one turn.
+      issues = shownIssues(list, findIdentityIn);
+      days = summaries;
+      read = { index, issues: list };
     } catch (error) {
       failed(error);
     }
@@ -82,12 +95,22 @@ export function archiveSummary({ root, pollMs, failed }: ArchiveSummaryOptions):
   const poller = createPoller({ poll, pollMs, firstMs, signal: stopping.signal });
   return {
     days: () => days,
+    issues: () => issues,
     start: () => poller.start(),
     async stop() {
       stopping.abort();
       await poller.finished();
     },
   };
+}
+
+function isSame(a: Buffer | null, b: Buffer | null): boolean {
+  return a === null || b === null ? a === b : a.equals(b);
+}
+
+function shownIssues(list: Buffer | null, findIdentityIn: ArchiveSummaryOptions['findIdentityIn']): KnownIssue[] {
+  const issues = (list && parseIssues(list)) ?? [];
+  return findIdentityIn(issuesFile, { issues }) === null ? issues : [];
 }
 
 async function readDay(root: string, day: string, isClosed: boolean): Promise<SummarisedDay> {

@@ -29,7 +29,11 @@ const unobserved = { count: null, observedSeconds: 0, wholeHours: [] };
 const shownLabels = null;
 
 const htmlOf = (days: readonly ArchivedDay[] | null, at = now): string => {
-  const { status, body } = archivePage(factsCommonHeaders, { days: () => days })('identity', at, shownLabels);
+  const { status, body } = archivePage(factsCommonHeaders, { days: () => days, issues: () => [] })(
+    'identity',
+    at,
+    shownLabels,
+  );
   expect(status).toBe(days === null ? 503 : 200);
   return body?.toString('utf8') ?? '';
 };
@@ -63,6 +67,21 @@ test('every archived day links to its record, and each day of the month to its t
   expect(html).not.toContain('<script');
 });
 
+test.each([1, 2, 3])('the page of a year has less than 100 kB if every day in %i is partial', (every) => {
+  const [weather, labels] = [
+    { count: 86_400 * 1_234, observedSeconds: 80_000, wholeHours: allHours.slice(1) },
+    { count: 1_234_567, observedSeconds: 80_000, wholeHours: allHours.slice(1) },
+  ];
+  const partial = year.map((one, at) => (at % every === 0 ? archived(one.day, { weather, labels }) : one));
+  expect(Buffer.byteLength(htmlOf(partial))).toBeLessThan(100_000);
+});
+
+test('consecutive partial days have one mark', () => {
+  const half = { count: 1, observedSeconds: 43_200, wholeHours: [] };
+  const days = year.map((one, at) => ([340, 350, 351].includes(at) ? archived(one.day, { weather: half }) : one));
+  expect(linesOf(htmlOf(days), 'gaps').slice(0, 2)).toEqual(['M50 99h10M150 99h20', 'M3400 99h10M3500 99h20']);
+});
+
 test('the page of a year has less than 100 kB, and costs few milliseconds once for each state of the archive', () => {
   expect(Buffer.byteLength(htmlOf(year))).toBeLessThan(100_000);
   htmlOf(year);
@@ -72,7 +91,7 @@ test('the page of a year has less than 100 kB, and costs few milliseconds once f
   const { user, system } = process.cpuUsage(before);
   // The limit is 10 ms. A busy machine and garbage collection need room.
   expect((user + system) / 1_000 / runs).toBeLessThan(30);
-  const page = archivePage(factsCommonHeaders, { days: () => year });
+  const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   expect(page('identity', now, shownLabels)).toBe(page('identity', now, shownLabels));
 });
 
@@ -129,7 +148,7 @@ test('the days end with the present day, and an archive that is no longer writte
 });
 
 test('the page is rendered again with the same days when an hour is over', () => {
-  const page = archivePage(factsCommonHeaders, { days: () => year });
+  const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const first = page('identity', now, shownLabels);
   expect(page('identity', now + 60_000, shownLabels)).toBe(first);
   expect(page('identity', now + 3_600_000, shownLabels)).not.toBe(first);
@@ -137,7 +156,7 @@ test('the page is rendered again with the same days when an hour is over', () =>
 });
 
 test('the page shows no labels while the label overview is refused, and says why', () => {
-  const page = archivePage(factsCommonHeaders, { days: () => year });
+  const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
   const textOf = (labels: string | null): string => page('identity', now, labels).body?.toString('utf8') ?? '';
   expect(textOf(shownLabels)).toContain('labels per hour');
   const held = textOf(errorTable.source_held.message);
@@ -160,6 +179,30 @@ test('the section of the front page has neither labels nor their data while the 
   const all = recentArchive(year, last(30));
   expect(linesOf(renderToString(h(RecentSection, { recent: all, refusal: withheld })), 'labels')).toEqual([]);
   expect(linesOf(renderToString(h(RecentSection, { recent: all, refusal: null })), 'labels')).toHaveLength(1);
+});
+
+test('known issues are shown on the pages and next to the days concerned, in the words of the operator', () => {
+  const issue = {
+    ...{ id: 'twice', source: 'labels', start: '2026-11-18T10:00:00Z', end: '2026-11-20T00:00:00Z' },
+    summary: 'Removals were <b>counted</b> twice.',
+  };
+  const old = { ...issue, id: 'old', start: '2020-01-01T00:00:00Z', end: '2020-01-02T00:00:00Z' };
+  const lasting = { ...issue, id: 'lasting', start: '2026-11-20T00:00:00Z', end: null };
+  const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [issue, old, lasting] });
+  const html = page('identity', now, shownLabels).body?.toString('utf8') ?? '';
+  expect(html).toContain('Removals were &lt;b>counted&lt;/b> twice.');
+  expect(html.match(/<li id="issue-[a-z]+"/g)).toEqual(['<li id="issue-lasting"', '<li id="issue-twice"']);
+  const rows = html.split('<tr>').filter((row) => row.includes('#issue-'));
+  expect(rows.map((row) => row.match(/#issue-[a-z]+/g))).toEqual([
+    ['#issue-lasting'],
+    ['#issue-twice'],
+    ['#issue-twice'],
+  ]);
+  expect(htmlOf(year)).not.toContain('Known issues');
+  const front = (issues: (typeof issue | typeof lasting)[]): string =>
+    renderToString(h(RecentSection, { recent: recentArchive(year, last(30), issues), refusal: null }));
+  expect(front([issue, old])).toContain('<a href="./archive#issues">1 known issue</a>');
+  expect(front([old])).not.toContain('known issue');
 });
 
 test('there is no page while there is no archive, and no chart on the front page', () => {

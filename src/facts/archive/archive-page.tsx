@@ -5,7 +5,17 @@ import { encode } from '../../http/representation/compress.ts';
 import { renderPage } from '../../web/document.tsx';
 import type { PageParts } from '../../web/page-body.tsx';
 import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
-import { type ArchivedDay, type ArchivedDays, type ChartDay, chartDays, hourGaps, hourNumber } from './model.ts';
+import { IssueLinks, IssueList } from './issues.tsx';
+import {
+  type ArchivedDay,
+  type ArchivedDays,
+  type ArchivedIssue,
+  type ChartDay,
+  chartDays,
+  hourGaps,
+  hourNumber,
+  issuesIn,
+} from './model.ts';
 
 /** Path of the page about the archive. */
 export const archivePagePath = '/archive';
@@ -26,6 +36,8 @@ const headers: HeaderList = [
 /** State from which the page is rendered. */
 interface Shown {
   readonly days: readonly ArchivedDay[];
+  /** Known issues, which change with the list of days. */
+  readonly issues: readonly ArchivedIssue[];
   /** Present time in milliseconds since 1970. */
   readonly now: number;
   /** Reason for which the label overview is refused; null while it is served. */
@@ -43,7 +55,7 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
   return (coding: Coding, now: number, refusal: string | null): Reply => {
     const days = source.days();
     if (days === null) return unavailable;
-    const shown = { days, now, refusal };
+    const shown = { days, issues: source.issues(), now, refusal };
     if (!kept || !isSame(kept.shown, shown)) {
       kept = { shown, html: Buffer.from(renderPage(archiveParts(shown))), replies: new Map() };
     }
@@ -81,11 +93,12 @@ function archiveParts(shown: Shown): PageParts {
   };
 }
 
-function Body({ base, shown: { days, now, refusal } }: { base: string; shown: Shown }) {
+function Body({ base, shown: { days, issues, now, refusal } }: { base: string; shown: Shown }) {
   const areLabelsShown = refusal === null;
   const period = { count: recentDays, now, areLabelsShown };
   const month = chartDays(days, period);
   const newest = days.at(-1)?.day;
+  const concerning = issuesIn(issues, { ...period, count: yearDays });
   return (
     <>
       <h1>The archive</h1>
@@ -96,11 +109,12 @@ function Body({ base, shown: { days, now, refusal } }: { base: string; shown: Sh
         {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
+      <IssueList base={base} issues={concerning} />
       <section aria-labelledby="month">
         <h2 id="month">30 days</h2>
         <RateChart base={base} days={month} what="30 days" areLabelsShown={areLabelsShown} />
         <GapList gaps={hourGaps(days, period)} areLabelsShown={areLabelsShown} />
-        <DayTable base={base} days={month} areLabelsShown={areLabelsShown} />
+        <DayTable base={base} days={month} issues={concerning} areLabelsShown={areLabelsShown} />
       </section>
       <section aria-labelledby="year">
         <h2 id="year">12 months</h2>
@@ -115,9 +129,16 @@ function Body({ base, shown: { days, now, refusal } }: { base: string; shown: Sh
   );
 }
 
-/** Lists the days of a month with their files, newest first. */
-function DayTable(props: { base: string; days: readonly ChartDay[]; areLabelsShown: boolean }) {
-  const { base, days, areLabelsShown } = props;
+interface DayTableProps {
+  readonly base: string;
+  readonly days: readonly ChartDay[];
+  readonly issues: readonly ArchivedIssue[];
+  readonly areLabelsShown: boolean;
+}
+
+/** Lists the days of a month with their files and known issues, newest first. */
+function DayTable(props: DayTableProps) {
+  const { base, days, issues, areLabelsShown } = props;
   return (
     <div class="scroll">
       <table class="archive-days">
@@ -135,7 +156,10 @@ function DayTable(props: { base: string; days: readonly ChartDay[]; areLabelsSho
               <th scope="row">{dayText(day.day)}</th>
               <td>{eventsText(day)}</td>
               <td>{areLabelsShown ? labelsText(day) : 'not shown'}</td>
-              <td>{day.isArchived ? <Files base={base} day={day} /> : 'not archived'}</td>
+              <td>
+                {day.isArchived ? <Files base={base} day={day} /> : 'not archived'}
+                <IssueLinks day={day.day} issues={issues} />
+              </td>
             </tr>
           ))}
         </tbody>

@@ -1,6 +1,15 @@
 import { countText, dateText, instantText, rateText } from '../../web/format.ts';
 import { LinkedLines } from '../../web/linked-line.tsx';
-import { type ArchivedDay, type ChartDay, chartDays, type HourGap, hourGaps, type Period } from './model.ts';
+import {
+  type ArchivedDay,
+  type ArchivedIssue,
+  type ChartDay,
+  chartDays,
+  type HourGap,
+  hourGaps,
+  issuesIn,
+  type Period,
+} from './model.ts';
 
 /** Maximum number of gaps that are listed. */
 const maxGaps = 20;
@@ -110,6 +119,8 @@ export interface RecentArchive {
   readonly days: readonly ChartDay[];
   readonly gaps: NewestGaps;
   readonly weatherGaps: NewestGaps;
+  /** Number of known issues that concern the days. */
+  readonly issues: number;
   /** False if the label overview was refused when the data was read: then the data has no labels. */
   readonly areLabelsShown: boolean;
 }
@@ -118,7 +129,11 @@ export interface RecentArchive {
 export const recentDays = 30;
 
 /** Returns the data of a period of the archive; null for an archive without days. */
-export function recentArchive(days: readonly ArchivedDay[] | null, period: Period): RecentArchive | null {
+export function recentArchive(
+  days: readonly ArchivedDay[] | null,
+  period: Period,
+  issues: readonly ArchivedIssue[] = [],
+): RecentArchive | null {
   const newest = days?.at(-1)?.day;
   if (days === null || newest === undefined) return null;
   const gaps = hourGaps(days, period);
@@ -126,6 +141,7 @@ export function recentArchive(days: readonly ArchivedDay[] | null, period: Perio
     ...{ newest, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
     gaps: newestOf(gaps),
     weatherGaps: newestOf(gaps.filter(({ instrument }) => instrument === 'weather')),
+    issues: issuesIn(issues, period).length,
   };
 }
 
@@ -145,7 +161,7 @@ function withoutLabels(recent: RecentArchive): RecentArchive {
 export function RecentSection({ recent, refusal }: { recent: RecentArchive | null; refusal: string | null }) {
   if (!recent) return null;
   const shown = refusal === null ? recent : withoutLabels(recent);
-  const { days, gaps, areLabelsShown, newest } = shown;
+  const { days, gaps, areLabelsShown, newest, issues } = shown;
   const more = gaps.count - gaps.newest.length;
   return (
     <section aria-labelledby="archive" data-archive={JSON.stringify(shown)}>
@@ -153,6 +169,15 @@ export function RecentSection({ recent, refusal }: { recent: RecentArchive | nul
       {areLabelsShown ? null : <LabelsRefused why={refusal ?? 'Reload this page to show them.'} />}
       <RateChart base="." days={days} what="30 days" areLabelsShown={areLabelsShown} />
       <GapList gaps={gaps.newest} areLabelsShown={areLabelsShown} />
+      {issues > 0 ? (
+        <p>
+          Of these days,{' '}
+          <a href="./archive#issues">
+            {countText(issues)} known {issues === 1 ? 'issue' : 'issues'}
+          </a>{' '}
+          must be considered.
+        </p>
+      ) : null}
       <p>
         {more > 0 ? `There are ${countText(more)} more gaps. ` : ''}
         The newest day in the archive is {dayText(newest)}. <a href="./archive">The archive</a> has the files of every

@@ -17,10 +17,24 @@ export interface ArchivedDay {
   readonly labels: ArchivedSums | null;
 }
 
+/** A known issue: published values that are wrong or incomplete, in the words of the operator. */
+export interface ArchivedIssue {
+  readonly id: string;
+  readonly source: string;
+  readonly start: string;
+  /** End of the affected time, exclusive; null while it lasts. */
+  readonly end: string | null;
+  readonly summary: string;
+}
+
 /** Source of the days that the page of the archive shows. */
 export interface ArchivedDays {
-  /** Returns the newest days, oldest first; null while there is no archive. The same list until the archive changes. */
+  /**
+   * Returns the newest days, oldest first; null while there is no archive. The same list until the archive or its known
+   * issues change.
+   */
   days(): readonly ArchivedDay[] | null;
+  issues(): readonly ArchivedIssue[];
 }
 
 /** A column of a chart: a day, with its rates. */
@@ -91,6 +105,20 @@ function gapHours(day: string, sums: ArchivedSums | null, now: number): number[]
     if (start + hourMs + dueAfterMs <= now && !whole.has(hour)) gaps.push(start);
   }
   return gaps;
+}
+
+/** Returns the issues that concern a day. */
+export function issuesOn(day: string, issues: readonly ArchivedIssue[]): ArchivedIssue[] {
+  const start = Date.parse(day);
+  return issues.filter(
+    (issue) => Date.parse(issue.start) < start + dayMs && (issue.end === null || Date.parse(issue.end) > start),
+  );
+}
+
+/** Returns the issues that concern a period, the newest first. */
+export function issuesIn(issues: readonly ArchivedIssue[], period: Period): ArchivedIssue[] {
+  const concerned = new Set(dayNames(period).flatMap((day) => issuesOn(day, issues)));
+  return [...concerned].sort((a, b) => Date.parse(b.start) - Date.parse(a.start));
 }
 
 /** An interval of whole hours, at least a part of which was not observed. */

@@ -11,7 +11,7 @@ const sums = { count: 86_400, observedSeconds: 86_400, wholeHours: Array.from({ 
 const dayOf = (day: string): ArchivedDay => ({ day, isClosed: true, weather: sums, labels: sums });
 
 let days: readonly ArchivedDay[];
-const archive = { days: () => days };
+const archive = { days: () => days, issues: () => [] };
 beforeEach(() => {
   days = [dayOf('2026-11-18'), dayOf('2026-11-19')];
 });

@@ -38,7 +38,7 @@ export function observatoryPage(common: HeaderList, { accounts, publicUrl, archi
   const pageAt = keepPerOutcomes(
     (facts, { labels }, now) => {
       const areLabelsShown = labels.kind === 'served';
-      const recent = recentArchive(archived(), { count: recentDays, now, areLabelsShown });
+      const recent = recentArchive(archived(), { count: recentDays, now, areLabelsShown }, archive?.issues());
       return {
         html: Buffer.from(renderPage(observatory(facts, { kind: 'loaded' }, accounts, publicUrl, recent))),
         replies: new Map<Coding, Reply>(),

@@ -13,6 +13,7 @@ import { OperatorError } from '../../ops/errors.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import { createLog, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
+import { findIdentity, findIdentityIn } from '../archived-identity.ts';
 import type { CommandContext } from '../command.ts';
 import { userAgentFor } from '../contact-setting.ts';
 import { operatorUrl } from '../operator-url.ts';
@@ -20,7 +21,6 @@ import { type Running, serveUntilStopped } from '../serve.ts';
 import { openFiles, takeLock } from './archive-folder.ts';
 import type { archiveSettings } from './archive-settings.ts';
 import { hoursReader } from './hours-reader.ts';
-import { findIdentity, findIdentityIn } from './identity.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
 

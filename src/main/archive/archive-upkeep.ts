@@ -7,10 +7,10 @@ import { verifyExitCodes } from '../../archive/verify/finding.ts';
 import { withdrawFile } from '../../archive/withdraw.ts';
 import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import type { Values } from '../../ops/setting.ts';
+import { findIdentity } from '../archived-identity.ts';
 import type { CommandContext } from '../command.ts';
 import { openFiles, takeLock } from './archive-folder.ts';
 import type { archiveSettings } from './archive-settings.ts';
-import { findIdentity } from './identity.ts';
 
 type ArchiveValues = Values<typeof archiveSettings>;
 type Print = CommandContext['print'];

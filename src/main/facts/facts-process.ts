@@ -21,6 +21,7 @@ import { httpSchemes } from '../../input/url.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
 import type { Values } from '../../ops/setting.ts';
+import { findIdentityIn } from '../archived-identity.ts';
 import { packageRoot } from '../command.ts';
 import { connectionBounds } from '../connection-bounds.ts';
 import { userAgentFor } from '../contact-setting.ts';
@@ -128,7 +129,7 @@ type ObserveAnswer = (route: string, status: number, client: string | undefined)
 function archiveSummaryOf({ archive, pollSeconds }: Values<typeof factsSettings>, log: Log): ArchiveSummary | null {
   if (archive === null) return null;
   const failed = (error: unknown): void => log.warn('the archive cannot be summarised', errorFields(error));
-  return archiveSummary({ root: archive, pollMs: pollSeconds * 1000, failed });
+  return archiveSummary({ root: archive, pollMs: pollSeconds * 1000, findIdentityIn, failed });
 }
 
 /** Returns the responses with the files of the archive; none without an archive. */

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
-import { hoursSource } from '../../../artifact/hours/read-hours.ts';
 import { artifactNames } from '../../../artifact/write.ts';
 import { writeLines } from '../../../artifact/write-lines.ts';
 import type { Micros } from '../../../contract/timestamp.ts';
 import { writeWithHold } from '../../operator/hold.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import type { WindowReading } from '../window/window-reader.ts';
+import { readEarlierHours } from './earlier-hours.ts';
 import { closedHours, HourCounts, type HoursStore } from './hour-counts.ts';
 import { type HoursFile, makeHours } from './labels-hours.ts';
 import { SourceHistory, type SourceSample } from './source-history.ts';
@@ -42,7 +41,7 @@ export class HoursPublisher {
   /** Replaces the file. Rejects if the store cannot be read or the file cannot be written; the earlier file remains. */
   async publish({ reading, entries, sources }: HoursPublication): Promise<void> {
     const { epoch, frontier, window } = reading;
-    this.#loadOnce(epoch.generationId);
+    await this.#loadOnce(epoch.generationId);
     this.#sources.add(sources);
     const hours = closedHours(window.end, frontier, epoch.startedAt);
     this.#sources.dropBefore(hours.start);
@@ -57,12 +56,11 @@ export class HoursPublisher {
   }
 
   /** Reads the states of earlier hours from the file that an earlier process wrote. */
-  #loadOnce(generationId: string): void {
+  async #loadOnce(generationId: string): Promise<void> {
     if (this.#isLoaded) return;
     this.#isLoaded = true;
-    const clock = (): number => this.#options.clock() / 1000;
-    const reading = hoursSource({ path: this.#path, recognise: recogniseLabelsHours, clock }).read();
-    if (reading.kind === 'readable') this.#sources.load(reading.artifact, generationId);
+    const earlier = await readEarlierHours(this.#path);
+    if (earlier) this.#sources.load(earlier, generationId);
   }
 }
 

@@ -1,11 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { type MemoryContent, type MemoryRow, windowStore } from '../../../../harness/labels/window-store.ts';
+import { longestTurn } from '../../../../harness/process/longest-turn.ts';
 import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
 import type { StoredGap } from '../../../store/port.ts';
 import { day, hour, micros, minute, second } from '../../../store/time.ts';
 import type { ListedLabeler } from '../labelers/listed-labeler.ts';
 import { WindowReader } from '../window/window-reader.ts';
+import { readEarlierHours } from './earlier-hours.ts';
 import { closedHours, HourCounts } from './hour-counts.ts';
 import { makeHours } from './labels-hours.ts';
 import { SourceHistory } from './source-history.ts';
@@ -286,3 +291,57 @@ test('the counts of each hour equal those of the rows, in several readings while
     { numRuns: 50 },
   );
 });
+
+test('the hours of thousands of labelers with gaps take turns of the event loop of less than 10 ms', async () => {
+  const letters = (index: number): string => `${index}`.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)));
+  const dids = Array.from({ length: 3_000 }, (_, at) => `did:plc:${letters(at).padStart(24, 'z')}`);
+  const now = micros(start + 72 * hour + minute);
+  const starts = Array.from({ length: 72 }, (_, at) => start + at * hour);
+  const hours = { start, end: micros(start + 72 * hour), starts };
+  const counts = dids.map((labeler) => ({ labeler, applied: 7, removed: 1 }));
+  const counted = starts.map((at) => ({ start: micros(at), end: micros(at + hour), counts }));
+  const gaps = dids.flatMap((source, at) =>
+    Array.from({ length: 10 }, (_, nth): StoredGap => {
+      const from = start + ((at + nth * 7) % 70) * hour;
+      return { source, start: micros(from), end: micros(from + minute), reason: 'source_unavailable' };
+    }),
+  );
+  const reading = await new WindowReader(
+    windowStore(() => ({ startedAt: start, rows: [], observedThrough: now })),
+  ).read(now, 30);
+  const inputs = {
+    ...{ reading: { ...reading, gaps }, hours, counted, entries: dids.map((did) => listed(did)) },
+    ...{ sources: new SourceHistory(), origin: 'live' as const },
+  };
+  const turns: number[] = [];
+  // Garbage collection makes single turns longer.
+  for (let run = 0; run < 5; run += 1) turns.push(await longestTurn(() => makeHours(inputs)));
+  expect(Math.min(...turns)).toBeLessThan(10);
+});
+
+test('the states of sources are read from a file of megabytes without its labelers', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-hours-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'labels-hours.json');
+  expect(await readEarlierHours(path)).toBeNull();
+  const now = start + hour + minute;
+  const sources = new SourceHistory();
+  sources.add({ ...noSources, at: '2026-11-10T00:30:00.000Z' });
+  const file = await made({
+    content: { startedAt: start, rows: rowsAt(a, start + 1), observedThrough: now },
+    now,
+    sources,
+  });
+  // A hold writes the file in one line, and a long list of labelers exceeds what is read.
+  const labelers = Array.from({ length: 2_000 }, () => file.labelers[0]);
+  writeFileSync(path, JSON.stringify({ ...file, labelers }));
+  const earlier = await readEarlierHours(path);
+  expect(earlier).toMatchObject({ labelers: [], hours: file.hours, generation_id: file.generation_id });
+  writeFileSync(path, '{"labelers":[');
+  expect(await readEarlierHours(path)).toBeNull();
+});
+
+const noSources = {
+  ...{ enrolled: 1, unstarted: 0, probing: 0, refused: 0, established: 1, cursor_order_unverified: 0 },
+  ...{ undated_only: 0, provider_rejects: 0, unavailable: 0 },
+};

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { maxHoursBytes } from '../../../artifact/hours/hours.ts';
 import {
   type LabelerHours,
@@ -16,7 +15,9 @@ import { hour } from '../../../store/time.ts';
 import { burstsIn } from '../../repeats/repeat-log.ts';
 import { byPrecedence, type ListedLabeler } from '../labelers/listed-labeler.ts';
 import { listedGaps, unreadTime } from '../labelers/unread-time.ts';
+import { Turns } from '../turns.ts';
 import type { WindowReading } from '../window/window-reader.ts';
+import { headBytes } from './earlier-hours.ts';
 import type { ClosedHours, CountedHour } from './hour-counts.ts';
 import { observedMs } from './observed-time.ts';
 import type { SourceHistory } from './source-history.ts';
@@ -37,28 +38,29 @@ export interface HoursFile {
   readonly labelers: readonly string[];
 }
 
-/** Bytes of the file without its labelers, at most. */
-const headBytes = 128 * 1024;
-/** Number of labelers whose hours are computed in one turn of the event loop. */
-const labelersAtOnce = 50;
-
-/** Makes the hours file from one reading of the store. */
+/** Makes the hours file from one reading of the store, in short turns of the event loop. */
 export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): Promise<HoursFile> {
   const { reading, hours, counted, entries } = inputs;
-  const rows = withoutRepeats(inputs);
-  const gaps = gapsBySource(inputs);
-  const totals = counted.map(({ counts }, at) => totalsOf(counts.length, rows, at));
+  const turns = new Turns();
+  const rows = await withoutRepeats(inputs, turns);
+  const gaps = await gapsBySource(inputs, turns);
   const made: MadeLabeler[] = [];
-  for (const [index, entry] of entries.entries()) {
+  for (const entry of entries) {
     made.push(labelerHours(entry, inputs, { rows: rows.get(entry.did), gaps }));
-    if (index % labelersAtOnce === labelersAtOnce - 1) await nextTurn();
+    if (turns.isOver) await turns.next();
+  }
+  const listed: LabelsHour[] = [];
+  const observed = observedMs(counted, gaps.instrument);
+  for (const [at, one] of counted.entries()) {
+    const totals = totalsOf(one.counts.length, rows, at);
+    listed.push(hourOf(one, inputs, { ms: observed[at] ?? 0, totals, made, at }));
+    if (turns.isOver) await turns.next();
   }
   const kept = fitting(made, reading.window.end, maxBytes - headBytes);
   const instrument = limitGaps(
     gaps.instrument.map(({ start, end, reason }) => ({ from: start, to: end, key: reason, reason })),
     maxGaps,
   );
-  const observed = observedMs(counted, gaps.instrument);
   return {
     head: {
       schema: 'labels.hours.v1',
@@ -67,7 +69,7 @@ export async function makeHours(inputs: HoursInputs, maxBytes = maxHoursBytes): 
       generation_id: reading.epoch.generationId,
       started_at: instant(reading.epoch.startedAt),
       through: instant(hours.end),
-      hours: counted.map((one, at) => hourOf(one, inputs, { ms: observed[at] ?? 0, totals: totals[at], made, at })),
+      hours: listed,
       gaps: instrument.gaps.map(({ from, to, reason }) => ({ start: instant(from), end: instantAfter(to), reason })),
       gap_overflow: instrument.overflow,
       omitted: made.length - kept.length,
@@ -87,7 +89,7 @@ const noRows: Totals = { applied: 0, removed: 0, repeats: 0 };
 /** Rows of each labeler by hour. Repeats are subtracted from applications first, as in the counts of days. */
 type RowsByLabeler = ReadonlyMap<string, readonly Totals[]>;
 
-function withoutRepeats({ counted, reading }: HoursInputs): RowsByLabeler {
+async function withoutRepeats({ counted, reading }: HoursInputs, turns: Turns): Promise<RowsByLabeler> {
   const rows = new Map<string, Totals[]>();
   for (const [at, { counts, start, end }] of counted.entries()) {
     for (const { labeler, applied, removed } of counts) {
@@ -98,6 +100,7 @@ function withoutRepeats({ counted, reading }: HoursInputs): RowsByLabeler {
       const fromApplied = Math.min(applied, repeats);
       own[at] = { applied: applied - fromApplied, removed: removed - (repeats - fromApplied), repeats };
     }
+    if (turns.isOver) await turns.next();
   }
   return rows;
 }
@@ -116,17 +119,28 @@ function totalsOf(labelers: number, rows: RowsByLabeler, at: number): Totals {
 
 interface GapsBySource {
   readonly instrument: readonly StoredGap[];
-  readonly bySource: ReadonlyMap<string, readonly StoredGap[]>;
+  readonly bySource: ReadonlyMap<string | null, readonly StoredGap[]>;
 }
 
-function gapsBySource({ reading, hours, entries }: HoursInputs): GapsBySource {
+/** Number of gaps that are clipped between two checks of the turn. */
+const gapsAtOnce = 1_000;
+
+async function gapsBySource({ reading, hours, entries }: HoursInputs, turns: Turns): Promise<GapsBySource> {
   const { frontier, gaps, epoch } = reading;
   const departures = entries.flatMap(({ departure }) => departure ?? []);
   const before: StoredGap = { source: null, start: hours.start, end: epoch.startedAt, reason: 'not_observed' };
   const all = [...gaps, ...departures, ...silentGaps(frontier, hours.end, gaps), before];
-  const bySource = Map.groupBy(clip(all, hours), ({ source }) => source ?? '');
-  const instrument = (bySource.get('') ?? []).filter(({ start, end }) => start < end);
-  bySource.delete('');
+  const bySource = new Map<string | null, StoredGap[]>();
+  for (let at = 0; at < all.length; at += gapsAtOnce) {
+    for (const gap of clip(all.slice(at, at + gapsAtOnce), hours)) {
+      const own = bySource.get(gap.source);
+      if (own) own.push(gap);
+      else bySource.set(gap.source, [gap]);
+    }
+    if (turns.isOver) await turns.next();
+  }
+  const instrument = (bySource.get(null) ?? []).filter(({ start, end }) => start < end);
+  bySource.delete(null);
   return { instrument, bySource };
 }
 

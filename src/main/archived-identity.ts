@@ -1,10 +1,10 @@
-import { gapsFile } from '../../archive/compute/gaps.ts';
-import { labelsHoursFile } from '../../archive/hours/labels-day.ts';
-import { weatherHoursFile } from '../../archive/hours/weather-day.ts';
-import { labelsByLabeler, weatherByHour } from '../../archive/tables/columns.ts';
-import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../../facts/privacy.ts';
-import { scanJson } from '../../input/json-budget.ts';
-import { inputLimits } from '../../input/limits.ts';
+import { gapsFile } from '../archive/compute/gaps.ts';
+import { labelsHoursFile } from '../archive/hours/labels-day.ts';
+import { weatherHoursFile } from '../archive/hours/weather-day.ts';
+import { labelsByLabeler, weatherByHour } from '../archive/tables/columns.ts';
+import { describeLeak, findLeak, findLeakExcept, type IdentityPlaces } from '../facts/privacy.ts';
+import { scanJson } from '../input/json-budget.ts';
+import { inputLimits } from '../input/limits.ts';
 
 /** Places in the files of the archive where names of schemas, hosts and labelers are. No other identity is allowed. */
 const places: Readonly<Record<string, IdentityPlaces>> = {

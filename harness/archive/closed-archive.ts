@@ -1,0 +1,88 @@
+import { computeFiles, parseInputs } from '../../src/archive/compute/inputs.ts';
+import { addDays, dayMs, dayOf, hourMs, startOf } from '../../src/archive/days/calendar.ts';
+import { formatDay } from '../../src/archive/days/day.ts';
+import { sha256Of } from '../../src/archive/days/digest.ts';
+import { archivedFacts, factNames, lineFileOf } from '../../src/archive/days/facts.ts';
+import { formatIndex, type ListedDay } from '../../src/archive/days/index-file.ts';
+import { formatResponse } from '../../src/archive/days/line.ts';
+import { pathOf } from '../../src/archive/days/paths.ts';
+import { formatLabelsDay, labelsHoursFile, unknownLabels } from '../../src/archive/hours/labels-day.ts';
+import { mergeLabels } from '../../src/archive/hours/merge-labels.ts';
+import { mergeWeather } from '../../src/archive/hours/merge-weather.ts';
+import { formatWeatherDay, unknownWeather, weatherHoursFile } from '../../src/archive/hours/weather-day.ts';
+import { dictionaryFile, formatDictionary } from '../../src/archive/tables/dictionary.ts';
+import { type Content, signDays } from './forge.ts';
+import { publishedFact } from './published-bodies.ts';
+import { simulatedKey } from './simulated-archive.ts';
+import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
+
+/**
+ * An archive of closed days with the files that an archiver writes, made day by day and not hour by hour: a year takes
+ * seconds and not an hour. `simulateArchive` runs the archiver itself.
+ */
+
+/** Options of an archive of closed days. */
+export interface ClosedArchive {
+  /** Days before this instant, in milliseconds since 1970; the last one is the day before it. */
+  readonly before: number;
+  readonly days: number;
+  readonly faults?: SimulatedFaults;
+  /** Characters that are added to each archived body. */
+  readonly padding?: number;
+  /** Takes the files one after another, so that memory does not hold them all. */
+  readonly write: (path: string, bytes: Buffer) => void;
+}
+
+/** Writes the archive. Returns its days. */
+export function writeClosedArchive({ before, days, faults = {}, padding = 0, write }: ClosedArchive): string[] {
+  const first = dayOf(before - days * dayMs);
+  const names = Array.from({ length: days }, (_, at) => addDays(first, at));
+  const inputs = new Map<string, Map<string, Buffer>>();
+  const inputsOf = (day: string): Map<string, Buffer> => {
+    const known =
+      inputs.get(day) ?? (names.includes(day) ? inputsOfDay(day, faults, padding) : new Map<string, Buffer>());
+    inputs.set(day, known);
+    return known;
+  };
+  const listed = names.map((day): ListedDay => {
+    const parsed = [0, 1, 2].flatMap((count) => {
+      const own = inputsOf(addDays(day, count));
+      return parseInputs(addDays(day, count), (name) => own.get(name) ?? null).inputs ?? [];
+    });
+    const computed = computeFiles(day, parsed, startOf(day) + dayMs);
+    const all = [...inputsOf(day), ...computed.map(({ name, bytes }) => [name, bytes] as const)];
+    inputs.delete(day);
+    const files = all.map(([name, bytes]) => ({ name, bytes: bytes.length, sha256: sha256Of(bytes) }));
+    const record = { day, state: 'closed', reason: null, revision: 1, previous: null, files, withheld: [] } as const;
+    const bytes = formatDay(record);
+    for (const [name, own] of all) write(pathOf(day, name), own);
+    write(pathOf(day, 'day.json'), bytes);
+    return { day, state: 'closed', sha256: sha256Of(bytes) };
+  });
+  const log: Content = new Map([['index.json', formatIndex({ key: simulatedKey.verifier.text, days: listed })]]);
+  signDays(log, listed, simulatedKey);
+  for (const [path, own] of log) write(path, own);
+  write(dictionaryFile, formatDictionary());
+  return names;
+}
+
+function inputsOfDay(day: string, faults: SimulatedFaults, padding: number): Map<string, Buffer> {
+  const made = startOf(day) + dayMs + 2 * 60_000;
+  const { weather, labels } = simulatedFiles(made, faults);
+  const files = new Map<string, Buffer>();
+  for (const fact of factNames) {
+    const path = archivedFacts[fact];
+    const lines = Array.from({ length: 24 }, (_, hour) => {
+      const now = startOf(day) + hour * hourMs + 5_000;
+      const fetched = publishedFact(path, { now });
+      if (fetched.kind === 'failure') return '';
+      const body = JSON.parse(Buffer.from(fetched.served.body).toString('utf8')) as object;
+      const padded = Buffer.from(JSON.stringify({ ...body, padding: 'x'.repeat(padding) }));
+      return formatResponse(path, now, { ...fetched.served, body: padded }) ?? '';
+    });
+    files.set(lineFileOf(fact), Buffer.from(lines.join('')));
+  }
+  files.set(weatherHoursFile, formatWeatherDay(mergeWeather(unknownWeather(day), weather)));
+  files.set(labelsHoursFile, formatLabelsDay(mergeLabels(unknownLabels(day), labels)));
+  return files;
+}

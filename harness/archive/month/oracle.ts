@@ -1,0 +1,197 @@
+import type { SimulatedGap } from '../simulated-hours.ts';
+import { countOf, simulatedCollections } from '../simulated-hours.ts';
+import * as plan from './plan.ts';
+
+/**
+ * Statements that an archive of the month must contain, computed second by second from the faults and from the instants at
+ * which the archiver could use a file. It shares no rule with the archive but the ones that docs/archive.md states.
+ */
+
+const [minuteMs, hourMs] = [60_000, 3_600_000];
+const hoursOfFile = 72;
+
+/** Instants at which the files were made from which the archive last learnt the hours, by the start of the hour. */
+type KnownHours = Map<number, number>;
+
+/** Seconds of an hour: `observed`, `unobserved`, or later than the end of the file. */
+export type Second = 0 | 1 | 2;
+/** Kinds of seconds. */
+export const [unobserved, observed, later]: readonly [Second, Second, Second] = [0, 1, 2];
+
+const iso = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
+const cell = (value: number | null | undefined): string => (value === null || value === undefined ? '' : String(value));
+const startsOf = (day: string): number[] => Array.from({ length: 24 }, (_, hour) => Date.parse(day) + hour * hourMs);
+
+/** Returns the kind of each second of an hour, in a file that was made at an instant. */
+export function secondsOf(start: number, madeAt: number, gaps: readonly SimulatedGap[]): Second[] {
+  const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
+  const near = gaps.filter((gap) => gap.start < start + hourMs && gap.end > start);
+  const known = near.filter((gap) => (gap.knownAt ?? gap.start) <= madeAt);
+  return Array.from({ length: 3_600 }, (_, second): Second => {
+    const at = start + second * 1_000;
+    if (at >= through) return later;
+    return known.some((gap) => gap.start <= at && at < gap.end) ? unobserved : observed;
+  });
+}
+
+function observedIn(start: number, madeAt: number, gaps: readonly SimulatedGap[]): number {
+  return secondsOf(start, madeAt, gaps).filter((one) => one === observed).length;
+}
+
+/** Returns the starts of the hours of a file: the last one contains the last closed minute, or begins at its end. */
+function hoursIn(madeAt: number): number[] {
+  const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
+  const last = Math.floor(through / hourMs) * hourMs;
+  return Array.from({ length: hoursOfFile }, (_, back) => last - (hoursOfFile - 1 - back) * hourMs);
+}
+
+const gapsOf = (all: readonly SimulatedGap[], key: 'collection' | 'labeler', name: string): SimulatedGap[] =>
+  all.filter((gap) => gap[key] === undefined || gap[key] === name);
+
+/** The expected content of the tables and of the manifests. */
+export class MonthOracle {
+  readonly #weather = new Map<string, KnownHours>();
+  readonly #labels: KnownHours = new Map();
+  readonly #closed = new Set<string>();
+  readonly #madeAt = { weather: Number.NEGATIVE_INFINITY, labels: Number.NEGATIVE_INFINITY };
+
+  /** The archiver read a file that was made at this instant, or one that it must not use. */
+  copied(instrument: 'weather' | 'labels', madeAt: number | null): void {
+    if (madeAt === null || madeAt <= this.#madeAt[instrument]) return;
+    this.#madeAt[instrument] = madeAt;
+    const hours = hoursIn(madeAt).filter((start) => !this.#closed.has(iso(start).slice(0, 10)));
+    for (const start of hours) {
+      if (instrument === 'weather') this.#copyWeather(start, madeAt);
+      else this.#copyLabels(start, madeAt);
+    }
+  }
+
+  /** A day was closed, and does not change any more. */
+  closed(day: string): void {
+    this.#closed.add(day);
+  }
+
+  /** A store that was lost has no earlier hours, which do not replace known ones. */
+  #copyWeather(start: number, madeAt: number): void {
+    for (const { host, gaps } of plan.hostsAt(madeAt)) {
+      const own: KnownHours = this.#weather.get(host) ?? new Map<number, number>();
+      this.#weather.set(host, own);
+      const isLost = madeAt >= plan.lostStores.weather && start <= plan.lostStores.weather;
+      const known = own.get(start);
+      const before = isLost && known !== undefined ? observedIn(start, known, wholeGaps(gapsAt(host, known))) : 0;
+      if (before === 0 || observedIn(start, madeAt, wholeGaps(gaps)) >= before) own.set(start, madeAt);
+    }
+  }
+
+  #copyLabels(start: number, madeAt: number): void {
+    const known = this.#labels.get(start);
+    const isSameEpoch = known === undefined || plan.epochAt(known) === plan.epochAt(madeAt);
+    if (isSameEpoch || observedIn(start, madeAt, instrumentGaps) > observedIn(start, known, instrumentGaps)) {
+      this.#labels.set(start, madeAt);
+    }
+  }
+
+  /** Returns the hosts of a day in the order of the table. */
+  hostsOf(day: string): string[] {
+    const hosts = [...this.#weather].filter(([, hours]) => startsOf(day).some((start) => hours.has(start)));
+    return hosts.map(([host]) => host).sort();
+  }
+
+  /** Returns the kinds of seconds of a host's hour, of all kinds of events or of one; null for an unknown hour. */
+  weatherSeconds(host: string, start: number, collection: string | null): Second[] | null {
+    const known = this.#weather.get(host)?.get(start);
+    if (known === undefined) return null;
+    const gaps = gapsAt(host, known);
+    const own = collection === null ? wholeGaps(gaps) : gapsOf(gaps, 'collection', collection);
+    return secondsOf(start, known, own);
+  }
+
+  /** Returns the kinds of seconds of an hour of a labeler, or of the instrument; null for an unknown hour or labeler. */
+  labelSeconds(did: string | null, start: number): Second[] | null {
+    const known = this.#labels.get(start);
+    if (known === undefined) return null;
+    if (did === null) return secondsOf(start, known, instrumentGaps);
+    if (!listedAt(known).includes(did)) return null;
+    return secondsOf(start, known, gapsOf(plan.labelGaps, 'labeler', did));
+  }
+
+  /** Returns the expected rows of `weather-by-hour`. */
+  weatherRows(day: string): string[][] {
+    const hosts = this.hostsOf(day);
+    const published = this.#publishedHost(day, hosts);
+    return startsOf(day).flatMap((start) =>
+      hosts.flatMap((host) =>
+        [null, ...simulatedCollections].map((name) => {
+          const seconds = count(this.weatherSeconds(host, start, name));
+          const events = seconds === null ? null : countOf(name ?? 'total', start, seconds);
+          const isPublished = String(host === published);
+          return [iso(start), host, 'jetstream.legacy', isPublished, name ?? 'total', cell(events), cell(seconds)];
+        }),
+      ),
+    );
+  }
+
+  #publishedHost(day: string, hosts: readonly string[]): string | undefined {
+    const { first, second } = plan.hosts;
+    const isSecond = startsOf(day).some((start) => (count(this.weatherSeconds(second, start, null)) ?? 0) > 0);
+    return isSecond || !hosts.includes(first) ? second : first;
+  }
+
+  /** Returns the expected rows of `labels-by-hour`. */
+  labelRows(day: string): string[][] {
+    return startsOf(day).map((start) => {
+      const known = this.#labels.get(start);
+      if (known === undefined) return [iso(start), ...Array.from({ length: 14 }, () => '')];
+      const listed = listedAt(known);
+      const each = listed.map((did) => this.#labelerHour(did, start));
+      const labelerSeconds = sum(each.map(({ seconds }) => seconds)) ?? 0;
+      const repeats = labelerSeconds === 0 ? null : 0;
+      const seconds = observedIn(start, known, instrumentGaps);
+      const totals = [sum(each.map((one) => one.applications)), sum(each.map((one) => one.removals)), repeats];
+      const states = [listed.length, 0, 0, 0, listed.length, 0, 0, 0, 0].map((one) => (seconds === 0 ? null : one));
+      return [iso(start), ...[...totals, seconds, labelerSeconds, ...states].map(cell)];
+    });
+  }
+
+  /** Returns the expected rows of `labels-by-labeler`. */
+  labelerRows(day: string): string[][] {
+    return plan.labelers.flatMap(({ did }) => {
+      const kinds = startsOf(day).map((start) => this.labelSeconds(did, start));
+      if (!kinds.some((one) => one?.some((second) => second !== later))) return [];
+      const each = startsOf(day).map((start) => this.#labelerHour(did, start));
+      const [applications, removals] = [sum(each.map((one) => one.applications)), sum(each.map((one) => one.removals))];
+      return [[day, did, cell(applications), cell(removals), cell(sum(each.map(({ seconds }) => seconds)) ?? 0)]];
+    });
+  }
+
+  #labelerHour(did: string, start: number) {
+    const seconds = count(this.labelSeconds(did, start));
+    if (seconds === null) return { seconds, applications: null, removals: null };
+    return { seconds, applications: countOf(did, start, seconds), removals: countOf('removal', start, seconds) };
+  }
+}
+
+/** Gaps of the label instrument. */
+const instrumentGaps = plan.labelGaps.filter(({ labeler }) => labeler === undefined);
+
+/** Returns the gaps of a host in the file of an instant. */
+function gapsAt(host: string, madeAt: number): readonly SimulatedGap[] {
+  return plan.hostsAt(madeAt).find((one) => one.host === host)?.gaps ?? [];
+}
+
+function wholeGaps(gaps: readonly SimulatedGap[]): SimulatedGap[] {
+  return gaps.filter(({ collection }) => collection === undefined);
+}
+
+function listedAt(madeAt: number): string[] {
+  return plan.listedLabelers(madeAt).map(({ did }) => did);
+}
+
+function count(seconds: readonly Second[] | null): number | null {
+  return seconds?.filter((one) => one === observed).length ?? null;
+}
+
+function sum(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,172 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
+import type { SimulatedGap } from '../../harness/archive/simulated-hours.ts';
+import { fixture } from '../../harness/artifacts/fixtures.ts';
+import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
+import { dice } from '../../sim/random.ts';
+import { type ArchiveSummary, archiveSummary } from '../../src/archive/summary/archive-summary.ts';
+import { directoryReader } from '../../src/archive/verify/archive-reader.ts';
+import { verifyArchive } from '../../src/archive/verify/verify.ts';
+import { chartDays } from '../../src/facts/archive/model.ts';
+import { findIdentityIn } from '../../src/main/archived-identity.ts';
+
+/** The charts of the archive have the values that DuckDB computes from the Parquet files of the same archive. */
+
+const now = fixtureNow.recent;
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
+const year = 365;
+const root = mkdtempSync(join(tmpdir(), 'almanac-chart-'));
+
+/** Random gaps of the last year: short ones, and ones of days. */
+function randomGaps(seed: number): SimulatedGap[] {
+  const chance = dice(seed);
+  return Array.from({ length: 200 }, () => {
+    const start = now - chance.below(year * 24 * 60) * 60_000;
+    return { start, end: start + (1 + chance.below(chance.pick([60, 3_600, 200_000]))) * 1_000 };
+  });
+}
+
+/** Rate of one kind by day, as DuckDB computes it. */
+type Rates = ReadonlyMap<string, number>;
+
+let summary: ArchiveSummary;
+let connection: DuckDBConnection;
+let weather: Rates;
+let labels: Rates;
+
+beforeAll(async () => {
+  writeClosedArchive({
+    before: now,
+    days: year - 1,
+    faults: { weather: randomGaps(1), labels: randomGaps(2) },
+    write(path, bytes) {
+      mkdirSync(join(root, dirname(path)), { recursive: true });
+      writeFileSync(join(root, path), bytes);
+    },
+  });
+  summary = archiveSummary({
+    ...{ root, pollMs: 60_000, findIdentityIn },
+    failed(error) {
+      throw error;
+    },
+  });
+  connection = await (await DuckDBInstance.create(':memory:')).connect();
+  await summary.start();
+  // The first reading may last longer than the start waits for it.
+  await vi.waitFor(() => expect(summary.days()?.length).toBe(year - 1), 60_000);
+  weather = await rates(
+    'weather-by-hour',
+    'sum(events) / sum(observed_seconds)',
+    "published AND collection = 'total' AND events IS NOT NULL",
+  );
+  labels = await rates(
+    'labels-by-hour',
+    '3600 * sum(applications + removals) / sum(observed_seconds)',
+    'applications IS NOT NULL AND removals IS NOT NULL AND observed_seconds > 0',
+  );
+}, 120_000);
+
+afterAll(async () => {
+  await summary.stop();
+  connection.closeSync();
+  rmSync(root, { recursive: true });
+});
+
+async function rates(table: string, rate: string, condition: string): Promise<Rates> {
+  const sql = `SELECT strftime(hour, '%Y-%m-%d') AS day, CAST(${rate} AS DOUBLE) FROM '${root}/days/*/${table}.parquet'
+    WHERE ${condition} GROUP BY day`;
+  const rows = (await connection.runAndReadAll(sql)).getRowsJson();
+  return new Map(rows.map(([day, value]) => [String(day), Number(value)]));
+}
+
+const lastDays = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => new Date(now - (count - 1 - at) * dayMs).toISOString().slice(0, 10));
+
+/** Compares values of which DuckDB may add the parts in another order. */
+function expectSame(found: readonly (number | null)[], expected: readonly (number | undefined)[]): void {
+  expect(found.map((value) => value === null)).toEqual(expected.map((value) => value === undefined));
+  for (const [place, value] of found.entries())
+    if (value !== null) expect(value).toBeCloseTo(expected[place] ?? Number.NaN, 6);
+}
+
+/** Returns the values of a drawn line, from the heights of its points. */
+function drawnValues(html: string, kind: string, picture: number, max: number): Map<number, number> {
+  const path = [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))][picture]?.[1] ?? '';
+  const top = kind === 'weather' ? 0 : 100;
+  const points = [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)];
+  return new Map(points.map(([, x, y]) => [Math.floor(Number(x) / 10), ((top + 92 - Number(y)) / 84) * max]));
+}
+
+function pages() {
+  const facts = factsInMemory(now, null, summary);
+  facts.set('recent', Buffer.from(JSON.stringify(fixture('recent'))));
+  const textOf = (path: string): string => facts.get(path, now).body?.toString('utf8') ?? '';
+  return { archive: textOf('/archive'), front: textOf('/') };
+}
+
+describe.each([
+  [30, 0],
+  [365, 1],
+])('the chart of %i days', (count, picture) => {
+  it('has the rates that DuckDB computes, and breaks at the days without one', () => {
+    const days = lastDays(count);
+    const shown = chartDays(summary.days() ?? [], { count, now, areLabelsShown: true });
+    expect(shown.map(({ day }) => day)).toEqual(days);
+    expectSame(
+      shown.map(({ eventsPerSecond }) => eventsPerSecond),
+      days.map((day) => weather.get(day)),
+    );
+    expectSame(
+      shown.map(({ labelsPerHour }) => labelsPerHour),
+      days.map((day) => labels.get(day)),
+    );
+  });
+
+  it('is drawn on the page of the archive with these values', () => {
+    const { archive } = pages();
+    const days = lastDays(count);
+    for (const [kind, rate] of [['weather', weather] as const, ['labels', labels] as const]) {
+      const max = Math.max(...days.map((day) => rate.get(day) ?? 0));
+      const drawn = drawnValues(archive, kind, picture, max);
+      const expected = days.flatMap((day, at) => (rate.has(day) ? [[at, rate.get(day) ?? 0] as const] : []));
+      expect([...drawn.keys()]).toEqual(expected.map(([at]) => at));
+      // A height has one decimal.
+      for (const [at, value] of expected) expect(Math.abs((drawn.get(at) ?? 0) - value)).toBeLessThan(max / 840);
+    }
+  });
+});
+
+it('the front page has the values of DuckDB for its 30 days', () => {
+  const { front } = pages();
+  const data = /data-archive="([^"]*)"/.exec(front)?.[1]?.replaceAll('&quot;', '"') ?? '';
+  const { days } = JSON.parse(data) as {
+    days: { day: string; eventsPerSecond: number | null; labelsPerHour: number | null }[];
+  };
+  expect(days.map(({ day }) => day)).toEqual(lastDays(30));
+  expectSame(
+    days.map((one) => one.eventsPerSecond),
+    days.map(({ day }) => weather.get(day)),
+  );
+  expectSame(
+    days.map((one) => one.labelsPerHour),
+    days.map(({ day }) => labels.get(day)),
+  );
+});
+
+it('the year of the archive has gaps, and verifies', async () => {
+  expect(weather.size).toBeLessThan(year - 1);
+  expect(weather.size).toBeGreaterThan(250);
+  const wait = () => Promise.resolve();
+  const { findings } = await verifyArchive({
+    reader: directoryReader(root),
+    key: null,
+    kept: null,
+    now: now + 3 * dayMs + hourMs,
+    wait,
+  });
+  expect(findings).toEqual([]);
+}, 300_000);

@@ -1,0 +1,242 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { later, unobserved } from '../../harness/archive/month/oracle.ts';
+import { labelers, planted } from '../../harness/archive/month/plan.ts';
+import { comparedDays, runMonth, type SimulatedMonth } from '../../harness/archive/month/run-month.ts';
+import { parseCsv } from '../../harness/archive/parse-csv.ts';
+import { simulatedCollections } from '../../harness/archive/simulated-hours.ts';
+import { computedFiles } from '../../src/archive/compute/inputs.ts';
+import { dayMs, hoursOf } from '../../src/archive/days/calendar.ts';
+import { archivedFacts, factNames } from '../../src/archive/days/facts.ts';
+import { rebuildDay } from '../../src/archive/rebuild.ts';
+
+/**
+ * Thirty simulated days with every fault: gaps of sources, of the instruments and of the archiver, late corrections, holds,
+ * lost stores and files, kills, full disks, planted identities. The oracle computes what must be archived by itself.
+ */
+
+interface Gap {
+  readonly source: string;
+  readonly fact?: string;
+  readonly scope?: string;
+  readonly labeler_did?: string;
+  readonly host?: string;
+  readonly collection?: string;
+  readonly start: string;
+  readonly end: string;
+  readonly reason: string;
+}
+
+const days = comparedDays();
+const folder = mkdtempSync(join(tmpdir(), 'almanac-month-'));
+let month: SimulatedMonth;
+let connection: DuckDBConnection;
+
+beforeAll(async () => {
+  month = await runMonth();
+  for (const [path, bytes] of month.archive.content) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  }
+  connection = await (await DuckDBInstance.create(':memory:')).connect();
+}, 600_000);
+afterAll(() => {
+  connection.closeSync();
+  rmSync(folder, { recursive: true });
+});
+
+const textOf = (day: string, name: string): string =>
+  month.archive.content.get(`days/${day}/${name}`)?.toString('utf8') ?? '';
+const gapsOf = (day: string): Gap[] => (JSON.parse(textOf(day, 'gaps.json')) as { gaps: Gap[] }).gaps;
+
+async function query(sql: string): Promise<string[][]> {
+  const rows = (await connection.runAndReadAll(sql.replaceAll("'days/", `'${folder}/days/`))).getRowsJson();
+  return rows.map((row) => row.map((value) => (value === null ? '' : String(value))));
+}
+
+/** Returns the rows of a table as DuckDB reads the file in this format, with the times of the CSV file. */
+function tableOf(day: string, name: string, format: 'csv' | 'parquet'): Promise<string[][]> {
+  if (format === 'csv')
+    return query(`SELECT * FROM read_csv('days/${day}/${name}.csv', all_varchar = true, header = true)`);
+  const time =
+    name === 'labels-by-labeler' ? 'CAST(day AS VARCHAR) AS day' : "strftime(hour, '%Y-%m-%dT%H:%M:%SZ') AS hour";
+  return query(`SELECT * REPLACE (${time}) FROM 'days/${day}/${name}.parquet'`);
+}
+
+/** Returns a flag for each second of a day that one of the gaps covers. */
+function secondsIn(day: string, gaps: readonly Gap[]): Uint8Array {
+  const covered = new Uint8Array(dayMs / 1000);
+  const second = (text: string): number => (Date.parse(text) - Date.parse(day)) / 1000;
+  for (const { start, end } of gaps) covered.fill(1, Math.floor(second(start)), Math.ceil(second(end)));
+  return covered;
+}
+
+const startsOf = (day: string): number[] => hoursOf(day).map((hour) => Date.parse(hour));
+
+describe('thirty simulated days with every fault', () => {
+  it('are closed in their order, at the earliest 48 hours after their end, and verify', async () => {
+    expect([...month.closedAt.keys()].slice(0, days.length)).toEqual(days);
+    for (const [day, at] of month.closedAt) expect(at, day).toBeGreaterThanOrEqual(Date.parse(day) + 3 * dayMs);
+    expect((await month.archive.verify()).findings).toEqual([]);
+    expect(month.kills).toBeGreaterThan(10);
+    expect(month.fullDisks).toBeGreaterThan(3);
+  });
+
+  it.each(['csv', 'parquet'] as const)('have tables that equal the oracle hour by hour (%s)', async (format) => {
+    for (const day of days) {
+      expect(await tableOf(day, 'weather-by-hour', format), day).toEqual(month.oracle.weatherRows(day));
+      expect(await tableOf(day, 'labels-by-hour', format), day).toEqual(month.oracle.labelRows(day));
+      expect(await tableOf(day, 'labels-by-labeler', format), day).toEqual(month.oracle.labelerRows(day));
+    }
+  });
+
+  it('have the same texts in the CSV files as DuckDB reads', async () => {
+    for (const day of days) {
+      const [, ...rows] = parseCsv(textOf(day, 'weather-by-hour.csv'));
+      expect(rows, day).toEqual(await tableOf(day, 'weather-by-hour', 'parquet'));
+    }
+  });
+
+  it('have no count of 0 for an hour that was not observed', async () => {
+    const zeros = async (table: string, sql: string) =>
+      (await query(`SELECT count(*) FROM 'days/*/${table}.parquet' WHERE ${sql}`))[0];
+    const none = 'coalesce(observed_seconds, 0) = 0';
+    expect(await zeros('weather-by-hour', `events = 0 AND ${none}`)).toEqual(['0']);
+    expect(await zeros('labels-by-labeler', `(applications = 0 OR removals = 0) AND ${none}`)).toEqual(['0']);
+    const noLabeler = 'coalesce(labeler_seconds, 0) = 0';
+    expect(await zeros('labels-by-hour', `(applications = 0 OR removals = 0) AND ${noLabeler}`)).toEqual(['0']);
+    expect(Number((await zeros('weather-by-hour', none))?.[0])).toBeGreaterThan(300);
+  });
+
+  it('have every unobserved second of the weather in the manifest, by host and collection, and no observed one', () => {
+    for (const day of days) {
+      const gaps = gapsOf(day);
+      const unknown = secondsIn(
+        day,
+        gaps.filter(({ fact }) => fact === 'weather-hours'),
+      );
+      const hosts = month.oracle.hostsOf(day);
+      for (const [hour, start] of startsOf(day).entries()) {
+        const stated = new Uint8Array(3_600);
+        for (const host of hosts) {
+          const own = gaps.filter((gap) => gap.host === host);
+          for (const collection of [null, ...simulatedCollections]) {
+            const kinds = month.oracle.weatherSeconds(host, start, collection);
+            const covered = secondsIn(
+              day,
+              own.filter((gap) => gap.collection === undefined || gap.collection === collection),
+            );
+            for (const [second, kind] of (kinds ?? []).entries()) {
+              if (kind === later) continue;
+              stated[second] = 1;
+              if ((covered[hour * 3_600 + second] === 1) !== (kind === unobserved)) {
+                expect.unreachable(`${host} ${collection} ${new Date(start + second * 1000).toISOString()}`);
+              }
+            }
+          }
+        }
+        for (const [second, is] of stated.entries()) {
+          if (unknown[hour * 3_600 + second] === is) {
+            expect.unreachable(`the file of ${new Date(start + second * 1000).toISOString()}`);
+          }
+        }
+      }
+    }
+  });
+
+  it('have every unobserved second of the label instrument and of each labeler in the manifest, and no observed one', () => {
+    for (const day of days) {
+      const gaps = gapsOf(day).filter(({ source }) => source !== 'publication');
+      const unknown = secondsIn(
+        day,
+        gaps.filter(({ fact }) => fact === 'labels-hours'),
+      );
+      const instrument = gaps.filter(({ scope }) => scope === 'instrument');
+      for (const did of [null, ...labelers.map((one) => one.did)]) {
+        const covered = secondsIn(day, [
+          ...instrument,
+          ...gaps.filter((gap) => did !== null && gap.labeler_did === did),
+        ]);
+        for (const [hour, start] of startsOf(day).entries()) {
+          const kinds = month.oracle.labelSeconds(did, start);
+          for (let second = 0; second < 3_600; second += 1) {
+            const at = hour * 3_600 + second;
+            const kind = kinds?.[second] ?? later;
+            const isRight = kind === later || (covered[at] === 1) === (kind === unobserved);
+            const isKnown = did !== null || (unknown[at] === 1) === (kind === later);
+            if (!isRight || !isKnown) expect.unreachable(`${did} ${new Date(start + second * 1000).toISOString()}`);
+          }
+        }
+      }
+    }
+  });
+
+  it('have every hour of a fact that was not archived or refused in the manifest, and no other', () => {
+    for (const day of days) {
+      for (const name of factNames) {
+        const own = gapsOf(day).filter(({ fact }) => fact === name);
+        const expected = hoursOf(day).flatMap((hour) => {
+          const outcome = month.outcomes.get(`${archivedFacts[name]} ${hour}`);
+          return outcome === 200 ? [] : [[hour, outcome ?? 'not_archived']];
+        });
+        const found = hoursOf(day).flatMap((hour) => {
+          const gap = own.find(({ start, end }) => start <= hour && hour < end);
+          return gap ? [[hour, gap.reason]] : [];
+        });
+        expect(
+          found.map(([hour]) => hour),
+          `${day} ${name}`,
+        ).toEqual(expected.map(([hour]) => hour));
+        for (const [place, [, reason]] of found.entries()) {
+          const [, outcome] = expected[place] ?? [];
+          if (typeof outcome === 'number')
+            expect(['source_held', 'source_stale', `status_${outcome}`]).toContain(reason);
+          // A process that was started again does not know the failures of the one before.
+          else expect(outcome === 'unreachable' ? ['unreachable', 'not_archived'] : [outcome]).toContain(reason);
+        }
+      }
+    }
+    const reasons = new Set(days.flatMap(gapsOf).map(({ reason }) => reason));
+    for (const reason of [
+      'not_archived',
+      'incomplete',
+      'missing',
+      'held',
+      'unreachable',
+      'withheld',
+      'silent',
+      'source_stale',
+    ]) {
+      expect(reasons).toContain(reason);
+    }
+  });
+
+  it('are rebuilt byte for byte from the kept inputs', () => {
+    const { content, files } = month.archive;
+    const before = new Map(content);
+    for (const day of days) {
+      for (const name of computedFiles) content.delete(`days/${day}/${name}`);
+      const results = rebuildDay(files, day).map(({ result }) => result);
+      expect(new Set(results), day).toEqual(new Set(['restored', 'identical']));
+    }
+    expect(new Map(content)).toEqual(before);
+  });
+
+  it('contain no byte of the planted identities', async () => {
+    const words = [planted.did.slice(8), 'planted-person'];
+    for (const [path, bytes] of month.archive.content) {
+      for (const word of words) expect(bytes.includes(word), `${word} in ${path}`).toBe(false);
+    }
+    const texts = await query(
+      "SELECT DISTINCT host FROM 'days/*/weather-by-hour.parquet' UNION SELECT DISTINCT labeler_did FROM 'days/*/labels-by-labeler.parquet'",
+    );
+    expect(texts.flat().sort()).toEqual(
+      ['backup.example', 'jetstream.example', ...labelers.map(({ did }) => did)].sort(),
+    );
+    const alarms = month.archive.messages.filter(({ message }) => message.includes('contains an identity'));
+    expect(alarms.length).toBeGreaterThanOrEqual(9);
+  });
+});

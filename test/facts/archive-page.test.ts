@@ -1,0 +1,169 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
+import { artifactFolder, youngArtifact } from '../../harness/artifacts/artifacts.ts';
+import { hasBrowser, startBrowser } from '../../harness/pages/browser.ts';
+import { type Server, startServer } from '../../harness/process/program.ts';
+import { until } from '../../harness/process/until.ts';
+import { artifactNames } from '../../src/artifact/write.ts';
+
+/** Directory for screenshots; none by default. */
+const shots = process.env.ALMANAC_SHOTS;
+const base = '/atproto';
+const [hourMs, dayMs] = [3_600_000, 86_400_000];
+
+/** Returns the size of the smallest text of a page, in pixels. */
+function smallestText(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    let smallest = Number.POSITIVE_INFINITY;
+    while (texts.nextNode()) {
+      const { parentElement, textContent } = texts.currentNode;
+      if (parentElement === null || textContent?.trim() === '' || parentElement.closest('svg')) continue;
+      smallest = Math.min(smallest, Number.parseFloat(getComputedStyle(parentElement).fontSize));
+    }
+    return smallest;
+  });
+}
+
+describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
+  const artifacts = artifactFolder();
+  const root = mkdtempSync(join(tmpdir(), 'almanac-archive-page-'));
+  let days: string[] = [];
+  let browser: Browser;
+  let program: Server;
+
+  beforeAll(async () => {
+    if (shots !== undefined) mkdirSync(shots, { recursive: true });
+    const now = Date.now();
+    const gaps = Array.from({ length: 40 }, (_, at) => {
+      const start = now - (at * 53 + 20) * hourMs;
+      return { start, end: start + (at % 9 === 0 ? 30 : 1) * hourMs };
+    });
+    days = writeClosedArchive({
+      ...{ before: now, days: 90, faults: { weather: gaps, labels: gaps.slice(5, 20) } },
+      write(path, bytes) {
+        mkdirSync(join(root, dirname(path)), { recursive: true });
+        writeFileSync(join(root, path), bytes);
+      },
+    });
+    const args = ['facts', '--port', '0', '--artifacts', artifacts.path, '--archive', root, '--base-path', base];
+    program = await startServer(args);
+    await until('the archive is read', async () => (await fetch(`${program.url}/archive`)).status === 200);
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await program?.stop();
+    artifacts.remove();
+    rmSync(root, { recursive: true });
+  });
+
+  async function open(path: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('console', (message) => complaints.push(message.text()));
+    await page.goto(`${program.url}${path}`);
+    return { page, complaints, close: () => context.close() };
+  }
+
+  const states = [
+    ['shown', false],
+    ['held', true],
+  ] as const;
+
+  /** Writes an overview, and waits until the page shows labels, or none. */
+  async function hold(isHeld: boolean): Promise<void> {
+    artifacts.put(artifactNames.labels, { ...youngArtifact('recent'), hold: isHeld });
+    await until('the page follows the hold', async () => {
+      const html = await (await fetch(`${program.url}/archive`)).text();
+      return html.includes('class="line-labels"') !== isHeld;
+    });
+  }
+
+  it('has no violations and no overflow from 320 to 1280 px, light and dark, and the browser has no complaints', async () => {
+    for (const [name, isHeld] of states) {
+      await hold(isHeld);
+      const { page, complaints, close } = await open('/archive');
+      for (const [width, colorScheme] of [
+        [320, 'light'],
+        [480, 'dark'],
+        [768, 'light'],
+        [1280, 'light'],
+        [1280, 'dark'],
+      ] as const) {
+        const place = `archive ${name} ${width} ${colorScheme}`;
+        await page.setViewportSize({ width, height: 800 });
+        await page.emulateMedia({ colorScheme });
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), place).toBeLessThanOrEqual(width);
+        expect(await smallestText(page), place).toBeGreaterThanOrEqual(12);
+        if (width !== 768) expect(await violations(page), place).toEqual([]);
+        if (shots !== undefined) await page.screenshot({ path: join(shots, `${place}.png`), fullPage: true });
+      }
+      expect(complaints, name).toEqual([]);
+      await close();
+    }
+  });
+
+  it('contains no script and no inline style', async () => {
+    const html = await (await fetch(`${program.url}/archive`)).text();
+    expect(html).not.toMatch(/<script|<style| style=/);
+  });
+
+  it('is complete without scripts, and each of its links leads to a file or page', async () => {
+    await hold(false);
+    const { page, close } = await open('/archive', { javaScriptEnabled: false });
+    expect(await page.locator('.archive-days tbody tr').count()).toBe(30);
+    expect(await page.locator('svg.lines').count()).toBe(2);
+    const drawn = await page.locator('svg.lines').first().boundingBox();
+    expect([(drawn?.width ?? 0) > 300, (drawn?.height ?? 0) > 80]).toEqual([true, true]);
+    const links = await page
+      .locator('main a, svg a')
+      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    const own = [...new Set(links)].filter((href) => href.startsWith('./'));
+    expect(own).toContain(`./archive/days/${days.at(-1)}/weather-by-hour.csv`);
+    expect(own.length).toBeGreaterThan(30 * 4);
+    for (const href of own) {
+      const response = await fetch(new URL(href, `${program.url}/archive`), { method: 'HEAD' });
+      expect([href, response.status]).toEqual([href, 200]);
+    }
+    await close();
+  });
+
+  it('is reached from the observatory page by keyboard, which shows its 30 days', async () => {
+    const { page, close } = await open('/', { javaScriptEnabled: false });
+    expect(await page.locator('section[aria-labelledby="archive"] svg.lines').count()).toBe(1);
+    await page.getByRole('link', { name: 'The archive' }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/\/archive$/);
+    expect(await page.locator('h1').textContent()).toBe('The archive');
+    await close();
+  });
+
+  it('gives each day its file at the place of the pointer', async () => {
+    const { page, close } = await open('/archive');
+    await page.locator('svg.lines a').nth(10).click();
+    const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);
+    expect(page.url()).toBe(`${program.url}/archive/days/${day}/day.json`);
+    await close();
+  });
+
+  /** Returns the violations that axe-core finds, by the rules of WCAG 2.2 AA and axe-core's best practices. */
+  async function violations(page: Page): Promise<string[]> {
+    // Inject the script through the debugger, because the page's policy rejects foreign scripts.
+    await page.evaluate(axe.source);
+    return page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
+      };
+      const { violations } = await axe.run();
+      return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+    });
+  }
+});

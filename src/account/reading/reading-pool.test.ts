@@ -182,3 +182,13 @@ it('ends a turn that becomes long while another turn is long, so that a process 
   await Promise.all(long);
   expect(ended.at(-1)).toBe('read');
 });
+
+it('warms up every process, also if all of them take longer than a turn on a busy machine', async () => {
+  const { busy, pool } = poolInTest(60_000, 2, 1);
+  let warmed = 0;
+  await pool.warm(async (store) => {
+    for (let reads = 0; reads < 50; reads += 1) await expect(store.frontier()).rejects.toThrow(StoreError);
+    warmed += 1;
+  });
+  expect({ warmed, busy }).toEqual({ warmed: 2, busy: [] });
+});

@@ -225,12 +225,13 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     count([longTurns], 1);
   }
 
-  async function work<T>(given: GivenPlace, reads: (store: AccountReads) => Promise<T>): Promise<T> {
+  async function work<T>(given: GivenPlace, reads: (store: AccountReads) => Promise<T>, isWarmUp: boolean): Promise<T> {
     if (stopped) throw busy('full');
     const { place } = given;
     if (place.child === null || place.child.ended()) place.child = startReadingChild(url);
     const { child } = place;
-    const slice = setTimeout(() => becomeLong(given, child), sliceMs);
+    // The warm-ups of all processes run at the same time: as long turns, one would end the other on a busy machine.
+    const slice = isWarmUp ? undefined : setTimeout(() => becomeLong(given, child), sliceMs);
     const deadline = setTimeout(() => void child.kill(), deadlineMs);
     try {
       return await reads(child.store);
@@ -246,14 +247,14 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
     }
   }
 
-  async function run<T>(turn: ReadTurn, reads: (store: AccountReads) => Promise<T>): Promise<T> {
+  async function run<T>(turn: ReadTurn, reads: (store: AccountReads) => Promise<T>, isWarmUp = false): Promise<T> {
     if (stopped) throw busy('full');
     const asked = monotonic();
     const given = await admitted(turn);
     const began = monotonic();
     let hasRead = true;
     try {
-      return await work(given, reads);
+      return await work(given, reads, isWarmUp);
     } catch (error) {
       hasRead = !(error instanceof MemoryRefused);
       throw error;
@@ -268,9 +269,9 @@ export function createReadingPool(options: ReadingPoolOptions): ReadingPool {
   }
 
   return {
-    run,
+    run: (turn, reads) => run(turn, reads),
     async warm(reads) {
-      await Promise.all(places.map((_, n) => run({ client: `warm-up ${n}` }, reads).catch(() => undefined)));
+      await Promise.all(places.map((_, n) => run({ client: `warm-up ${n}` }, reads, true).catch(() => undefined)));
     },
     waiting: () => queue.size,
     async stop() {

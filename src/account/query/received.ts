@@ -5,8 +5,9 @@ import { micros } from '../../store/time.ts';
 import type { AskedInterval } from './query.ts';
 
 /**
- * Checks that a server has received what a request needs. A standby receives everything some time after the primary. An interval of a number of days
- * ends where the standby is; an explicit end and a cursor of another server wait until the standby has received them.
+ * Checks that a server has received what a request needs. A standby receives everything some time after the primary.
+ * An interval of a number of days ends where the standby is; an explicit end and a cursor of another server wait until
+ * the standby has received them.
  */
 
 /** Returns the time of a reading: `now`, or on a standby the time before which it has received everything. */

@@ -163,7 +163,7 @@ function labelerHours(
   const { floor } = reading.frontier;
   const { did, firstAnswered, lastAnswered } = entry;
   const own = gaps.bySource.get(did) ?? [];
-  const unread = unreadTime({ did, window: hours, floor, gaps: own, firstAnswered, lastAnswered });
+  const unread = unreadTime({ window: hours, floor, gaps: own, firstAnswered, lastAnswered });
   const observed = observedMs(counted, [...unread, ...gaps.instrument]);
   const listed = listedGaps(unread);
   const countsOf = (of: (totals: Totals) => number) => observed.map((ms, at) => count(of(rows?.[at] ?? noRows), ms));

@@ -237,7 +237,7 @@ class LineMaker {
     const { did, firstAnswered, lastAnswered, departure } = labeler;
     const { window, frontier, lastRows } = this.#reading;
     const gaps = [...this.#instrument, ...(this.#gaps.get(did) ?? []), ...(departure === null ? [] : [departure])];
-    const unread = unreadTime({ did, window, floor: frontier.floor, gaps, firstAnswered, lastAnswered });
+    const unread = unreadTime({ window, floor: frontier.floor, gaps, firstAnswered, lastAnswered });
     const memory = this.#memories.get(did) ?? new LabelerMemory();
     this.#memories.set(did, memory);
     const days = memory.countsOf(did, this.#counts);

@@ -8,7 +8,7 @@ import { listedGaps, merged, readShares, type UnreadGap, unreadTime } from './un
 const did = 'did:plc:a';
 const window = { start: micros(100.5 * day), end: micros(130.5 * day) };
 const inputs = {
-  ...{ did, window, floor: micros(0), gaps: [] },
+  ...{ window, floor: micros(0), gaps: [] },
   ...{ firstAnswered: micros(0), lastAnswered: window.end },
 };
 

@@ -12,8 +12,6 @@ export interface UnreadGap extends Interval {
 
 /** Input of the computation of a labeler's unread time. */
 export interface UnreadInputs {
-  /** Labeler that the time concerns. */
-  readonly did: string;
   readonly window: Interval;
   /** Start of the retained time. */
   readonly floor: Micros;

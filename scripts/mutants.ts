@@ -15,8 +15,11 @@ import { confidence } from './mutants/generated.ts';
 import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
-/** Result of a mutant. `untested`: no test of these tiers reaches the file. */
-type Result = 'killed' | 'survived' | 'untested';
+/**
+ * Result of a mutant. `untested`: no test of these tiers reaches the file. `ended`: the tests exceeded their timeout or ended
+ * the process; this counts as killed and is reported apart, because a busy machine can cause it too.
+ */
+type Result = 'killed' | 'ended' | 'survived' | 'untested';
 
 /** A mutant from a catalogue or a generated one, with its tests. */
 interface Run {
@@ -98,7 +101,7 @@ async function resultOf({ file, stages, apply }: Run): Promise<Result | 'unknown
     workspace.write(file, apply(original));
     const outcome = await workspace.run(tests);
     workspace.write(file, original);
-    if (outcome === 'failed') return 'killed';
+    if (outcome !== 'passed') return outcome === 'failed' ? 'killed' : 'ended';
   }
   return healthy ? 'survived' : 'unknown';
 }
@@ -129,13 +132,15 @@ try {
 
 function report(name: string, runs: readonly Run[]): void {
   const count = (result: Result): number => runs.filter(({ key }) => results.get(key) === result).length;
-  const [killed, untested] = [count('killed'), count('untested')];
+  const [ended, untested] = [count('ended'), count('untested')];
+  const killed = count('killed') + ended;
   const tested = killed + count('survived');
   const same = runs.filter(({ equivalent }) => equivalent).length;
   const [low, high] = confidence(killed, tested).map((share) => (100 * share).toFixed(0));
   const parts = [
     `${killed} of ${tested} killed`,
     ...(values.generated && tested > 0 ? [`${low} to ${high} % with 95 % confidence`] : []),
+    ...(ended > 0 ? [`${ended} of these by a timeout or the end of the process`] : []),
     ...(untested > 0 ? [`${untested} in files that no test of these tiers imports`] : []),
     ...(same > 0 ? [`${same} equivalent`] : []),
   ];
@@ -144,4 +149,5 @@ function report(name: string, runs: readonly Run[]): void {
 
 for (const [room, runs] of Map.groupBy(wanted, ({ file }) => file.split('/').slice(0, 2).join('/'))) report(room, runs);
 report('all', wanted);
-process.exitCode = wanted.some(({ key, equivalent }) => !equivalent && results.get(key) !== 'killed') ? 1 : 0;
+const isKilled = (key: string): boolean => ['killed', 'ended'].includes(results.get(key) ?? '');
+process.exitCode = wanted.some(({ key, equivalent }) => !equivalent && !isKilled(key)) ? 1 : 0;

@@ -7,14 +7,14 @@ import type { RunRequest } from './test-runner.ts';
 
 /** A copy of the project in which one file at a time is changed. The checkout stays unchanged. */
 export interface Workspace {
-  /** Runs test files. Resolves with `failed` also if the run exceeds its timeout. */
-  run(tests: readonly string[]): Promise<'passed' | 'failed'>;
+  /** Runs test files. Resolves with `ended` if the process exits or the run exceeds its timeout. */
+  run(tests: readonly string[]): Promise<'passed' | 'failed' | 'ended'>;
   read(file: string): string;
   write(file: string, text: string): void;
   remove(): void;
 }
 
-/** Timeout of test files, in milliseconds. Tests that a mutant makes hang count as failed. */
+/** Timeout of test files, in milliseconds. */
 const timeoutMs = 90_000;
 /** Maximum number of runs of a test process, whose memory grows. */
 const maxRuns = 100;
@@ -64,7 +64,10 @@ export function makeWorkspace(root: string): Workspace {
       changed.clear();
       process.send(request);
       const answer = await answerOf(process);
-      if (answer === null) stop();
+      if (answer === null) {
+        stop();
+        return 'ended';
+      }
       return answer === 'passed' ? 'passed' : 'failed';
     },
     read: (file) => readFileSync(join(copy, file), 'utf8'),

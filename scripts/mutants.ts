@@ -11,7 +11,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { applied, type Mutant, parseCatalogue } from './mutants/catalogue.ts';
-import { confidence } from './mutants/generated.ts';
+import { confidence, type MutantKind } from './mutants/generated.ts';
 import { drawnMutants } from './mutants/generated-sample.ts';
 import { makeWorkspace } from './mutants/workspace.ts';
 
@@ -24,6 +24,8 @@ type Result = 'killed' | 'ended' | 'survived' | 'untested';
 /** A mutant from a catalogue or a generated one, with its tests. */
 interface Run {
   readonly key: string;
+  /** Null for a mutant from a catalogue. */
+  readonly kind: MutantKind | null;
   readonly title: string;
   readonly file: string;
   /** The tests of a stage run only if those of the stage before pass. */
@@ -56,7 +58,13 @@ function catalogueRuns(): Run[] {
     .sort()
     .flatMap((name) => parseCatalogue(readFileSync(join(folder, name), 'utf8'), name))
     .map((mutant) => ({
-      ...{ key: keyOf(mutant), title: `${mutant.id}: ${mutant.models}`, file: mutant.file, stages: [mutant.tests] },
+      ...{
+        key: keyOf(mutant),
+        kind: null,
+        title: `${mutant.id}: ${mutant.models}`,
+        file: mutant.file,
+        stages: [mutant.tests],
+      },
       ...{ equivalent: mutant.equivalent !== null, apply: (text) => applied(mutant, text) },
     }));
 }
@@ -71,7 +79,7 @@ function keyOf({ id, before, after, tests }: Mutant): string {
 
 function drawnRuns(): Run[] {
   return drawnMutants(root, Number(values.sample), Number(values.seed)).map(({ mutant, stages }) => ({
-    ...{ key: JSON.stringify(mutant), file: mutant.file, stages, equivalent: false },
+    ...{ key: mutant.id, kind: mutant.kind, file: mutant.file, stages, equivalent: false },
     title: `${mutant.file}:${mutant.line}: ${mutant.before.slice(0, 60)} -> ${mutant.after}`,
     apply: (text) => text.slice(0, mutant.start) + mutant.after + text.slice(mutant.start + mutant.before.length),
   }));
@@ -148,6 +156,7 @@ function report(name: string, runs: readonly Run[]): void {
 }
 
 for (const [room, runs] of Map.groupBy(wanted, ({ file }) => file.split('/').slice(0, 2).join('/'))) report(room, runs);
+for (const [kind, runs] of Map.groupBy(wanted, (run) => run.kind)) if (kind !== null) report(kind, runs);
 report('all', wanted);
 const isKilled = (key: string): boolean => ['killed', 'ended'].includes(results.get(key) ?? '');
 process.exitCode = wanted.some(({ key, equivalent }) => !equivalent && !isKilled(key)) ? 1 : 0;

@@ -19,8 +19,10 @@ const rooms = [
   'weather',
 ];
 
-/** Maximum number of test files that run for one mutant, in each stage. */
-const mostTests = 3;
+/** Maximum number of files of unit tests that run for one mutant: the nearest alone at first, because most mutants fail there. */
+const mostUnitTests = { first: 2, later: 12 };
+/** Maximum number of test files of the system tier that run for one mutant. */
+const mostSystemTests = 5;
 /** Modules that start the built program or a browser. A test that imports one is too slow to run for each mutant. */
 const startsPrograms: readonly string[] = ['harness/process/program.ts', 'harness/process/build.ts'];
 
@@ -36,18 +38,20 @@ export function drawnMutants(root: string, count: number, seed: number): DrawnMu
   const files = rooms.flatMap((room) => filesIn(root, join('src', room)));
   const importsOf = importReader(root);
   const unit = files.filter((file) => isTest(file) && !outsideUnitTier.includes(file));
-  const unitTestsOf = nearestTests(unit, importsOf, mostTests);
+  const unitTestsOf = nearestTests(unit, importsOf, mostUnitTests.first + mostUnitTests.later);
   const systemTestsOf = new Map(
     rooms.map((room) => {
       const tests = filesIn(root, join('test', room)).filter((file) => isTest(file) && isQuick(file, importsOf));
-      return [room, nearestTests([...tests, ...outsideUnitTier], importsOf, mostTests)];
+      return [room, nearestTests([...tests, ...outsideUnitTier], importsOf, mostSystemTests)];
     }),
   );
   const conformance = filesIn(root, 'test/store/conformance').filter((file) => isQuick(file, importsOf));
   const stagesOf = (file: string): (readonly string[])[] => {
     const room = file.split('/')[1] ?? '';
     const nearest = systemTestsOf.get(room)?.(file) ?? [];
-    return [unitTestsOf(file), room === 'store' ? conformance : [], nearest].filter((tests) => tests.length > 0);
+    const unitTests = unitTestsOf(file);
+    const [first, later] = [unitTests.slice(0, mostUnitTests.first), unitTests.slice(mostUnitTests.first)];
+    return [first, later, room === 'store' ? conformance : [], nearest].filter((tests) => tests.length > 0);
   };
   const mutants = files
     .filter((file) => !isTest(file))

@@ -28,10 +28,24 @@ describe('generated mutants', () => {
   });
 
   it('are sampled by a seed', () => {
-    const items = Array.from({ length: 100 }, (_, i) => i);
-    expect(sampleOf(items, 10, 1)).toEqual(sampleOf(items, 10, 1));
-    expect(sampleOf(items, 10, 1)).not.toEqual(sampleOf(items, 10, 2));
-    expect(sampleOf(items, 100, 1).toSorted((a, b) => a - b)).toEqual(items);
+    const mutants = Array.from({ length: 100 }, (_, i) => ({ id: `${i}` }));
+    expect(sampleOf(mutants, 10, 1)).toEqual(sampleOf(mutants, 10, 1));
+    expect(sampleOf(mutants, 10, 1)).not.toEqual(sampleOf(mutants, 10, 2));
+    expect(new Set(sampleOf(mutants, 100, 1))).toEqual(new Set(mutants));
+  });
+
+  it('stay in the sample when other lines change', () => {
+    const moved = text.replace("log('look');", 'const a = 7;\n  const b = a < 3;');
+    const before = sampleOf(mutantsOf('src/a.ts', text), 100, 1);
+    const after = sampleOf(mutantsOf('src/a.ts', moved), 100, 1).map(({ id }) => id);
+    const kept = before.filter(({ kind }) => kind !== 'statement').map(({ id }) => id);
+    expect(after.filter((id) => kept.includes(id))).toEqual(kept);
+    expect(new Set(after).size).toBe(after.length);
+  });
+
+  it('of equal lines are different mutants', () => {
+    const ids = mutantsOf('src/a.ts', 'log(1);\nlog(1);\n').map(({ id }) => id);
+    expect(new Set(ids).size).toBe(4);
   });
 });
 

@@ -1,7 +1,14 @@
+import { createHash } from 'node:crypto';
 import ts from 'typescript';
+
+/** Kind of a change, so that scores can be compared with those of tools that do not change constants. */
+export type MutantKind = 'operator' | 'constant' | 'boolean' | 'negation' | 'statement';
 
 /** A small syntactic change of one place in one file. */
 export interface GeneratedMutant {
+  /** Identity of the change: file, text of its line, and what replaces what. It stays the same when other lines change. */
+  readonly id: string;
+  readonly kind: MutantKind;
   readonly file: string;
   /** Offset of the replaced text, in characters. */
   readonly start: number;
@@ -33,10 +40,16 @@ const swaps: ReadonlyMap<ts.SyntaxKind, string> = new Map([
 export function mutantsOf(file: string, text: string): GeneratedMutant[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found: GeneratedMutant[] = [];
-  const add = (node: ts.Node, after: string): void => {
+  const occurrences = new Map<string, number>();
+  const lines = text.split('\n');
+  const add = (kind: MutantKind, node: ts.Node, after: string): void => {
     const start = node.getStart(source);
     const line = source.getLineAndCharacterOfPosition(start).line + 1;
-    found.push({ file, start, before: node.getText(source), after, line });
+    const before = node.getText(source);
+    const place = JSON.stringify([file, lines[line - 1]?.trim(), before, after]);
+    const earlier = occurrences.get(place) ?? 0;
+    occurrences.set(place, earlier + 1);
+    found.push({ id: `${place} ${earlier}`, kind, file, start, before, after, line });
   };
   const visit = (node: ts.Node): void => {
     if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isInterfaceDeclaration(node)) return;
@@ -47,41 +60,35 @@ export function mutantsOf(file: string, text: string): GeneratedMutant[] {
   return found;
 }
 
-function mutate(node: ts.Node, add: (node: ts.Node, after: string) => void): void {
+function mutate(node: ts.Node, add: (kind: MutantKind, node: ts.Node, after: string) => void): void {
   if (ts.isBinaryExpression(node)) {
     const swapped = swaps.get(node.operatorToken.kind);
     // Concatenations are excluded: any test that compares texts would detect them.
     const joinsText = node.operatorToken.kind === ts.SyntaxKind.PlusToken && (isText(node.left) || isText(node.right));
-    if (swapped !== undefined && !joinsText) add(node.operatorToken, swapped);
-  } else if (ts.isNumericLiteral(node)) add(node, `(${node.text} + 1)`);
-  else if (node.kind === ts.SyntaxKind.TrueKeyword) add(node, 'false');
-  else if (node.kind === ts.SyntaxKind.FalseKeyword) add(node, 'true');
+    if (swapped !== undefined && !joinsText) add('operator', node.operatorToken, swapped);
+  } else if (ts.isNumericLiteral(node)) add('constant', node, `(${node.text} + 1)`);
+  else if (node.kind === ts.SyntaxKind.TrueKeyword) add('boolean', node, 'false');
+  else if (node.kind === ts.SyntaxKind.FalseKeyword) add('boolean', node, 'true');
   else if (ts.isPrefixUnaryExpression(node) && node.operator === ts.SyntaxKind.ExclamationToken) {
-    add(node, `(${node.operand.getText()})`);
-  } else if (ts.isExpressionStatement(node)) add(node, ';');
+    add('negation', node, `(${node.operand.getText()})`);
+  } else if (ts.isExpressionStatement(node)) add('statement', node, ';');
 }
 
 function isText(node: ts.Expression): boolean {
   return ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
 }
 
-/** Returns a sample of the items, determined by the seed. */
-export function sampleOf<T>(items: readonly T[], count: number, seed: number): T[] {
-  const drawn = [...items];
-  let state = seed >>> 0;
-  const random = (): number => {
-    // The generator is mulberry32.
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-  for (let i = drawn.length - 1; i > 0; i -= 1) {
-    const other = Math.floor(random() * (i + 1));
-    const [a, b] = [drawn[i], drawn[other]];
-    if (a !== undefined && b !== undefined) [drawn[i], drawn[other]] = [b, a];
-  }
-  return drawn.slice(0, count);
+/**
+ * Returns a sample of the mutants, in random order, determined by the seed. Each mutant is drawn by its identity, so that a
+ * change of the code replaces only the mutants of the changed lines, and a run over several days continues.
+ */
+export function sampleOf<T extends { readonly id: string }>(mutants: readonly T[], count: number, seed: number): T[] {
+  const rank = ({ id }: T): string => createHash('sha256').update(`${seed} ${id}`).digest('hex');
+  return mutants
+    .map((mutant) => [rank(mutant), mutant] as const)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .slice(0, count)
+    .map(([, mutant]) => mutant);
 }
 
 /** Returns the 95 % confidence interval of a share in a sample (Wilson). */

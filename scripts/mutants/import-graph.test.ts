@@ -21,9 +21,9 @@ describe('the import graph', () => {
     ]);
   });
 
-  it('selects the tests with the shortest path to a source', () => {
+  it('selects the tests that import a source, those with the shortest path first', () => {
     const testsOf = nearestTests(tests, importsOf, 5);
-    expect(testsOf('part.ts')).toEqual(['near.test.ts']);
+    expect(testsOf('part.ts')).toEqual(['near.test.ts', 'far.test.ts']);
     expect(testsOf('other.ts')).toEqual(['far.test.ts']);
   });
 
@@ -31,6 +31,11 @@ describe('the import graph', () => {
     const testsOf = nearestTests(tests, importsOf, 5);
     expect(testsOf('own.ts')).toEqual(['own.test.ts']);
     expect(testsOf('alone.ts')).toEqual([]);
+  });
+
+  it('prefers the test that imports fewer files', () => {
+    const reads = (file: string) => (file === 'wide.test.ts' ? ['part.ts', 'other.ts'] : ['part.ts']);
+    expect(nearestTests(['wide.test.ts', 'small.test.ts'], reads, 1)('part.ts')).toEqual(['small.test.ts']);
   });
 
   it('selects at most the given number of tests', () => {

@@ -31,8 +31,8 @@ export function distancesFrom(start: string, importsOf: ImportsOf): Map<string, 
 }
 
 /**
- * Returns the nearest tests of each source: those with the shortest path of imports to it, in the given order and at most
- * `most` of them. The unit test of the same name is always one of them.
+ * Returns the tests that import each source, at most `most` of them: first the unit test of the same name, then those with
+ * the shortest path of imports to it, and of these the ones that import the fewest files.
  */
 export function nearestTests(
   tests: readonly string[],
@@ -41,9 +41,14 @@ export function nearestTests(
 ): (source: string) => readonly string[] {
   const distances = tests.map((test) => [test, distancesFrom(test, importsOf)] as const);
   return (source) => {
-    const own = tests.filter((test) => test.replace(/\.test\.(tsx?)$/, '.$1') === source);
-    const shortest = Math.min(...distances.map(([, reached]) => reached.get(source) ?? Number.POSITIVE_INFINITY));
-    const nearest = distances.flatMap(([test, reached]) => (reached.get(source) === shortest ? [test] : []));
-    return [...new Set([...own, ...nearest])].slice(0, most);
+    const isOwn = (test: string): boolean => test.replace(/\.test\.(tsx?)$/, '.$1') === source;
+    return distances
+      .flatMap(([test, reached]) => {
+        const distance = isOwn(test) ? 0 : reached.get(source);
+        return distance === undefined ? [] : [{ test, distance, size: reached.size }];
+      })
+      .sort((a, b) => a.distance - b.distance || a.size - b.size)
+      .slice(0, most)
+      .map(({ test }) => test);
   };
 }

@@ -12,7 +12,7 @@ import { type DayPlan, labelOf, planDay } from './store-traffic.ts';
 /** Function that receives one measured figure. */
 export type Report = (name: string, value: number | string) => void;
 
-/** Options of the measurement of a day. */
+/** Options for measuring a day. */
 export interface DayOptions {
   readonly rows: number;
   readonly batchRows: number;

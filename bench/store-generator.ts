@@ -23,7 +23,7 @@ import { openSqliteWriter } from '../src/store/sqlite/write/writer.ts';
 import { dayFromName, dayName, dayStart, minute } from '../src/store/time.ts';
 import { type DayPlan, labelOf, planDay, rowsOfDay } from './store-traffic.ts';
 
-/** Options of the generated store. */
+/** Options for the generated store. */
 export interface GeneratorOptions {
   readonly folder: string;
   readonly days: number;

@@ -1,6 +1,6 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 
-/** Returns the types of `almanac/client`, which are the schemas of the OpenAPI document. */
+/** Generates the TypeScript types of `almanac/client` from the schemas of the OpenAPI document. */
 export async function clientTypes(whole: object): Promise<string> {
   const { openapi, info, components } = whole as Document;
   const document = { openapi, info, paths: {}, components: { schemas: components.schemas } };

@@ -34,7 +34,7 @@ const titles = `| input | author | bytes | decoded | depth | elements | fields |
 
 const head = `# Input limits
 
-Every entry point for foreign bytes, with its limits. The limits apply to the bytes before they are parsed: a scan
+Every entry point for untrusted bytes, with its limits. The limits apply to the bytes before they are parsed: a scan
 counts open containers (depth), values and keys (elements), and the fields of each object, and stops at the limit. Input that
 exceeds a limit is refused like malformed input, and counts only against its author.`;
 

@@ -11,7 +11,7 @@ import { Truth } from './truth.ts';
 /** Default timeout of the method for a write and for a pong, in milliseconds. */
 export const patienceMs = 5_000;
 
-/** Options of a simulated network. Every option has a working default. */
+/** Options for a simulated network. Every option has a working default. */
 export interface SimOptions {
   /** Seed of the traffic. The same seed gives the same bytes. Default 1. */
   readonly seed?: number;

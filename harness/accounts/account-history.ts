@@ -33,7 +33,7 @@ export const hostileTexts = [
   '</title></li></ol></main>&amp;&lt;\u0000\u0007',
 ];
 
-/** Options of a history. */
+/** Options for a history. */
 export interface HistoryOptions {
   readonly folder: string;
   /** End of the history, in microseconds since 1970. */

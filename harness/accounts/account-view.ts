@@ -25,7 +25,7 @@ export const noRemovals: Removals = { purged: null, pending: null, spaces: null 
 /** DIDs of the labelers of the account. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:web:labels.example.com'] as const;
 
-/** Options of a view. */
+/** Options for a view. */
 export interface ViewOptions {
   readonly labels?: readonly Partial<ReceivedLabel>[];
   readonly definitions?: readonly (readonly [value: string, definition: Definition])[];

@@ -21,7 +21,7 @@ import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
  * seconds and not an hour. `simulateArchive` runs the archiver itself.
  */
 
-/** Options of an archive of closed days. */
+/** Options for an archive of closed days. */
 export interface ClosedArchive {
   /** Days before this instant, in milliseconds since 1970; the last one is the day before it. */
   readonly before: number;

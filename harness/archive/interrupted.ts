@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { diskFull, type MemoryArchive, memoryArchive, type WriteFault } from './memory-files.ts';
 import { type SimulatedArchive, simulateArchive } from './simulated-archive.ts';
 
-/** Hours around the closing of a day; the write operations of these hours are interrupted one at a time. */
+/** Hours around the time at which a day closes; the write operations of these hours are interrupted one at a time. */
 const [quietHours, hours] = [71, 3];
 
 /** Kind of the interruption: a kill with this effect on the written file, or a full disk. */

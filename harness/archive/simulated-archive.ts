@@ -18,7 +18,7 @@ export const simulatedStart = Date.parse('2026-11-20T00:00:00Z');
 /** Key that signs a simulated archive. */
 export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.alloc(32, 5));
 
-/** Options of a simulated archive. */
+/** Options for a simulated archive. */
 export interface SimulationOptions {
   /** Returns the response for a path at an instant; by default that of a service without gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;

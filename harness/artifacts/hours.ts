@@ -6,7 +6,7 @@ import { collectionNames } from '../../src/contract/vocabulary.ts';
 
 /** Generated hours files, in which one hour was not observed. */
 
-/** Options of a generated hours file. */
+/** Options for a generated hours file. */
 export interface HoursFixtureOptions {
   /** Milliseconds since 1970. */
   readonly generatedAt: number;

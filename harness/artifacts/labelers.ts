@@ -14,7 +14,7 @@ import { youngArtifact } from './artifacts.ts';
 
 /** Generated labelers artifacts, whose sums agree with the overview that is generated with them. */
 
-/** Options of a generated labelers artifact. */
+/** Options for a generated labelers artifact. */
 export interface LabelerFixtureOptions {
   readonly count: number;
   readonly seed?: number;

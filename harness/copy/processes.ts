@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 /** A running process of a copy: the appender or the copier. */
 export interface CopyProcess {
   readonly child: ChildProcess;
-  /** Resolves with the next line that contains a text; null if the process ends before. */
+  /** Resolves with the next line that contains a text; null if the process exits first. */
   line(text: string): Promise<string | null>;
-  /** Sends a signal and resolves when the process has ended, with its exit code. */
+  /** Sends a signal. Resolves with the exit code once the process has exited. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   /** Resolves with the exit code when the process has ended. */
   readonly ended: Promise<number | null>;

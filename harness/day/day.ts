@@ -19,7 +19,7 @@ import { dayTruth } from './day-truth.ts';
 
 const hourMs = 3_600_000;
 
-/** Options of a simulated day. */
+/** Options for a simulated day. */
 export interface DayOptions {
   readonly seed: number;
   /** Simulated seconds per real second. */

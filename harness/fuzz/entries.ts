@@ -48,7 +48,7 @@ export interface FuzzInput {
   readonly coding: string;
 }
 
-/** One entry point for foreign bytes, with a generator of inputs and the function of the program that reads them. */
+/** One entry point for untrusted bytes, with a generator of inputs and the function of the program that reads them. */
 export interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;

@@ -5,7 +5,7 @@ import { readPosition } from '../../src/labels/label/position.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
 
-/** Compares the store of an interrupted process with the labels emitted so far. `verified`: also verifies each day. */
+/** Compares the store of an interrupted process with the labels emitted so far. With `verified`, it also verifies each day. */
 export async function compareStore(sim: Sim, url: string, { verified = true } = {}) {
   const store = await openStoreReader(url);
   const problems: string[] = [];

@@ -27,7 +27,7 @@ export interface WriterChangesReport {
   readonly problems: readonly string[];
 }
 
-/** Options of replacing the active instrument. */
+/** Options for replacing the active instrument. */
 export interface WriterChangesOptions {
   /** Ways of the changes, in order. */
   readonly changes: readonly WriterChange[];

@@ -93,7 +93,7 @@ export function factsChecker() {
 
     #compare(expected: Expected, reply: Reply, request: Request, now: number): void {
       const headers = headersOf(reply);
-      // Ignore these headers, because the server and not the application adds them to documents.
+      // Do not check the headers below for assets: the server adds them, not the application.
       if (expected.kind === 'asset') {
         asset(reply, headers);
         return;

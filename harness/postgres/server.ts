@@ -18,7 +18,7 @@ const bin = (existsSync(versions) ? readdirSync(versions) : [])
 export interface PostgresServer {
   /** Directory of its socket, which is the `host` of its clients. */
   readonly socket: string;
-  /** Options of the driver for a connection to it. */
+  /** Options for the driver for a connection to it. */
   readonly client: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
   /** Returns the URL of a store in a schema. */
   url(schema: string): string;
@@ -48,7 +48,7 @@ export function hasPostgres(): boolean {
   return false;
 }
 
-/** Options of a server. */
+/** Options for a server. */
 export interface PostgresOptions {
   /** False if commits need not wait for the disk. */
   readonly durable?: boolean;

@@ -74,7 +74,7 @@ export function labelersInMemory(now: number) {
   };
 }
 
-/** Options of a request to the application in memory. */
+/** Options for a request to the application in memory. */
 interface RequestOptions {
   /** Milliseconds since 1970. */
   readonly at?: number;

@@ -41,7 +41,7 @@ export interface Address {
 /** A program that has announced its address. */
 export interface Server extends Program, Address {}
 
-/** Options of starting the program. */
+/** Options for starting the program. */
 export interface ProgramOptions {
   /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;

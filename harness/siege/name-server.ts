@@ -4,7 +4,7 @@ import { DnsServer } from '../../sim/dns/server.ts';
 import { hostileZone } from '../../sim/dns/zone.ts';
 import { canReplaceNameServer } from './unit-limits.ts';
 
-/** A name server of the hostile zone, and the file that makes a process use it. */
+/** A name server for the hostile zone, and the resolv.conf that points a process to it. */
 export interface NameServer {
   readonly resolvConf: string;
   readonly fired: ReadonlyMap<string, number>;

@@ -4,7 +4,7 @@ import type { Crash, Stop } from './instrument.ts';
 import type { ReadPage } from './judge-publication.ts';
 import type { Undeserved } from './judge-state.ts';
 
-/** Options of a siege. */
+/** Options for a siege. */
 export interface SiegeOptions {
   readonly seed: number;
   readonly hostile: number;

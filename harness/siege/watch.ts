@@ -73,7 +73,7 @@ export async function rosterOf(folder: string): Promise<readonly RosterRow[]> {
   return (await reading(folder, (store) => store.roster())) ?? [];
 }
 
-/** Waits for a time. An abort ends the wait early. */
+/** Waits for the given time, or until the signal aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);

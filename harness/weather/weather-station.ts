@@ -47,7 +47,7 @@ export interface Station {
   end(): Promise<void>;
 }
 
-/** Options of a station. */
+/** Options for a station. */
 export interface StationOptions {
   readonly sim?: SimOptions;
   /** Stream seconds per real second. */
@@ -175,7 +175,7 @@ function expectPublished({ rows, observedSeconds, observed, summary }: Kept): vo
   for (const [name, collection] of Object.entries(summary.collections)) {
     const place = metricNames.indexOf(name as MetricName);
     const counted = rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0);
-    // A collection of which the host has sent nothing is published as null, not as zero.
+    // A collection for which the host has sent no event is published as null, not as zero.
     expect([name, collection?.total ?? null]).toEqual([name, counted > 0 ? counted : null]);
   }
 }

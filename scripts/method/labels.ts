@@ -109,7 +109,7 @@ export function labelsMethod(): string {
 
 This page explains the words and numbers of \`/v1/labels/overview\` and of the pages about labelers. Its thresholds are those of the program, from
 which this page is generated. [How the weather is measured](weather.md) is a page of its own. Readings of other
-instruments, which have another \`artifact_schema_version\` than \`labels.recent-overview.v1\`, have their own methods.
+instruments, which have an \`artifact_schema_version\` other than \`labels.recent-overview.v1\`, have their own methods.
 
 ## Sources
 

@@ -37,7 +37,7 @@ const row = (windows: number): string => `${several(windows, 'window')} in a row
 
 /** Rule of each condition. */
 const rules: Readonly<Record<ConditionState, string>> = {
-  station_offline: `The newest comparable window ended more than ${several(offlineWindows, 'window')} ago, or there is none and nothing was observed lately.`,
+  station_offline: `The newest comparable window ended more than ${several(offlineWindows, 'window')} ago, or there is none and nothing was observed recently.`,
   unavailable: `There are fewer than ${minDays} comparable days; or no recent window is comparable, although some were observed in part; or silent collections make up more than ${percent(bearable)} of the interactions; or the level is below ${percent(lastingShare)} of p50 for ${row(lastingWindows)}; or a lull cannot be proven.`,
   lull: `The level is below ${percent(lullShare)} of p05 for ${row(lullWindows)}. It is proven only if these windows were observed without a break and no connection began in the last ${several(settlingWindows, 'window')}.`,
   severe_storm: `The level is above p95 and at least ${severeTimes} times p50, and above p75 for ${row(severeWindows)}.`,
@@ -95,7 +95,7 @@ export function weatherMethod(): string {
 
 This page explains the words and numbers of \`/v1/weather/conditions\` and \`/v1/weather/metrics\`. Its thresholds are those of the program, from
 which this page is generated. [How labels are counted](labels.md) is a page of its own. Readings of other
-instruments, which have another \`artifact_schema_version\` than \`weather.summary.v1\`, have their own methods.
+instruments, which have an \`artifact_schema_version\` other than \`weather.summary.v1\`, have their own methods.
 
 ## Source
 

@@ -12,7 +12,7 @@ const importsOf = (file: string) => imports[file] ?? [];
 const tests = ['far.test.ts', 'near.test.ts', 'own.test.ts'];
 
 describe('the import graph', () => {
-  it('contains the distance of each imported file, also if files import one another', () => {
+  it('contains the distance of each imported file, even if files import one another', () => {
     expect([...distancesFrom('far.test.ts', importsOf)]).toEqual([
       ['far.test.ts', 0],
       ['face.ts', 1],

@@ -20,7 +20,7 @@ import { type Sbom, shippedSbom } from './sbom.ts';
 /** Development packages whose files the build copies into `assets/`; there is none now. */
 const copiedPackages: readonly string[] = [];
 
-/** Options of a release. */
+/** Options for a release. */
 export interface ReleaseOptions {
   /** Directory of the repository, built. */
   readonly root: string;

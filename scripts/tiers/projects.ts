@@ -6,7 +6,7 @@ const besideSubjects = ['src/**/*.test.{ts,tsx}', 'sim/**/*.test.ts', 'scripts/*
 
 const cores = Math.max(2, availableParallelism());
 
-/** Returns the settings of a tier that runs the real programs. `builds`: builds the program before the first test. */
+/** Returns the settings of a tier that runs the real programs. If `builds` is true, the program is built before the first test. */
 function withPrograms(name: string, builds: boolean) {
   return {
     name,

@@ -12,7 +12,7 @@ import type { Wire } from './wire.ts';
 /** Cache size of blocks for consumers that read the same seconds. */
 const cacheBytes = 32 * 1024 * 1024;
 
-/** Options of generated traffic. */
+/** Options for generated traffic. */
 export interface GeneratedOptions extends FrameStyle {
   readonly seed: number;
   /** Mean number of events per second. */

@@ -132,7 +132,7 @@ function unknownEvents(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/** Returns posts whose record has another shape. */
+/** Returns posts whose record has an unexpected shape. */
 function unknownPosts(style: FrameStyle, chance: Dice): RareFrame[] {
   const commit = (body: string): string => envelope('commit', body, style, chance);
   const record = `"record":{"$type":"app.bsky.feed.post","text":"","createdAt":"${slot.created}"`;

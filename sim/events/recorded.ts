@@ -4,7 +4,7 @@ import { parseFrame } from './parsed.ts';
 import type { Block, EventSource, Plan } from './source.ts';
 import { framed } from './template.ts';
 
-/** Options of replaying recorded frames. */
+/** Options for replaying recorded frames. */
 export interface RecordedOptions {
   /** Texts of the frames, in file order. */
   readonly frames: readonly string[];

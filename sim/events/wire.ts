@@ -24,7 +24,7 @@ const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as con
 
 /**
  * Converts the legacy template of an event to the template of the method, which is the same event in another format.
- * Returns a text that is not JSON unchanged. With `varied`, the keys have another order than on production hosts.
+ * Returns a text that is not JSON unchanged. With `varied`, the order of the keys differs from production hosts.
  */
 export function eventsTemplate(legacy: string, varied: boolean): string {
   let frame: unknown;

@@ -3,7 +3,7 @@ import { type Dice, dice } from '../random.ts';
 /** Function that converts the payload of a regular frame to the payloads that a lying host sends instead. */
 export type Lie = (payload: Uint8Array) => readonly Uint8Array[];
 
-/** Options of a lying host. */
+/** Options for a lying host. */
 export interface LiarOptions {
   readonly seed: number;
   readonly nowUs: () => number;

@@ -20,7 +20,7 @@ const pingMs = 30_000;
 /** Minimum cursor that is a time in microseconds. Smaller cursors are sequence numbers. */
 const firstTimeCursor = 1_000_000_000_000_000;
 
-/** Options of a Jetstream host. */
+/** Options for a Jetstream host. */
 export interface JetstreamOptions {
   readonly host: string;
   readonly port: number;

@@ -28,7 +28,7 @@ const followingShare = 0.12;
 /** Share of labels about one account with very many labeled records. */
 const denseShare = 0.02;
 
-/** Options of the log of a labeler's labels. */
+/** Options for the log of a labeler's labels. */
 export interface LogOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;

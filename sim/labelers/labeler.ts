@@ -23,7 +23,7 @@ const streamPath = '/xrpc/com.atproto.label.subscribeLabels';
  */
 const deadOrigin = 'http://127.0.0.1:1';
 
-/** Options of a labeler. */
+/** Options for a labeler. */
 export interface LabelerOptions {
   readonly seed: number;
   readonly profile: LabelerProfile;

@@ -24,7 +24,7 @@ const startsAtOnce = 50;
 /** Number of listed DIDs that belong to no labeler. */
 const deadDids = 5;
 
-/** Options of a network of labelers. */
+/** Options for a network of labelers. */
 export interface LabelerNetworkOptions {
   readonly seed: number;
   readonly host: string;

@@ -81,7 +81,7 @@ export interface LabelerProfile {
  */
 export type Population = 'plain' | 'troubled';
 
-/** Options of a population. */
+/** Options for a population. */
 export interface PopulationOptions {
   readonly seed: number;
   readonly labelers: number;

@@ -128,7 +128,7 @@ export function verdict({ label, flaw }: LoggedLabel, epochUs: number, acceptedU
   return null;
 }
 
-/** Returns the account of a label: the DID of the subject, or of the subject's record. */
+/** Returns the DID of the account that a label is about: the subject itself, or the repository of the record. */
 export function accountOf(uri: string): string {
   return uri.startsWith('at://') ? (uri.split('/')[2] ?? '') : uri;
 }

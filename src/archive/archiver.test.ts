@@ -173,7 +173,7 @@ describe('a day', () => {
     expect(await verify()).toMatchObject({ findings: [], closedDays: 2 });
   });
 
-  it('without any archived hour is closed too, and its manifest names every hour as missing', async () => {
+  it('closes even if no hour is archived, and its manifest lists every hour as missing', async () => {
     const { run, restart, gaps, verify } = archiveInTest();
     await run(2);
     restart();
@@ -243,7 +243,7 @@ describe('a log', () => {
     );
   });
 
-  it('is not continued with another key', async () => {
+  it('is not continued with a different key', async () => {
     const { run, restart, tickAt } = archiveInTest();
     await run(73);
     restart(signerKey('test.example/archive', Buffer.alloc(32, 6)));

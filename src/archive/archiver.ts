@@ -28,7 +28,7 @@ export interface ArchiverOptions {
   readonly fetchFact: (path: string) => Promise<FetchedFact>;
   /** Returns the description of an identity in a body, without its content; null if it contains none. */
   readonly findIdentity: (body: Uint8Array) => string | null;
-  /** The same for the values of a file of the archive, by its name. */
+  /** Returns the description of an identity in the values of an archive file, by its name; null if they contain none. */
   readonly findIdentityIn: (name: string, value: object) => string | null;
   /** Returns the hours files of the instruments; null if they are not archived. */
   readonly readHours: () => HoursReadings | null;

@@ -12,7 +12,7 @@ export type FetchedFact =
     }
   | { readonly kind: 'failure'; readonly failure: Extract<FailureReason, 'unreachable' | 'too_large'> };
 
-/** Options of the requests. */
+/** Options for the requests. */
 export interface FetchOptions {
   /** Address of the facts API, chosen by the operator, without a trailing slash. */
   readonly base: string;

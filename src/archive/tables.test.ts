@@ -212,7 +212,7 @@ describe('the gap manifest', () => {
     }
   });
 
-  it('names the hours of which the archive has no counts, with the reason, and their cells are empty', async () => {
+  it('names the hours for which the archive has no counts, with the reason, and their cells are empty', async () => {
     let failure: 'missing' | null = null;
     const hours: SimulationOptions['hours'] = (now) =>
       failure === null

@@ -61,7 +61,7 @@ describe('a withdrawn file', () => {
     expect(await alter((old) => old.replace('a test', 'a\\ntest'))).toContain('malformed');
   });
 
-  it('of an open day loses its bodies, and its day is archived further and closed', async () => {
+  it('loses its bodies if its day is open; the day continues to be archived, and closes', async () => {
     const { withdraw, run, verify, text } = await archiveInTest();
     expect(withdraw(open, labels)).toBe('withheld');
     await run(24 * 3, 24 * 5 + 1);
@@ -77,26 +77,29 @@ describe('a withdrawn file', () => {
   it.each([
     ['labels-hours.json', 'labels-by-labeler', 'did:plc:ewvi7nxzyoun6zhxrhs64oiz'],
     ['weather-hours.json', 'weather-by-hour', 'jetstream.example'],
-  ])('with the hours of an open day (%s) takes its tables with it, and they stay empty', async (name, table, text) => {
-    const archive = await archiveInTest();
-    const { withdraw, content, run, verify } = archive;
-    await run(3, 24 * 5 + 1);
-    const found = () =>
-      [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
-    expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
-    expect(withdraw(open, name)).toBe('withheld');
-    expect(found()).toEqual([]);
-    expect(withdraw(open, name)).toBe('withheld');
-    archive.restart();
-    await run(24 * 3, 24 * 5 + 4);
-    expect(found()).toEqual([]);
-    expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
-    expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
-    expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
-    expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
-    expect(withdraw(open, name)).toBe('removed');
-    expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
-  });
+  ])(
+    'removes its tables if it contains the hours of an open day (%s), and they stay empty',
+    async (name, table, text) => {
+      const archive = await archiveInTest();
+      const { withdraw, content, run, verify } = archive;
+      await run(3, 24 * 5 + 1);
+      const found = () =>
+        [...content].filter(([path, bytes]) => path.startsWith(`days/${open}/`) && bytes.includes(text));
+      expect(found().map(([path]) => path)).toContain(`days/${open}/${name}`);
+      expect(withdraw(open, name)).toBe('withheld');
+      expect(found()).toEqual([]);
+      expect(withdraw(open, name)).toBe('withheld');
+      archive.restart();
+      await run(24 * 3, 24 * 5 + 4);
+      expect(found()).toEqual([]);
+      expect(archive.text(`days/${open}/${table}.csv`)).not.toBe('');
+      expect(archive.text(`days/${open}/gaps.json`)).toContain('"reason":"withheld"');
+      expect(await verify()).toMatchObject({ findings: [], closedDays: 6, withdrawn: [] });
+      expect(new Set(rebuildDay(archive.files, open).map(({ result }) => result))).toEqual(new Set(['identical']));
+      expect(withdraw(open, name)).toBe('removed');
+      expect(await verify()).toMatchObject({ findings: [], withdrawn: [`days/${open}/${name}`] });
+    },
+  );
 
   it('is refused for the known issues of an open day, which the list of the archive contains', async () => {
     const { withdraw, content } = await archiveInTest();

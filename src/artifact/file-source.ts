@@ -6,7 +6,7 @@ import { decodeArtifact } from './decode.ts';
 import type { Missing, Reading, Recogniser, Unreadable } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
 
-/** Options of a file source. */
+/** Options for a file source. */
 export interface FileSourceOptions<A> {
   readonly path: string;
   readonly recognise: Recogniser<A>;

@@ -142,7 +142,7 @@ const LabelerDefinitionsSchema = Type.Object({
       blurs: nullable(Type.String({ maxLength: 32 })),
       default_setting: nullable(Type.String({ maxLength: 32 })),
       adult_only: Type.Boolean(),
-      /** Texts by language. Foreign text, verbatim, that the privacy scan accepted. */
+      /** Texts by language. Untrusted text, verbatim, that the privacy scan accepted. */
       locales: Type.Array(
         Type.Object({ lang: Type.String({ maxLength: 64 }), name: Type.String(), description: Type.String() }),
       ),

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Options of a poller; all times in milliseconds. */
+/** Options for a poller; all times in milliseconds. */
 export interface PollerOptions {
   /** Makes one attempt. Must not reject. */
   readonly poll: () => Promise<void>;

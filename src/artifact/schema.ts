@@ -40,7 +40,7 @@ export const oneOf = <const W extends readonly string[]>(words: W) =>
 /** Schema of an open vocabulary: an unknown value is dropped or published as `unknown`. */
 export const anyWord = () => Type.String();
 
-/** A function that narrows a foreign value to the schema's type or locates the first error. */
+/** A function that narrows an untrusted value to the schema's type or locates the first error. */
 export type Check<T> = (value: unknown) => { readonly ok: true; readonly value: T } | FirstFault;
 
 /** The first place where a value does not match its schema. */

@@ -5,7 +5,7 @@ import { createPoller, type Poller } from './poller.ts';
 import type { Reading, Recogniser } from './reading.ts';
 import type { ArtifactSource, ReadingObserver } from './source.ts';
 
-/** Options of a URL source; all times in milliseconds. */
+/** Options for a URL source; all times in milliseconds. */
 export interface UrlSourceOptions<A> {
   /** Address of the artifact, chosen by the operator: `http:` or `https:`. */
   readonly url: URL;

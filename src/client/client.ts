@@ -2,7 +2,7 @@ import type { Reading } from './reading.ts';
 import { createResource } from './resource.ts';
 import type { InstrumentIndex, LabelsOverview, WeatherConditionsEnvelope, WeatherMetricsEnvelope } from './schemas.ts';
 
-/** Options of a facts client. */
+/** Options for a facts client. */
 export interface FactsClientOptions {
   /** Function that sends requests; default: the platform's `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
@@ -14,7 +14,7 @@ export interface FactsClientOptions {
   readonly now?: () => number;
 }
 
-/** Options of one request of a facts client. */
+/** Options for one request of a facts client. */
 export interface AskOptions {
   /** Signal that ends this caller's wait: the promise rejects with the signal's reason. */
   readonly signal?: AbortSignal;

@@ -226,7 +226,7 @@ export interface components {
                 /** @description Observed events (legacy producer: alerts) over 7 days. */
                 readonly count: number;
             }[];
-            /** @description Present when the artifact declares it. */
+            /** @description Length of the window of the producer, in days. Absent if the artifact does not declare it. */
             readonly window_days?: number;
             /**
              * @description Always unknown: observed applications and removals do not establish whether a label is active.

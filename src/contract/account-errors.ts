@@ -67,7 +67,7 @@ export const accountErrorTable = {
   client_budget: {
     status: 503,
     message:
-      'This client has used its allowance: the accounts of a day, or the reading of a minute. Try again after Retry-After seconds.',
+      'This client has used its allowance: the daily number of accounts, or the read time per minute. Try again after Retry-After seconds.',
   },
   asset_unavailable: {
     status: 503,

@@ -78,8 +78,7 @@ export const LabelerCoverage = closed(
   {
     labeler_did: Type.String({ description: 'DID of the labeler.' }),
     state: Type.String({
-      description:
-        'State of the reading of this labeler: `established` if the labeler is read in full from its position on.',
+      description: 'How Almanac reads this labeler: `established` if the labeler is read in full from its position on.',
     }),
     gaps: Type.Array(Gap, {
       maxItems: maxGapsPerLabeler,

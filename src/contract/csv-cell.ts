@@ -1,5 +1,5 @@
 /**
- * Formats a foreign text as a cell of CSV (RFC 4180) that no spreadsheet executes as a formula. In programs that separate
+ * Formats an untrusted text as a cell of CSV (RFC 4180) that no spreadsheet executes as a formula. In programs that separate
  * columns by `;` or tab, or that end a row at any line break, a cell may also begin within the text. An apostrophe is
  * inserted wherever a formula could begin, and before an apostrophe in such a place, so that removing one apostrophe in
  * each place restores the text.

@@ -136,8 +136,8 @@ export type LabelersFacts = Type.Static<typeof LabelersFacts>;
 export const LabelerDay = closed(
   {
     day: day('UTC day. The first and the last day of the window are partial.'),
-    applied: orNull(count('Events.'), 'Applications; null if nothing of the day was read.'),
-    removed: orNull(count('Events.'), 'Removals; null if nothing of the day was read.'),
+    applied: orNull(count('Events.'), 'Applications; null if no part of the day was read.'),
+    removed: orNull(count('Events.'), 'Removals; null if no part of the day was read.'),
     read_share: Type.Number({
       minimum: 0,
       maximum: 1,
@@ -171,7 +171,7 @@ export const LabelerValue = closed(
 /** A value that the labeler declares, with its observed events. */
 export type LabelerValue = Type.Static<typeof LabelerValue>;
 
-/** The labeler's own definition of a value. All texts are foreign and verbatim. */
+/** The labeler's own definition of a value. All texts are untrusted and verbatim. */
 export const LabelerDefinition = closed(
   {
     value: Type.String({ maxLength: 128, description: 'The value that is defined.' }),
@@ -191,7 +191,7 @@ export const LabelerDefinition = closed(
   },
   {
     title: 'LabelerDefinition',
-    description: "The labeler's own definition of a value. All texts are foreign and verbatim.",
+    description: "The labeler's own definition of a value. All texts are untrusted and verbatim.",
   },
 );
 /** The labeler's own definition of a value. */

@@ -206,7 +206,12 @@ export const LegacyLabelFacts = closed(
       { description: "Last successes of the producer's jobs." },
     ),
     top_labelers_7d: TopLabelers,
-    window_days: Type.Optional(Type.Integer({ minimum: 1, description: 'Present when the artifact declares it.' })),
+    window_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description: 'Length of the window of the producer, in days. Absent if the artifact does not declare it.',
+      }),
+    ),
     current_label_state: Type.Literal('unknown', {
       description: 'Always unknown: observed applications and removals do not establish whether a label is active.',
     }),

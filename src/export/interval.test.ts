@@ -46,7 +46,7 @@ describe('the interval of an export', () => {
     ['a last part that lacks its end without being marked as clipped', lastPart, between(10, 19)],
     ['more than the days', { kind: 'days', days: 7 }, between(0, 7 * 1440 + 1)],
   ])('may not be %s', (_what, asked, given) => {
-    expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of another interval');
+    expect(() => checkInterval(asked, given as ExportManifest)).toThrow('of a different interval');
   });
 });
 

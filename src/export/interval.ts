@@ -65,7 +65,7 @@ function instant(text: string): Micros {
 }
 
 function other(): ExportFailure {
-  return new ExportFailure('damaged', 'the service sent an export of another interval than requested');
+  return new ExportFailure('damaged', 'the service sent an export of a different interval than requested');
 }
 
 function apart(): ExportFailure {

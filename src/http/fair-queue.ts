@@ -12,7 +12,7 @@ export interface Waiting {
   readonly expectedCost?: number;
 }
 
-/** Options of a fair queue. */
+/** Options for a fair queue. */
 export interface FairQueueOptions {
   /** Maximum number of waiting entries. */
   readonly maxWaiting: number;

@@ -6,7 +6,7 @@ import type { ReadRequest } from './read-request.ts';
 import type { Reply } from './reply.ts';
 import { wireBytes } from './wire.ts';
 
-/** Options of the fast path. */
+/** Options for the fast path. */
 export interface PlainLaneOptions {
   /** Returns the response to a request; must not throw. */
   readonly answer: (request: ReadRequest, now: number) => Reply;

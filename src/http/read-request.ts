@@ -15,7 +15,7 @@ export interface ReadRequest {
   readonly reserve?: (bytes: number) => boolean;
 }
 
-/** A request for a file, of which a client may request a part. */
+/** A request for a file, or for a range of its bytes. */
 export interface FileRequest extends ReadRequest {
   readonly range: string | undefined;
   readonly ifRange: string | undefined;

@@ -46,7 +46,7 @@ export interface FileAnswering {
   readonly answer: (request: FileRequest, now: number) => Promise<Reply | StreamedReply>;
 }
 
-/** Options of a public server. */
+/** Options for a public server. */
 export type HttpServerOptions = Answering & {
   /** Headers of every response. */
   readonly common: HeaderList;

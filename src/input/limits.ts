@@ -9,7 +9,7 @@ export interface CpuBudget {
   readonly nanosecondsPerByte: number;
 }
 
-/** Limits of one entry point for foreign bytes. A limit that does not apply to the kind of input is null. */
+/** Limits of one entry point for untrusted bytes. A limit that does not apply to the kind of input is null. */
 export interface InputLimit {
   readonly input: string;
   /** The party that controls the bytes. */
@@ -37,7 +37,7 @@ const shaped = (input: ShapedInput): ShapedInput => input;
 const flat = <const T extends InputLimit>(input: T): T => input;
 
 /**
- * Limits of all entry points for foreign bytes. The code takes its limits from this table, the resource fuzzer tests every
+ * Limits of all entry points for untrusted bytes. The code takes its limits from this table, the resource fuzzer tests every
  * entry, and `docs/input-limits.md` is generated from the table.
  */
 export const inputLimits = {
@@ -55,7 +55,7 @@ export const inputLimits = {
     code: 'src/labels/label/frames.ts',
   }),
   labelPage: shaped({
-    input: 'label page (`queryLabels`) of several labels',
+    input: 'label page (`queryLabels`) with several labels',
     author: 'a labeler',
     bytes: 2 * mib,
     decodedBytes: 2 * mib,
@@ -67,7 +67,7 @@ export const inputLimits = {
     code: 'src/labels/poll/query-labels.ts',
   }),
   singleLabelPage: shaped({
-    input: 'label page (`queryLabels`) of one label',
+    input: 'label page (`queryLabels`) with one label',
     author: 'a labeler',
     bytes: 12 * mib,
     decodedBytes: 12 * mib,

@@ -117,7 +117,7 @@ async function observe(
       stopping.abort();
       await endReading(assembled, acceptanceEnds, Promise.all([accepting, ended, watching]));
       if (isActive(role)) await storeFinalState(assembled, acts);
-      // Closing the store aborts the sealing of a day, which may take longer than the time limit of a stop.
+      // Closing the store aborts a day that is being sealed, because sealing may take longer than the time limit of a stop.
       await store.close();
       await endedByClosing;
       log.info('stopped');

@@ -34,7 +34,7 @@ export function packageRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
   while (!isPackage(folder)) {
     const parent = dirname(folder);
-    if (parent === folder) throw new Error('no package directory was found above the program');
+    if (parent === folder) throw new Error('no parent directory of the program contains the package.json of almanac');
     folder = parent;
   }
   return folder;

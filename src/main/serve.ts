@@ -11,7 +11,7 @@ export interface Running {
   readonly failed?: Promise<never>;
 }
 
-/** Options of a server command. */
+/** Options for a server command. */
 export interface ServeOptions {
   /** Loopback port of the metrics listener, or null for none. */
   readonly metricsPort: number | null;

@@ -123,7 +123,7 @@ export function toggle(flag: string, help: string): Setting<boolean> {
   };
 }
 
-/** Creates a list setting: the flag may be given several times, and the variable separates items by commas. */
+/** Creates a list setting: the flag may be repeated, and the environment variable is a comma-separated list. */
 export function list(
   flag: string,
   placeholder: string,

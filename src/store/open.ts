@@ -102,7 +102,7 @@ export async function storeProcesses(url: string): Promise<StoreProcesses> {
 }
 
 /**
- * Asks the writer of the store at a URL to stop. Returns false if it is another one, or cannot be identified. Throws
+ * Asks the writer of the store at a URL to stop. Returns false if the writer has changed, or cannot be identified. Throws
  * the error of the system if it may not be signalled.
  */
 export async function askWriterToStop(url: string, { token, pid }: StoreProcess): Promise<boolean> {

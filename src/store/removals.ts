@@ -20,7 +20,7 @@ export interface Purge {
 export interface SpaceRemoval {
   /** Number of removed rows; a lower bound if a day's file could not be read. */
   readonly rows: number;
-  /** Time at which the removal was completed; null while rows may remain, also in a day that could not be read. */
+  /** Time at which the removal was completed; null while rows may remain, including rows in a day that could not be read. */
   readonly completedAt: Micros | null;
 }
 

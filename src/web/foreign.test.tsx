@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { renderPage } from './document.tsx';
 import { Foreign, isPlain, visible, withoutControls } from './foreign.tsx';
 
-describe('a foreign text on a page', () => {
+describe('an untrusted text on a page', () => {
   it('is isolated and escaped', () => {
     expect(renderToString(<Foreign text={'<script>"&\'</script>'} />)).toBe(
       '<bdi class="foreign">&lt;script>&quot;&amp;\'&lt;/script></bdi>',
@@ -42,7 +42,7 @@ describe('a page', () => {
       children: <input value={text} title={text} />,
     });
 
-  it('contains no raw control character and no lone surrogate, also in titles and attributes', () => {
+  it('contains no raw control character and no lone surrogate, even in titles and attributes', () => {
     const anything = fc.string({
       unit: fc.constantFrom('\u0000', '\u0007', '\u001B', '\u0085', '\u009F', '\uD800', 'a', '\t'),
     });

@@ -1,8 +1,8 @@
-/** Maximum length of a foreign text on a page, in characters; the export contains the whole text. */
+/** Maximum length of an untrusted text on a page, in characters; the export contains the whole text. */
 export const maxShownCharacters = 500;
 
 /**
- * Shows a foreign text (a label's value, a definition, a handle) without control characters and isolated from the direction
+ * Shows an untrusted text (a label's value, a definition, a handle) without control characters and isolated from the direction
  * of the surrounding text. A text that is truncated at `max` characters is marked with `shortened`.
  */
 export function Foreign({

@@ -4,7 +4,7 @@ export type Sign = 'up' | 'down' | 'seen' | 'unsure' | 'unseen' | 'part' | 'unco
 /** Legend texts that all charts share. */
 export const signText = { unseen: 'not observed', part: 'not all observed' } as const;
 
-/** Shows the legend of a chart: signs with their texts. */
+/** Renders the legend of a chart: each symbol with its label. */
 export function Legend({ signs }: { signs: readonly (readonly [Sign, string])[] }) {
   return (
     <ul class="legend">

@@ -22,7 +22,7 @@ export interface LinkedLineProps {
   readonly summary: string;
 }
 
-/** Units of the drawing: its width per point, and the height of a line with the room around it. */
+/** Geometry of the drawing, in its own units: width per point, height per line, vertical margin within a line. */
 const step = 10;
 const height = 100;
 const room = 8;

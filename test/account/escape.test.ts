@@ -25,7 +25,7 @@ async function pageOf(text: string): Promise<string> {
 
 /**
  * Returns the elements of a page with the names of their attributes, as the browser's parser reads them. Returns the
- * elements with foreign text separately.
+ * elements with untrusted text separately.
  */
 function shape(page: Page, html: string): Promise<{ elements: string; taken: number; proposed: string[] }> {
   const script = (source: string) => {
@@ -47,7 +47,7 @@ function shape(page: Page, html: string): Promise<{ elements: string; taken: num
   }>;
 }
 
-describe.skipIf(!hasBrowser)('foreign text on a page', () => {
+describe.skipIf(!hasBrowser)('untrusted text on a page', () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {

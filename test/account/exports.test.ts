@@ -249,7 +249,7 @@ describe('an export of many rows', () => {
     expect(withoutClock(rows)).toEqual(expectedRows(95));
   });
 
-  it('with an end in the future is refused with intervals up to its end, of which the last is clipped', async () => {
+  it('is refused if its end is in the future, with intervals up to that end, the last one clipped', async () => {
     const { url, store } = await observed(95, ['--max-export-rows', '50']);
     // The interval starts between the start of the store and its first row.
     const began = Math.ceil((await store.epoch()).startedAt / 1000) + 15_000;
@@ -262,7 +262,7 @@ describe('an export of many rows', () => {
     expect(parts.map(({ manifest }) => manifest.clipped)).toEqual([false, false, true]);
   });
 
-  it('of exactly the limit is created', async () => {
+  it('is created if its size is exactly the limit', async () => {
     const { url } = await observed(30, ['--max-export-rows', '30']);
     expect((await follow(url, await create(url))).count).toBe(30);
   });
@@ -295,7 +295,7 @@ describe('a download', () => {
     });
   });
 
-  it('with more rows than the limit is refused with intervals, like an export', async () => {
+  it('is refused with intervals if it exceeds the row limit, like an export', async () => {
     const { folder, url } = await observed(50);
     const created = await create(url);
     const cursor = snapshotOf(folder, created);
@@ -370,7 +370,7 @@ describe('a cursor', () => {
       (cursor: string) => `${cursor.slice(0, 40)}${cursor[40] === 'A' ? 'B' : 'A'}${cursor.slice(41)}`,
     ],
     ['truncated', (cursor: string) => cursor.slice(0, -4)],
-    ['with foreign text', () => 'bm90IGEgY3Vyc29y'],
+    ['with untrusted text', () => 'bm90IGEgY3Vyc29y'],
     ['that is too long', (cursor: string) => cursor.repeat(8)],
     ['given twice', (cursor: string) => `${cursor}&cursor=${cursor}`],
   ])('of the kind "%s" is refused', async (_what, change) => {
@@ -401,7 +401,7 @@ describe('a cursor', () => {
     }
   });
 
-  it('causes a 410 response after its expiry, or if the store has another generation', async () => {
+  it('causes a 410 response after its expiry, or if the generation of the store differs', async () => {
     const { folder, url } = await observed(4);
     const cursors = createCursors(readSecrets(join(folder, 'account-secret')));
     const made = cursors.open((await create(url)).cursor);

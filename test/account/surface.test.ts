@@ -296,7 +296,7 @@ describe('the account surface with a busy store', () => {
     expect(program.log().filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('ends with all its processes on SIGTERM', async () => {
+  it('exits on SIGTERM, together with all its processes', async () => {
     const { url, program } = await observed();
     await create(url);
     const readers = childrenOf(program.child.pid ?? 0);
@@ -379,7 +379,7 @@ describe('privacy', () => {
         fetch(`${url}/exports?did=did:web:secret.example.com`),
       ]);
     }
-    const replaced = 'a store-reading process ended and is being replaced';
+    const replaced = 'a store-reading process exited and is being replaced';
     await until('the log of it', () => program.log().some(({ msg }) => msg === replaced));
     const metrics = await metricsOf(program);
     expect(metrics).toContain('almanac_account_requests_total{route="/exports",status="409"} 2');

@@ -55,7 +55,7 @@ describe('Retry-After', () => {
     expect((await client.instruments()).value).toEqual(index);
   });
 
-  it.each(['-3', '1.5', 'soon', ''])('of neither format is ignored: %j', async (header) => {
+  it.each(['-3', '1.5', 'soon', ''])('is ignored if its value has neither format: %j', async (header) => {
     const { client, asked } = await against((response) => give(response, 503, refusal, { 'Retry-After': header }));
     for (const _time of [1, 2]) {
       await expect(client.instruments()).rejects.toMatchObject({ name: 'FactsError', retryAfterSeconds: null });
@@ -130,7 +130,7 @@ describe('a response outside the contract', () => {
     });
   });
 
-  it('in invalid UTF-8 is an AnswerError', async () => {
+  it('causes an AnswerError if it is invalid UTF-8', async () => {
     const { client } = await against((response) => response.end(Buffer.from([0x22, 0xff, 0x22])));
     await expect(client.instruments()).rejects.toThrow('the response is not UTF-8');
   });
@@ -211,7 +211,7 @@ describe('an abort signal', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('of the last caller aborts the request, and the next caller starts another request', async () => {
+  it('aborts the request if no other caller waits, and the next caller starts a new request', async () => {
     const gone = new AbortController();
     let closed: Promise<unknown> = Promise.resolve();
     const { client } = await against((response, _request, nth) => {

@@ -144,7 +144,7 @@ describe.skipIf(lacks('nginx', 'faketime'))('the facts API behind nginx', () => 
     expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
   });
 
-  it('responds to conditional requests as the contract requires, also from its cache', async () => {
+  it('responds to conditional requests as the contract requires, even from its cache', async () => {
     const { headers } = await nginx.ask(overview);
     const etag = headers.etag ?? '';
     const same = await nginx.ask(overview, { headers: { 'If-None-Match': etag } });

@@ -225,7 +225,7 @@ describe('a refusal', () => {
   const wrong = (does: string): string =>
     `${incomplete}that address ${does} and is not an account-view service; set its URL with --from`;
 
-  it('by another path of the service is reported as a wrong address', async () => {
+  it('is reported as a wrong address if it comes from another path of the service', async () => {
     const { url, file } = await station(40);
     const { code, stderr } = await runProgram(exporting(`${url}/elsewhere`, file));
     expect([code, stderr]).toEqual([2, [wrong('responds with status 404')]]);

@@ -8,7 +8,7 @@ import type { NetworkTier } from '../../src/http/connections/network-tiers.ts';
 import { FairTurns } from '../../src/http/fair-turns.ts';
 import { openFront } from '../../src/http/front.ts';
 
-/** Tests of the charges that admission control makes for other reasons than turns. */
+/** Tests of the charges that admission control makes for reasons other than turns. */
 
 const get = (client: string) => `GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: ${client}\r\n\r\n`;
 

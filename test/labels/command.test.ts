@@ -284,7 +284,7 @@ describe('almanac labels', () => {
       stdout: [],
       stderr: [
         `almanac: the list of denied labelers ${store}/labels-denied.json is invalid: the file is not JSON; correct it or ` +
-          'restore a copy, or move it away to deny no labeler',
+          'restore a copy, or move it aside to deny no labeler',
       ],
     });
     expect(readdirSync(store)).toEqual(['labels-denied.json']);

@@ -155,7 +155,7 @@ describe('a label that is not to be stored', () => {
     ['future', 'future'],
     ['duplicate', 'duplicate'],
   ];
-  test('is counted under its reason, and does not stop the reading of its source, by stream and by poll', async () => {
+  test('is counted under its reason, and does not stop its source from being read, by stream or by poll', async () => {
     const observed = await observe({
       labelers: 2,
       labelRate: 2,

@@ -30,13 +30,13 @@ async function get(of: Server, path: string): Promise<{ status: number; body: Re
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** Options of a wait that is longer than the maximum delay between two attempts, in milliseconds. */
+/** Options for a wait that is longer than the maximum delay between two attempts, in milliseconds. */
 const patient = { timeout: 60_000, interval: 50 };
 const hostsLine =
   ({ stdout }: Server) =>
   () =>
     stdout.filter((line) => line.startsWith('hosts: '));
-const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a part exited and is being restarted');
+const deaths = ({ log }: Server) => log().filter(({ msg }) => msg === 'a component exited and is being restarted');
 
 /** Settings that simulate a machine without a network, because no server listens on this port. */
 const nowhere = {

@@ -390,7 +390,7 @@ describe('a connection', () => {
     expect([await first, await privileged].map(({ kind }) => kind)).toEqual(['json', 'json']);
   });
 
-  it('without a request counts against a limit over all hosts, and the oldest such connection is closed first', async () => {
+  it('counts against a global limit while it is idle, and the oldest idle connection is closed first', async () => {
     const hosts = await Promise.all(Array.from({ length: 4 }, () => serve((_request, response) => response.end('1'))));
     const client = clientFor({ maxIdle: 2 });
     for (const { url } of hosts) await client.getJson(url, limits);

@@ -110,7 +110,7 @@ describe('a DNS response', () => {
     expect(await questions(300_000, 3_899_999, 3_900_000)).toEqual([5, 5, 6]);
   });
 
-  it('without a record is cached for a minute, and a failure for seconds', async () => {
+  it('is cached for one minute if it has no record, and for five seconds if it is a failure', async () => {
     const { dns, time, resolver } = await world((name) => (name === 'gone.example' ? 'none' : 'failure'));
     const questions = async (name: string, ms: number) => {
       time.ms = ms;
@@ -219,7 +219,7 @@ describe('the TXT records of a name', () => {
     ]);
   });
 
-  it("without a response are abandoned with the caller's abort", async () => {
+  it('are abandoned if the caller aborts before a response', async () => {
     const { dns, resolver } = await world(() => 'silence');
     const stop = new AbortController();
     const texts = resolver.resolveTxt('_atproto.one.example', stop.signal).catch(({ code }: { code: string }) => code);

@@ -151,7 +151,7 @@ describe('the guard of connections', () => {
     expect(await close('')).toEqual({ reason: 'remote_close', code: 1000 });
   });
 
-  it('allows plain ws only to loopback, also by name', async () => {
+  it('allows plain ws only to loopback, by address or by name', async () => {
     expect(await refusal('ws://8.8.8.8/')).toMatchObject({ kind: 'bad_url' });
     expect(await refusal('ws://jetstream.example/', { resolve: resolvesTo('8.8.8.8') })).toMatchObject({
       kind: 'refused_address',
@@ -173,7 +173,7 @@ describe('the guard of connections', () => {
   });
 });
 
-describe('the opening of a websocket', () => {
+describe('opening a websocket', () => {
   it('fails with an unknown name', async () => {
     const resolve: Resolve = (_hostname, _options, done) =>
       done(Object.assign(new Error('not found'), { code: 'ENOTFOUND', syscall: 'getaddrinfo' }), []);

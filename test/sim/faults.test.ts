@@ -156,7 +156,7 @@ it('a slow stream sends a limited number of frames per second and loses none', a
 });
 
 describe('skipped events', () => {
-  it('are withheld from every connection permanently, also in replays, and recorded as withheld', async () => {
+  it('are withheld from every connection permanently, including replays, and recorded as withheld', async () => {
     const scene = await startScene();
     const consumer = await subscribe(scene.jetstream);
     await scene.play(1, consumer);

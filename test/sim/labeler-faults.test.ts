@@ -114,7 +114,7 @@ describe('faulty pages', () => {
     expect(skyware.faults.fired.get('no_cursor')).toBe(1);
   });
 
-  it('without an order differ between two equal requests, and a reader that follows their cursor misses labels', async () => {
+  it('differ between two equal requests if they are unordered, and a reader that follows their cursor misses labels', async () => {
     const { ozone } = await start();
     const all = await readAll(ozone.endpoint);
     ozone.faults.withoutOrder();

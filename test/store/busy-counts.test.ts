@@ -68,7 +68,7 @@ it('an account with very many groups from a hostile labeler is counted within th
   }
 });
 
-it('a day of an earlier version stores the counts of an account after its next many rows, also for readers that have opened the day', async () => {
+it('a day of an earlier version stores the counts of an account after many further rows, even for readers that have opened the day', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-busy-'));
   const [account = ''] = subjects;
   let store = openSqliteWriter({ folder, at: micros(noon - day) });

@@ -47,7 +47,7 @@ async function countersOf(store: StoreWriter) {
 }
 
 describe('the values of a labeler', () => {
-  it('are counted by name up to a maximum of one day, and the later ones together, also after sealing', async () => {
+  it('are counted by name up to a maximum of one day, and the later ones together, even after sealing', async () => {
     const store = place.open();
     const more = 10;
     const rows = Array.from({ length: maxCountedValues + more }, (_, n) =>

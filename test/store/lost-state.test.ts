@@ -123,7 +123,7 @@ describe('a day of another generation', () => {
   });
 });
 
-describe('the opening of a store', () => {
+describe('opening a store', () => {
   const events: FileEvent[] = [];
   const reopen = async () => {
     events.length = 0;

@@ -91,7 +91,7 @@ describe('the command new-epoch', () => {
   );
 });
 
-it('moves also the copy of an interrupted restore', async () => {
+it('also moves the copy of an interrupted restore', async () => {
   const from = await backedUp();
   try {
     kill('restore', 'restore.copied', from);

@@ -58,7 +58,7 @@ describe('the write-ahead log of a day', () => {
 });
 
 describe('a stopped reader of a past day', () => {
-  it('postpones only the sealing of that day until the reader ends, and later days are sealed', async () => {
+  it('delays sealing of only that day until the reader exits, and later days are sealed', async () => {
     const writer = open();
     await writer.append(many(0));
     const stopped = new Database(place.dayPath(today), { readonly: true });

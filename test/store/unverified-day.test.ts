@@ -53,7 +53,7 @@ async function isUnverified(): Promise<boolean | undefined> {
 }
 
 describe('a day that was sealed without checksums', () => {
-  it('is unverified until upkeep rewrites it, also for open readers, and then equals a day that the current version sealed', async () => {
+  it('is unverified until upkeep rewrites it, even for open readers, and then equals a day that the current version sealed', async () => {
     await sealedByVersion2();
     const events: FileEvent[] = [];
     const reader = openSqliteReader(place.path);

@@ -62,7 +62,7 @@ describe('a collection that the earlier program did not count', () => {
     return { folder, store };
   }
 
-  test('is counted since the window after the newest stored one, in every series, also after a restart', () => {
+  test('is counted since the window after the newest stored one, in every series, even after a restart', () => {
     const { folder, store } = withoutBlocks();
     const { id } = store.series(host);
     expect([...store.countedSince(id)]).toEqual([['block.create', minute + 2 * windowUs]]);

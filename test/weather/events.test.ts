@@ -109,7 +109,7 @@ describe('the instrument counts exactly the deliveries and the observed time of 
     expect(observed.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('with a position that is too old, whose remaining history is read and whose lost part is recorded as a gap', async () => {
+  test('after its position has expired: it reads the remaining history and records the lost part as a gap', async () => {
     const one = await station();
     one.sim.faults.refuse({ status: 503, times: 4 });
     one.sim.faults.clampCursor({ seconds: 0.5 });

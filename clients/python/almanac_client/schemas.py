@@ -309,7 +309,7 @@ class LegacyLabelFacts(_LegacyLabelFacts, total=False):
     #: Alert counts by rule, last 7 days. A rule that is not listed was not triggered, or its name is not one that is published.
     alerts_by_rule_7d: Dict[str, int]
     observation: LegacyObservation
-    #: Present when the artifact declares it.
+    #: Length of the window of the producer, in days. Absent if the artifact does not declare it.
     window_days: int
 
 

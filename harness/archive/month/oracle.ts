@@ -10,7 +10,7 @@ import * as plan from './plan.ts';
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 const hoursOfFile = 72;
 
-/** Instants at which the files were made from which the archive last learnt the hours, by the start of the hour. */
+/** For each hour, by its start: when the file was written from which the archive last took that hour. */
 type KnownHours = Map<number, number>;
 
 /** Seconds of an hour: `observed`, `unobserved`, or later than the end of the file. */
@@ -22,7 +22,7 @@ const iso = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z
 const cell = (value: number | null | undefined): string => (value === null || value === undefined ? '' : String(value));
 const startsOf = (day: string): number[] => Array.from({ length: 24 }, (_, hour) => Date.parse(day) + hour * hourMs);
 
-/** Returns the kind of each second of an hour, in a file that was made at an instant. */
+/** Returns the kind of each second of an hour, in a file that was written at an instant. */
 export function secondsOf(start: number, madeAt: number, gaps: readonly SimulatedGap[]): Second[] {
   const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
   const near = gaps.filter((gap) => gap.start < start + hourMs && gap.end > start);
@@ -55,7 +55,7 @@ export class MonthOracle {
   readonly #closed = new Set<string>();
   readonly #madeAt = { weather: Number.NEGATIVE_INFINITY, labels: Number.NEGATIVE_INFINITY };
 
-  /** The archiver read a file that was made at this instant, or one that it must not use. */
+  /** The archiver read a file that was written at this instant, or one that it must not use. */
   copied(instrument: 'weather' | 'labels', madeAt: number | null): void {
     if (madeAt === null || madeAt <= this.#madeAt[instrument]) return;
     this.#madeAt[instrument] = madeAt;

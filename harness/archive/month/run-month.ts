@@ -140,7 +140,7 @@ class Month implements SimulatedMonth {
   }
 }
 
-/** Returns the file of an instrument, as its bytes are read, and the instant at which it was made. */
+/** Returns the file of an instrument, as its bytes are read, and the instant at which it was written. */
 function fileOf(instrument: 'weather' | 'labels', now: number) {
   const lost = plan.lostFiles[instrument].find((one) => plan.isWithin(now, [one]));
   const stopped = plan.frozen[instrument].find((one) => plan.isWithin(now, [one]));
@@ -209,7 +209,7 @@ function plantedBody(path: string, now: number, hour: number): FetchedFact {
   return { ...whole, served: { ...whole.served, status: 502, body: Buffer.from(`<p>${did}</p>`) } };
 }
 
-/** Returns the days of the month, of which tables are compared. */
+/** Returns the days of the month whose tables are compared. */
 export function comparedDays(): string[] {
   return Array.from({ length: plan.monthDays }, (_, day) => dayOf(plan.at(day, 0)));
 }

@@ -62,7 +62,7 @@ export interface OracleInput {
   readonly sim: Sim;
   readonly course: Course;
   readonly moment: Moment;
-  /** Instant at which the artifact was made. */
+  /** Instant at which the artifact was written. */
   readonly now: Micros;
   /** Returns true if the network confirms a labeler's handle. */
   readonly confirms: (labeler: Labeler) => boolean;

@@ -9,7 +9,7 @@ import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 import { publishedForm } from './values.ts';
 
-/** Input of a labelers artifact that is made from the oracle and not by the instrument. */
+/** Input of a labelers artifact that is generated from the oracle and not by the instrument. */
 export interface MadeInput {
   readonly sim: Sim;
   readonly course: Course;

@@ -40,7 +40,7 @@ function eventProblems({ line, expected: { rows, repeats }, now }: Compared): st
   return [...differ('events', events, line.events), ...differ('repeats', repeats, line.repeats)];
 }
 
-/** Compares the counts and the share of each day. The counts of a day of which nothing was read are null. */
+/** Compares the counts and the share of each day. The counts of an unread day are null. */
 function dayProblems({ line, expected, set: { header }, now }: Compared): string[] {
   const start = micros(now - 30 * day);
   if (line.days.length !== header.days.length) return [`there are ${line.days.length} days`];
@@ -58,7 +58,7 @@ function dayProblems({ line, expected, set: { header }, now }: Compared): string
     if (share < min - shareTolerance || share > max + shareTolerance || share > 1) {
       problems.push(`${share} of ${name} was read, not ${min} to ${max}`);
     }
-    // A day of which nothing was read has no counts, not zero.
+    // The counts of an unread day are null, not zero.
     const isKnown = share > 0 || own.length > 0;
     const wanted = isKnown ? [own.length - removals, removals] : [null, null];
     problems.push(...differ(`the counts of ${name}`, wanted, [applied, removed]));

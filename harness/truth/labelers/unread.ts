@@ -49,7 +49,7 @@ function firstResponse({ profile }: Labeler, role: Role | null, course: Course):
   return profile.ailment === 'no_query' ? { start, end: settledAfter(course, end, end) } : course.begun;
 }
 
-/** Returns the interval that contains the end of the reading of a labeler; null while it is read. */
+/** Returns the interval in which the labeler stopped being read; null while it is read. */
 function absenceOf(role: Role | null, course: Course): Interval | null {
   if (role?.act === 'outage') return course.outage;
   return departs(role) ? course.left : null;

@@ -2,7 +2,7 @@ import { base32 } from '../../events/identifiers.ts';
 import { dice } from '../../random.ts';
 import type { HostileIdentity, Kind } from './attack.ts';
 
-/** Options of a population of hostile labelers. */
+/** Options for a population of hostile labelers. */
 export interface HostilePopulation {
   readonly seed: number;
   readonly count: number;

@@ -18,7 +18,7 @@ const documentPath = '/.well-known/did.json';
 /** Number of hosts that start listening concurrently. */
 const startsAtOnce = 100;
 
-/** Options of a hostile network. */
+/** Options for a hostile network. */
 export interface HostileOptions {
   readonly seed: number;
   readonly count: number;

@@ -66,12 +66,12 @@ function unseal(keys: Keys, bytes: Buffer): Buffer | null {
   try {
     return Buffer.concat([opening.update(bytes.subarray(nonceBytes, -tagBytes)), opening.final()]);
   } catch {
-    // The text was altered or sealed with another secret; the two cases are indistinguishable.
+    // The text was altered or sealed with a different secret; the two cases are indistinguishable.
     return null;
   }
 }
 
-/** Returns the mark of a store's generation and revision. A cursor with another mark cannot be continued. */
+/** Returns the mark of a store's generation and revision. A cursor with a different mark cannot be continued. */
 export function markOf({ generationId, revision }: Pick<Frontier, 'generationId' | 'revision'>): GenerationMark {
   // The mark omits revision 0, so that it equals the mark in cursors that have no revision.
   const text = revision === 0 ? generationId : `${generationId} ${revision}`;

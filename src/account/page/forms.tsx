@@ -142,7 +142,7 @@ function FilterForm({ view, frame: { base, selected, t } }: { view: AccountView;
 }
 
 /**
- * Returns the values that the filter field suggests. Options cannot mark up foreign text, so values with invisible or
+ * Returns the values that the filter field suggests. Options cannot mark up untrusted text, so values with invisible or
  * bidirectional characters are omitted.
  */
 function proposedValues({ values }: AccountTally): string[] {

@@ -170,7 +170,7 @@ export function Labeler({
 /** Address of the facts API without a trailing slash, which has a page of each labeler; null if it is not known. */
 export const FactsUrl = createContext<string | null>(null);
 
-/** Shows a DID from the store, as foreign text if its syntax is invalid. */
+/** Shows a DID from the store, as untrusted text if its syntax is invalid. */
 function Did({ did }: { readonly did: string }) {
   return <code class="did">{isDid(did) ? did : <Foreign text={did} max={300} />}</code>;
 }

@@ -21,7 +21,7 @@ import { downloadParts } from './parts.ts';
 import { parsePageQuery } from './query.ts';
 import { createRenderer, htmlType, pageHeaders, type Renderer } from './render.tsx';
 
-/** Options of the pages. */
+/** Options for the pages. */
 export interface PagesOptions {
   /** Base path, which is the prefix of all links. */
   readonly base: string;

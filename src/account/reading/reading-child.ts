@@ -5,7 +5,7 @@ import { type AccountReads, accountReads, type ReadAnswer, type ReadQuestion } f
 /** Thrown for reads of a reading process that has exited or was killed. */
 export class ReadingEnded extends Error {
   constructor() {
-    super('the reading process ended');
+    super('the reading process exited');
     this.name = 'ReadingEnded';
   }
 }

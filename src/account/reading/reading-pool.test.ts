@@ -183,7 +183,7 @@ it('ends a turn that becomes long while another turn is long, so that a process 
   expect(ended.at(-1)).toBe('read');
 });
 
-it('warms up every process, also if all of them take longer than a turn on a busy machine', async () => {
+it('warms up every process, even if all of them take longer than a turn on a busy machine', async () => {
   const { busy, pool } = poolInTest(60_000, 2, 1);
   let warmed = 0;
   await pool.warm(async (store) => {

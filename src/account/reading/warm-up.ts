@@ -9,7 +9,7 @@ const emptyAccount = 'did:web:empty.invalid';
 /** Maximum number of hot accounts that a warm-up reads: several reads are needed before the runtime compiles the code. */
 const maxHotAccounts = 4;
 
-/** Options of a warm-up. */
+/** Options for a warm-up. */
 export interface WarmUpOptions {
   readonly reading: Pick<ReadingPool, 'warm'>;
   /** Milliseconds since 1970. */

@@ -31,7 +31,7 @@ function sentence(text: unknown): string {
   return typeof text === 'function' ? textIn((text as (...pieces: unknown[]) => unknown)(...samples)) : String(text);
 }
 
-/** Functions with other arguments than texts and pieces, with several calls each. */
+/** Functions with arguments that are neither texts nor pieces, with several calls each. */
 const calls: Readonly<Record<string, (t: Texts) => readonly unknown[]>> = {
   events: (t) => [t.events({ applied: 1, removed: 2 }, 0), t.events({ applied: 1_234, removed: 0 }, 3)],
   more: (t) =>

@@ -15,7 +15,7 @@ import { viewPt } from './view/pt.ts';
 export interface Texts extends ViewTexts, EntryTexts {
   readonly language: Language;
   readonly formats: Formats;
-  /** Note that the translation was made by a machine, or null after a native speaker has reviewed it. */
+  /** Note that this is a machine translation, or null after a native speaker has reviewed it. */
   readonly translationNote: string | null;
 }
 

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../input/json-object.ts';
 import { type Language, languages } from '../../web/language/language.ts';
 import type { AccountStore } from '../query/account-store.ts';
 
-/** A labeler's definition of one of its values, verbatim: foreign text. */
+/** A labeler's definition of one of its values, verbatim: untrusted text. */
 export interface Definition {
   readonly name: string;
   readonly description: string;
@@ -78,7 +78,7 @@ export class DefinitionCache {
 
 /**
  * Parses a labeler's definitions: JSON with the lists of its record (`app.bsky.labeler.defs#labelerPolicies`). The content
- * is foreign; entries that do not conform to the lexicon are omitted.
+ * is untrusted; entries that do not conform to the lexicon are omitted.
  */
 export function parseDefinitions(content: string): ReadonlyMap<string, Translations> {
   const found = new Map<string, Translations>();

@@ -13,7 +13,7 @@ export interface Labelers {
   readonly notEnrolled: ReadonlySet<string>;
   /** Handles in the labelers' documents; an unconfirmed handle is a claim. */
   readonly names: ReadonlyMap<string, LabelerHandle>;
-  /** Endpoints in the labelers' documents: foreign text. */
+  /** Endpoints in the labelers' documents: untrusted text. */
   readonly endpoints: ReadonlyMap<string, string>;
   /** Time of each labeler's last successful read. */
   readonly lastAsked: ReadonlyMap<string, Micros>;

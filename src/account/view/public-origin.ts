@@ -6,7 +6,7 @@ const maxLength = 300;
 
 /**
  * Returns the origin of a labeler's endpoint to which a page may link: https, a host name of the public network, no
- * credentials. The endpoint is foreign text. Returns null for any other endpoint, because a link to it could make the
+ * credentials. The endpoint is untrusted text. Returns null for any other endpoint, because a link to it could make the
  * reader's browser send a request into the reader's own network.
  */
 export function publicOrigin(endpoint: string | undefined): string | null {

@@ -130,7 +130,7 @@ function rowsIn(days: readonly AccountDay[]): number {
   return days.reduce((sum, { counts }) => sum + (counts?.rows ?? 0), 0);
 }
 
-/** Returns the number of rows with a kind of target, or null if a day was not counted. */
+/** Returns the number of rows with the given kind of target, or null if a day was not counted. */
 export function totalOf(days: readonly AccountDay[], target: TargetKind): number | null {
   return days.reduce<number | null>(
     (sum, { counts }) => plus(sum, counts && counts[target].applied + counts[target].removed),

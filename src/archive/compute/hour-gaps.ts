@@ -4,7 +4,7 @@ import type { WeatherDay } from '../hours/weather-day.ts';
 import type { DayHours } from '../tables/day-tables.ts';
 import type { ArchiveGap, KeptName } from './gap.ts';
 
-/** Returns the gaps that the hours of a day state, and the hours of which nothing is known, up to an instant. */
+/** Returns the gaps in the hours of a day and the hours without any data, up to an instant. */
 export function hourGaps({ weather, labels }: DayHours, until: number): ArchiveGap[] {
   const hours = hoursOf(weather.day, until);
   const lastOf = (place: number): string | null =>

@@ -124,7 +124,7 @@ function writeAll(file: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
 }
 
-/** Replaces a file atomically: a reader sees the old bytes or the new ones, also after a crash. */
+/** Replaces a file atomically: a reader sees the old bytes or the new ones, even after a crash. */
 export function replaceFile(path: string, bytes: Uint8Array, mode = 0o644): void {
   const folder = dirname(path);
   makeFolders(folder);

@@ -93,7 +93,7 @@ export function replacedEntries<T>(kept: readonly T[], places: readonly number[]
   return kept.map((entry, place) => (own.has(place) ? entryAt(place) : entry));
 }
 
-/** Returns the failures of a day with a reason for each hour that is over and of which nothing is known. */
+/** Returns the failures of a day with a reason for each past hour without data. */
 export function notedFailures(
   day: string,
   failures: readonly (HoursFailure | null)[],

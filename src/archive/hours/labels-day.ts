@@ -97,14 +97,14 @@ export interface DayLabeler {
   readonly gap_overflow: boolean;
 }
 
-/** Labels of one day as the instrument last stated them. */
+/** Labels of one day as the instrument last reported them. */
 export interface LabelsDay {
   readonly day: string;
   /** `generated_at` of the last file that changed the day; null without one. */
   readonly generated_at: string | null;
   /** Reason for each hour without counts, as far as one is known. */
   readonly failures: (HoursFailure | null)[];
-  /** Null for an hour of which nothing is known. */
+  /** Null for an hour without data. */
   readonly hours: (DayHour | null)[];
   readonly gaps: readonly LabelGap[];
   readonly gap_overflow: boolean;
@@ -114,7 +114,7 @@ export interface LabelsDay {
   readonly omitted: number;
 }
 
-/** Returns the labels of a day of which nothing is known. */
+/** Returns the labels of a day without data. */
 export function unknownLabels(day: string): LabelsDay {
   const [failures, hours] = [dayList(null), dayList(null)];
   return { day, generated_at: null, failures, hours, gaps: [], gap_overflow: false, labelers: [], omitted: 0 };

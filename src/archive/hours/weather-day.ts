@@ -36,7 +36,7 @@ export interface DaySeries extends HourCounts {
   readonly gap_overflow: boolean;
 }
 
-/** Weather of one day as the instrument last stated it. */
+/** Weather of one day as the instrument last reported it. */
 export interface WeatherDay {
   readonly day: string;
   /** `generated_at` of the last file that changed the day; null without one. */
@@ -96,7 +96,7 @@ interface WrittenCounts {
   readonly observed_seconds: Packed<number>;
 }
 
-/** Returns the weather of a day of which nothing is known. */
+/** Returns the weather of a day without data. */
 export function unknownWeather(day: string): WeatherDay {
   return { day, generated_at: null, failures: dayList(null), series: [] };
 }

@@ -55,7 +55,7 @@ function pathTo(leaves: readonly Uint8Array[], index: number, start: number, end
 
 /**
  * Returns the proof that the tree of the first `oldSize` leaves is a prefix of the tree of all leaves (RFC 6962, section
- * 2.1.2). It is empty for equal sizes, and for an empty tree, of which every tree is a continuation.
+ * 2.1.2). It is empty for equal sizes, and for an empty tree, because every tree continues it.
  */
 export function consistencyProof(leaves: readonly Uint8Array[], oldSize: number): Buffer[] {
   if (oldSize > leaves.length) throw new RangeError('the tree is smaller than its predecessor');

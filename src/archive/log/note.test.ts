@@ -139,7 +139,7 @@ describe('a checkpoint', () => {
     expect(openCheckpoint(note, other.verifier)).toEqual({ kind: 'unknown_key' });
   });
 
-  it('of another origin is malformed, although the key signed it', () => {
+  it('is malformed if its origin differs, although the key signed it', () => {
     const note = signNote(formatCheckpoint({ origin: 'b.example', size: 1, root: leafHash(Buffer.of(1)) }), key);
     expect(openCheckpoint(Buffer.from(note), key.verifier)).toEqual({ kind: 'malformed' });
   });

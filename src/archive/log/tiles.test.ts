@@ -14,7 +14,7 @@ import {
 } from './tiles.ts';
 
 describe('the tiles of a tree', () => {
-  it('of 70,000 entries are those of the specification', () => {
+  it('match the specification for 70,000 entries', () => {
     const tiles = tilesOf(70_000);
     const summary = [0, 1, 2, 3].map((level) => ({
       full: tiles.filter((tile) => tile.level === level && tile.width === 256).length,
@@ -28,7 +28,7 @@ describe('the tiles of a tree', () => {
     ]);
   });
 
-  it('of 256 entries are a full one of level 0 and a partial one of level 1', () => {
+  it('are a full tile on level 0 and a partial tile on level 1 for 256 entries', () => {
     expect(tilesOf(256).map(tilePath)).toEqual(['tile/0/000', 'tile/1/000.p/1']);
     expect(tilesOf(0)).toEqual([]);
   });
@@ -66,7 +66,7 @@ describe('an entry bundle', () => {
     );
   });
 
-  it('is refused if it is truncated, continued, or has another number of entries', () => {
+  it('is refused if it is truncated, continued, or has the wrong number of entries', () => {
     fc.assert(
       fc.property(bundle, fc.nat(), (entries, cut) => {
         fc.pre(entries.length > 0);

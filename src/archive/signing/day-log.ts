@@ -21,7 +21,7 @@ export interface DayLog {
   complete(): void;
 }
 
-/** Options of opening a log. */
+/** Options for opening a log. */
 export interface DayLogOptions {
   readonly files: ArchiveFiles;
   readonly key: SignerKey;

@@ -3,7 +3,7 @@ import { OperatorError, systemCode, systemWords } from '../../ops/errors.ts';
 import { replaceFile } from '../files/archive-files.ts';
 import { parseSignerKey, type SignerKey, signerKey } from '../log/keys.ts';
 
-/** Options of reading the key of a log. */
+/** Options for reading the key of a log. */
 export interface KeyFileOptions {
   readonly path: string;
   /** Name of a new key, which is also the origin of its log. */

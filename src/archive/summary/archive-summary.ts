@@ -19,7 +19,7 @@ export interface SummarisedDay {
   readonly labels: DaySums | null;
 }
 
-/** Options of a summary of an archive. */
+/** Options for a summary of an archive. */
 export interface ArchiveSummaryOptions {
   /** Directory of the archive, which may not exist yet. */
   readonly root: string;

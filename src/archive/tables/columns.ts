@@ -52,7 +52,11 @@ export const weatherByHour: Table = {
     column('hour', 'hour', 'Start of the hour, in UTC.', weather),
     column('host', 'text', 'Host whose stream was read.'),
     column('protocol', 'text', 'Protocol of the stream.', { values: wires }),
-    column('published', 'flag', 'True for the series of the published weather when the day was last stated.'),
+    column(
+      'published',
+      'flag',
+      'True for the series that was published as the weather when the day was last recorded.',
+    ),
     column(
       'collection',
       'text',

@@ -34,7 +34,7 @@ export function directoryReader(root: string): ArchiveReader {
   };
 }
 
-/** Options of reading an archive from a URL. */
+/** Options for reading an archive from a URL. */
 export interface UrlReaderOptions {
   /** Address of the archive's directory, chosen by the operator, without a trailing slash. */
   readonly base: string;

@@ -35,7 +35,7 @@ export const findingMeanings: Readonly<Record<FindingKind, string>> = {
   signature: 'the checkpoint is damaged, or its signature is invalid',
   rollback: 'the log contains fewer days than the kept checkpoint',
   fork: 'the log does not continue the kept checkpoint: days were changed after they had been published',
-  key: 'another key than the given or kept one signed the log',
+  key: 'the log is signed with a key other than the given or kept one',
 };
 
 /** One difference between an archive and its promises. */

@@ -8,7 +8,7 @@ export interface KeptCheckpoint {
   readonly note: string;
 }
 
-/** Options of a verification. */
+/** Options for a verification. */
 export interface VerifyOptions {
   readonly reader: ArchiveReader;
   /** Key that the operator trusts; null to use the kept one, or at first contact the archive's own. */

@@ -67,7 +67,7 @@ export class DayVerifier {
     const tombstone = (await this.#inputs.tombstonesOf(day)).find((one) => one.name === name);
     if (!tombstone) return this.#report({ kind: 'missing', path, message: 'the file does not exist' });
     if (tombstone.sha256 !== sha256 || tombstone.bytes !== bytes) {
-      return this.#report({ kind: 'altered', path, message: 'its tombstone states another digest than the record' });
+      return this.#report({ kind: 'altered', path, message: 'the digest in its tombstone differs from the record' });
     }
     this.#withdrawn.push(path);
   }

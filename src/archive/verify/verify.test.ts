@@ -321,7 +321,7 @@ describe('a verification', () => {
     expect(found).toMatchObject({ kind: 'key', message: `the key is malformed, not ${otherKey.verifier.text}` });
   });
 
-  it('reports another key than the given one, although the archive is consistent', async () => {
+  it('reports a key that differs from the given one, although the archive is consistent', async () => {
     const { findings } = await verifyArchive({
       reader: memoryReader(intact),
       key: otherKey.verifier,

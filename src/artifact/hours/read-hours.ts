@@ -10,7 +10,7 @@ export function decodeHours<A>(bytes: Uint8Array, recognise: Recogniser<A>, modi
   return decodeArtifact(bytes, modifiedAt, recognise, inputLimits.hoursFile);
 }
 
-/** Options of a source of an hours file. */
+/** Options for a source of an hours file. */
 export interface HoursSourceOptions<A> {
   readonly path: string;
   readonly recognise: Recogniser<A>;

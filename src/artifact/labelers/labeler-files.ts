@@ -91,7 +91,7 @@ function failure(error: unknown): Missing | Unreadable {
   return { kind: 'unreadable', why };
 }
 
-/** Options of a labelers artifact at two URLs; times in milliseconds. */
+/** Options for a labelers artifact at two URLs; times in milliseconds. */
 export interface LabelerUrlOptions {
   readonly urls: { readonly labelers: URL; readonly definitions: URL };
   readonly userAgent: string;

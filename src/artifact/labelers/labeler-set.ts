@@ -228,7 +228,7 @@ function headerFault({ days, window, labelers }: LabelersHeader): Fault | null {
 
 /** Returns the first place where a labeler's line contradicts itself or the header. */
 function labelerFault({ days, gaps, values }: LabelerLine, header: LabelersHeader): Fault | null {
-  if (days.length !== header.days.length) return { pointer: '/days', why: 'has another length than in the header' };
+  if (days.length !== header.days.length) return { pointer: '/days', why: 'differs in length from the header' };
   const over = days.findIndex(([, , share]) => share > 1);
   if (over >= 0) return { pointer: `/days/${over}/2`, why: 'is more than 1' };
   const gap = gaps.findIndex(inverted);

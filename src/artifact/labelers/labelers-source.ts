@@ -30,7 +30,7 @@ export interface Preparation<P> {
   finish(set: LabelerSet, sliceEnd: SliceEnd): Promise<P>;
 }
 
-/** Options of a source of the labelers artifact. */
+/** Options for a source of the labelers artifact. */
 export interface LabelersSourceOptions<P> {
   readonly readBytes: ReadLabelerBytes;
   readonly prepare: () => Preparation<P>;

@@ -1,7 +1,7 @@
 import { findIdentity } from './find-identity.ts';
 
 /**
- * Rules for label values that may be published by name. A label value is foreign text and may be the name of a person,
+ * Rules for label values that may be published by name. A label value is untrusted text and may be the name of a person,
  * so that only values with the syntax of the lexicon qualify, and none that looks like an identity.
  */
 

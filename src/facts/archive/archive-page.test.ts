@@ -82,7 +82,7 @@ test('consecutive partial days have one mark', () => {
   expect(linesOf(htmlOf(days), 'gaps').slice(0, 2)).toEqual(['M50 99h10M150 99h20', 'M3400 99h10M3500 99h20']);
 });
 
-test('the page of a year has less than 100 kB, and costs few milliseconds once for each state of the archive', () => {
+test('the page of a year is smaller than 100 kB, and is rendered once per state of the archive, in a few milliseconds', () => {
   expect(Buffer.byteLength(htmlOf(year))).toBeLessThan(100_000);
   htmlOf(year);
   const runs = 20;

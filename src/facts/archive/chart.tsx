@@ -48,7 +48,7 @@ export function RateChart({ base, days, what, areLabelsShown }: RateChartProps) 
         {areLabelsShown
           ? 'Above, events of the network per second; below, label applications and removals per hour, each by day, with its own scale, and only for the observed time.'
           : 'Events of the network per second by day, only for the observed time.'}{' '}
-        The marks below the lines are days that the archive does not state as observed entirely.
+        The marks below the lines are days that, according to the archive, were not fully observed.
       </figcaption>
     </figure>
   );
@@ -93,7 +93,7 @@ export function GapList({ gaps, areLabelsShown }: { gaps: readonly HourGap[]; ar
   const more = gaps.length - maxGaps;
   return (
     <>
-      <p>Hours that the archive does not state as observed entirely, newest first:</p>
+      <p>Hours that, according to the archive, were not fully observed, newest first:</p>
       <ul class="archive-gaps">
         {gaps.slice(0, maxGaps).map(({ instrument, start, end }) => (
           <li key={`${instrument} ${start}`}>

@@ -96,7 +96,7 @@ function rate(sums: ArchivedSums | null): number | null {
   return sums === null || sums.count === null || sums.observedSeconds === 0 ? null : sums.count / sums.observedSeconds;
 }
 
-/** Returns the starts of the hours that are due in the archive, and that it does not state as observed entirely. */
+/** Returns the starts of the hours that are due in the archive, and that it does not report as fully observed. */
 function gapHours(day: string, sums: ArchivedSums | null, now: number): number[] {
   const whole = new Set(sums?.wholeHours);
   const gaps: number[] = [];
@@ -121,7 +121,7 @@ export function issuesIn(issues: readonly ArchivedIssue[], period: Period): Arch
   return [...concerned].sort((a, b) => Date.parse(b.start) - Date.parse(a.start));
 }
 
-/** An interval of whole hours, at least a part of which was not observed. */
+/** An interval of whole hours that was at least partly unobserved. */
 export interface HourGap {
   readonly instrument: 'weather' | 'labels';
   readonly start: string;

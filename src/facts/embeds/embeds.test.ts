@@ -170,7 +170,7 @@ describe('the origin', () => {
 });
 
 describe('label events', () => {
-  it('of less than a day are not presented as those of a day', () => {
+  it('are not presented as a full day if they cover less than a day', () => {
     const recent = fixture('recent');
     const coverage = { ...(recent.coverage as JsonObject), observed_days: 0, status: 'warming_up', gaps: [] };
     const { text } = over({ recent: { ...recent, coverage } });
@@ -178,7 +178,7 @@ describe('label events', () => {
     expect(text(labels)).toContain('0 of 30 days, warming up');
   });
 
-  it('of the legacy producer are its labelers and the adequacy of its observation', () => {
+  it('show the labelers and the adequacy of the legacy producer', () => {
     const facts = over({ legacy: fixture('legacy') });
     expect(facts.text(labels, fixtureNow.legacy)).toMatch(/labelers known: [\d,]+<\/title>.*observation \w+, /);
   });

@@ -15,7 +15,7 @@ type Servable = Extract<Judgement, { servable: true }>;
 const caveats = [
   'Observed application and removal events do not establish which labels are active now.',
   'Having no observations does not mean that no labels exist.',
-  'Of a day that was read only in part, only the observed events are counted; of a day that was not read, the counts are null.',
+  'For a day that was only partly read, only the observed events are counted. For an unread day, the counts are null.',
   'The absence of recorded gaps does not prove complete coverage.',
 ] as const;
 

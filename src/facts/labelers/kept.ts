@@ -1,7 +1,7 @@
 /** Maximum total size in bytes of what is kept. */
 const maxKeptBytes = 4 * 1024 * 1024;
 
-/** Keeps what was made from one pair of artifacts in one age bucket, up to a total size. */
+/** Caches what was rendered from one pair of artifacts in one age bucket, up to a total size. */
 export class Kept<V> {
   #source: unknown = null;
   #bucket = Number.NaN;

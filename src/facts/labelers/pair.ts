@@ -31,7 +31,7 @@ export type PairOutcome<P> =
       readonly freshness?: LabelFreshness;
     };
 
-/** Options of the pairing. */
+/** Options for the pairing. */
 export interface PairingOptions<P> {
   readonly overview: ArtifactSource<LabelArtifact>;
   readonly labelers: { read(): LabelersReading<P> };

@@ -109,7 +109,7 @@ describe('the pages about labelers', () => {
           for (const { did } of fixture.labelers) {
             const document = app.get(`/labelers/${did}.json`);
             const page = app.get(`/labelers/${did}`);
-            // The privacy scan may refuse the foreign text, in which case it also refuses the page.
+            // The privacy scan may refuse the untrusted text, in which case it also refuses the page.
             expect(page.status).toBe(document.status);
             if (document.status !== 200) continue;
             const labeler = JSON.parse(text(document)) as LabelerEnvelope;
@@ -256,7 +256,7 @@ describe('the privacy scan of the documents about labelers', () => {
   });
 });
 
-/** Returns a fixture whose first definitions contain a foreign text. */
+/** Returns a fixture whose first definitions contain an untrusted text. */
 function withForeignText(fixture: LabelerFixture, foreign: string): LabelerFixture {
   const definitions = fixture.definitions.map((line, index): LabelerDefinitionsLine => {
     if (index > 0) return line;

@@ -45,7 +45,7 @@ describe('the facts as metrics', () => {
     });
   });
 
-  it('of a refused fact are only its refusal', () => {
+  it('contain only the refusal of a refused fact', () => {
     const { set, series } = current();
     set('recent', Buffer.from(JSON.stringify({ ...fixture('recent'), hold: true })));
     const names = Object.keys(series());
@@ -57,7 +57,7 @@ describe('the facts as metrics', () => {
     expect(Object.keys(over({}).series())).toHaveLength(6);
   });
 
-  it('of a weather fact that is no longer current are only its ages and its state', () => {
+  it('contain only the ages and the state of a weather fact that is no longer current', () => {
     const names = Object.keys(current().series(now + 7_200_000)).filter((name) => /weather/.test(name));
     expect(names.filter((name) => !/fact="weather_/.test(name))).toEqual([]);
     const { series } = over({ weather: fixture('weather') });
@@ -80,7 +80,7 @@ describe('the facts as metrics', () => {
     expect(text).not.toMatch(/^almanac_fact_weather_events/m);
   });
 
-  it('of a simulated network never continue a live series', () => {
+  it('never continue a live series with simulated data', () => {
     const text =
       over({ weather: { ...fixture('weather'), origin: 'simulated' } })
         .reply()

@@ -1,6 +1,6 @@
 import type { MetricFamily } from './open-metrics.ts';
 
-/** Metric families of `/metrics/facts`. Dimensions are values of closed vocabularies; only `source` has foreign text. */
+/** Metric families of `/metrics/facts`. Dimensions are values of closed vocabularies; only `source` has untrusted text. */
 export const families = {
   served: {
     name: 'almanac_fact_served',

@@ -38,7 +38,7 @@ describe('OpenMetrics text', () => {
     ]);
   });
 
-  it('contains nothing of a family whose numbers are unknown', () => {
+  it('omits a family whose values are all unknown', () => {
     const lines = linesOf((samples) => {
       samples.add(size, {}, null);
       samples.add(mood, {}, undefined);

@@ -1,4 +1,4 @@
-/** Links to the account-view surface, which has another address. */
+/** Links to the account-view surface, which has a different address. */
 export interface AccountLinks {
   /** Address of the account-view surface, without a trailing slash. */
   readonly url: string;

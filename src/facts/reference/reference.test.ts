@@ -12,7 +12,7 @@ import { fieldsOf } from './fields.ts';
 import { callsOf, parseDocument } from './openapi.ts';
 import { reference, referenceDocuments } from './reference.tsx';
 
-/** The API reference has everything that the OpenAPI documents have, in a page of which nothing needs a script. */
+/** The API reference has everything that the OpenAPI documents have, in a page that works without scripts. */
 
 const asset = (name: string) => readFileSync(join(root, 'assets', name));
 const texts = referenceDocuments.map((name) => asset(name).toString('utf8'));

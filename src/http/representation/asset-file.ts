@@ -26,7 +26,7 @@ export function assetFile(path: string, change: (bytes: Buffer) => Buffer = (byt
 }
 
 /**
- * Creates an asset that is made of several files, once until one of them changes. Its validator is strong: each coding
+ * Creates an asset from several files, once until one of them changes. Its validator is strong: each coding
  * has its own.
  */
 export function assetMadeOf(paths: readonly string[], make: (files: readonly Buffer[]) => Buffer): AssetFile {

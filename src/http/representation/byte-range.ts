@@ -8,7 +8,7 @@ const oneRange = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i;
 
 /**
  * Returns the range of a body that `Range` requests (RFC 9110, section 14). Returns null for the whole body: without the
- * header, with another unit, with several ranges, or if the header is malformed. Returns `unsatisfiable` if the body has
+ * header, with a unit other than bytes, with several ranges, or if the header is malformed. Returns `unsatisfiable` if the body has
  * no byte of the range.
  */
 export function byteRange(header: string | undefined, bytes: number): ByteRange | 'unsatisfiable' | null {

@@ -46,7 +46,7 @@ function follow(url: string, options: Partial<DirectoryStreamOptions> = {}) {
     random: () => 0,
     wait: async (ms, signal) => {
       waits.push(ms);
-      // Never ends a wait of an hour, and ends a shorter wait immediately.
+      // A wait of one hour never resolves; a shorter wait resolves immediately.
       if (ms < 3_600_000) await new Promise((resolve) => setImmediate(resolve));
       else await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
     },

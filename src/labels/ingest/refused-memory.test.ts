@@ -86,7 +86,7 @@ describe('the memory of refused rows', () => {
     expect(take(many(500, 'page 1'), 'poll')).toBe(500);
   });
 
-  test('forgets the largest source when it exceeds its bound, also in the store', () => {
+  test('forgets the largest source when it exceeds its bound, in memory and in the store', () => {
     const { take, stored } = kept(new RefusedMemory(20_000));
     take(['a', 'b'], 'stream', { source: 'did:plc:o' });
     take(many(1_000), 'stream');

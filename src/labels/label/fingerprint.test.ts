@@ -18,7 +18,7 @@ describe('a fingerprint', () => {
     expect(new Set(same.map(fingerprint))).toEqual(new Set([fingerprint(label)]));
   });
 
-  test('ignores the row number that only pages contain, also for rows that are not labels', () => {
+  test('ignores the row number that only pages contain, even for rows that are not labels', () => {
     const odd = { ...label, val: 17 };
     expect(fingerprint({ id: 4, ...odd })).toBe(fingerprint(odd));
   });

@@ -77,7 +77,7 @@ describe('the file of denied labelers', () => {
   ])('is reported as damaged with the content %j, and the error states a remedy', async (content, why) => {
     writeFileSync(denyPath(folder), content);
     expect(await readDenyFile(folder)).toEqual({ kind: 'damaged', why: expect.stringContaining(why) });
-    await expect(requireDenyList(folder)).rejects.toThrow('move it away to deny no labeler');
+    await expect(requireDenyList(folder)).rejects.toThrow('move it aside to deny no labeler');
     await expect(changeDenyFile(folder, (list) => list)).rejects.toThrow('is invalid');
     expect(readFileSync(denyPath(folder), 'utf8')).toBe(content);
   });

@@ -58,7 +58,7 @@ export async function requireDenyList(storeFolder: string): Promise<DenyList> {
   if (reading.kind === 'absent') return emptyDenyList;
   throw new OperatorError(
     `the list of denied labelers ${denyPath(storeFolder)} is invalid: ${reading.why}; correct it or restore a ` +
-      'copy, or move it away to deny no labeler',
+      'copy, or move it aside to deny no labeler',
   );
 }
 

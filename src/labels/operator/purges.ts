@@ -16,8 +16,8 @@ export interface PurgesOptions {
 }
 
 /**
- * Passes the purge requests of the operator's list to the store, and removes rows until all requested rows are removed.
- * Stops when the store closes; the next call resumes, also after a restart.
+ * Passes the purge requests in the operator's list to the store, and removes rows until no request is pending.
+ * Stops when the store closes; the next call resumes, even after a restart.
  */
 export async function removeRequested(options: PurgesOptions, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = options;

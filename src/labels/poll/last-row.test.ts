@@ -78,7 +78,7 @@ describe('the first frame of a resumed stream', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 6, [replacement])).toEqual([replacement]);
   });
 
-  test('shows that the database is another one if another row has the number, even a row with the same key', () => {
+  test('shows that the database was replaced if another row has the number, even a row with the same key', () => {
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [other])).toBe('another');
     expect(newRowsOf({ seq: 5, tail: mark }, 5, [replacement])).toBe('another');
   });

@@ -16,7 +16,7 @@ export interface LabelPage {
   readonly date: number | null;
 }
 
-/** Options of a request for a page. */
+/** Options for a request for a page. */
 export interface PageOptions extends Pick<GetJsonOptions, 'timeoutMs' | 'signal' | 'admit'> {
   readonly limit: number;
   /** True if the page may be as large as one huge label. */

@@ -61,7 +61,7 @@ test('each caveat with a share states the total', () => {
       '2 that were paused within 7 days are not ranked',
     '4 of 7 labelers wait, because no more are read at a time',
     '7 further labelers were announced beyond the limit of known labelers',
-    '2 rows of the window were refused for form, size or foreign author, of 102',
+    '2 rows of the window were refused because of form, size or author, of 102',
   ]);
 });
 
@@ -86,7 +86,7 @@ test('each caveat has the correct singular or plural', () => {
     '2 of 3 labelers that this instrument follows are paused until midnight UTC or until there is disk space',
     '1 of 4 labelers waits',
     '1 further labeler was announced beyond the limit of known labelers',
-    '1 row of the window was refused for form',
+    '1 row of the window was refused because of form',
   ]);
 });
 

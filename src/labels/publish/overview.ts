@@ -239,7 +239,7 @@ function refusalCaveats(refusals: readonly RefusalCount[], accepted: number): st
   const was = (count: number): string => (count === 1 ? 'was' : 'were');
   const [odd, inSpaces] = [sum('form'), sum('space')];
   const caveats: string[] = [];
-  if (odd > 0) caveats.push(`${rows(odd)} ${was(odd)} refused for form, size or foreign author, of ${accepted + odd}.`);
+  if (odd > 0) caveats.push(`${rows(odd)} ${was(odd)} refused because of form, size or author, of ${accepted + odd}.`);
   if (inSpaces > 0)
     caveats.push(
       `${rows(inSpaces)} ${was(inSpaces)} refused for labelling records of spaces, which are not public, of ${accepted + inSpaces}.`,

@@ -50,7 +50,7 @@ test.each<[string, OpenStream, unknown]>([
   expect(isFree).toBe(true);
 });
 
-test('the slot of a stream is free after a stop during the opening of the stream', async () => {
+test('a stop while the stream opens frees its slot', async () => {
   const stop = new AbortController();
   const opening: OpenStream = (_source, _cursor, _events, signal) =>
     new Promise((_resolve, reject) => {

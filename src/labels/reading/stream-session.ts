@@ -63,7 +63,7 @@ export async function streamSession(
     });
     filling.then(
       ({ reset, replayFrom }) => {
-        // Read all labels again after a reset, also by the stream. Open the stream again at an earlier cursor for a
+        // Read all labels again after a reset, including those of the stream. Open the stream again at an earlier cursor for a
         // replay.
         if (reset || replayFrom !== null) session.close();
       },
@@ -300,7 +300,7 @@ class Session {
     await this.#intake.take({ rows, transport: 'stream', again, move: { kind: 'frames', last } }, this.#signal);
     const { resumed, liveFrom } = this.#stream;
     if (!resumed || tracker.whole || liveFrom === null) return;
-    // All older labels precede the labels authored since the opening of the stream.
+    // All older labels precede the labels authored since the stream opened.
     const [from, now] = [liveFrom, this.#ports.time.clock()];
     const isLive = (authored: Micros | null): boolean => authored !== null && authored >= from && authored <= now;
     const live = rows.map(authoredOf).filter(isLive).length;

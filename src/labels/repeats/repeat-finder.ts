@@ -22,7 +22,7 @@ export const watchedAfterChange = 7 * day;
  */
 const maxRows = 100;
 
-/** Finds the rows of a page that repeat a stored label with another time. */
+/** Finds the rows of a page that repeat a stored label with a different time. */
 export interface RepeatFinder {
   /**
    * Returns the number of new rows that repeat the newest row of their label (src, uri, cid, val), with the same `neg`

@@ -12,7 +12,7 @@ export const burstMinutes = hour / minute;
 /** Age in minutes after which repeats are forgotten. No published window includes older repeats. */
 export const keptMinutes = (31 * day) / minute;
 
-/** Rows of one source that repeat known labels with another time. */
+/** Rows of one source that repeat known labels with a different time. */
 export interface Repeats {
   /** Minutes since 1970 on the observed clock. */
   readonly minute: number;

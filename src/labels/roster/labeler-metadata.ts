@@ -46,7 +46,7 @@ export interface LabelerMetadataOptions {
   readonly shareOf: (source: string) => ShareKey;
 }
 
-/** Maximum concurrent fetches; the bound keeps them from delaying the reading of labels. */
+/** Maximum concurrent fetches; the bound prevents them from delaying label reads. */
 const atOnce = 8;
 /** Timeout for a host, in milliseconds. A host that hangs delays the next fetch for at most this time. */
 const maxWaitMs = 10_000;

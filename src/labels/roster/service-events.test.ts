@@ -44,7 +44,7 @@ test.each([
   ['an account', { did, kind: 'account', account: { active: true, status: 'throttled' } }, { kind: 'account', did }],
   ['no DID', { ...commit, did: 'alice' }, null],
   ['no commit', { did, kind: 'commit' }, null],
-])('an event of the legacy format is parsed (%s)', (_, event, expected) => {
+])('eventOf parses an event in the legacy format (%s)', (_, event, expected) => {
   expect(eventOf(event)).toEqual(expected);
 });
 

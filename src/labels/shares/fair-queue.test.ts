@@ -82,7 +82,7 @@ test('an idle source keeps its debt in the fair queue', () => {
   expect(order).not.toContain('second');
 });
 
-test('the fair queue returns every item once, and the items of a source in order, also after removals', () => {
+test('the fair queue returns every item once, and the items of a source in order, even after removals', () => {
   const item = fc.record({
     priority: fc.constantFrom<PriorityClass>('seeded', 'established', 'new'),
     domain: fc.constantFrom('a', 'b'),

@@ -101,7 +101,7 @@ test('sources of a class without processor time take turns in fair order, and ot
   expect(pace.throttled.seeded).toBe(0);
 });
 
-test('a wait for the rate of a source ends when its signal aborts', async () => {
+test('ready() stops waiting for the rate limit of a source when the signal aborts', async () => {
   const { monotonic } = simulated();
   const aborted = new AbortController();
   const wait = (_ms: number, signal: AbortSignal): Promise<void> =>

@@ -52,7 +52,7 @@ const maxEarlierChecks = 4;
 /** Maximum consecutive checks on this thread before other tasks run: about two milliseconds. */
 const maxChecksPerTurn = 32;
 
-/** Options of a verifier. */
+/** Options for a verifier. */
 export interface VerifierOptions {
   /** Maximum concurrent checks; libuv's pool has four threads. */
   readonly concurrency?: number;

@@ -20,7 +20,7 @@ export interface StandbyStore {
   activate(): void;
 }
 
-/** Options of a store that keeps changes. */
+/** Options for a standby store. */
 export interface StandbyStoreOptions {
   readonly standby: StoreStandby;
   readonly clock: () => Micros;

@@ -72,7 +72,7 @@ export const gapRules: readonly GapRule[] = [
   }),
   rule('reading_began', {
     when: {
-      // An outage records a separate gap, which has another reason.
+      // An outage records a separate gap, which has a different reason.
       text: 'no outage is under way',
       of: ({ outageSince, failing, tracked }) =>
         outageSince === null && (failing === null || tracked.lastAnswered === null),
@@ -117,7 +117,7 @@ export const gapRules: readonly GapRule[] = [
     ...{ when: always, change: 'record', reason: 'ingest_paused' },
     ...{ from: completeOrEpoch, until: now },
   }),
-  // A limit of this instrument ended the reading of the source.
+  // This instrument stopped reading the source because of its own limit.
   rule('displaced', {
     ...{ when: answeredBefore, change: 'record', reason: 'ingest_paused' },
     ...{ from: complete, until: now },

@@ -112,7 +112,7 @@ export function progressAfter(progress: ReadProgress, event: ReadingEvent): Read
 
 /**
  * Returns the progress at the start of a connection. A resumed stream must repeat its last frame; another frame with
- * the same number means that the database is another one.
+ * the same number means that the database was replaced.
  */
 function opening(progress: ReadProgress): ReadProgress {
   const { seq, seqTail } = progress.position;

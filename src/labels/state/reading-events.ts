@@ -32,7 +32,7 @@ export type PositionMove =
   /** Moves the cursor to the newest frame, because the pages show frame `seq` with its number. */
   | { readonly kind: 'align'; readonly seq: number };
 
-/** Events that change the reading of a source. An event contains all times, because `step` reads no clock. */
+/** Events that change how a source is read. An event contains all times, because `step` reads no clock. */
 export type ReadingEvent =
   /** An attempt to read the source begins. */
   | { readonly kind: 'asked'; readonly now: Micros }

@@ -11,7 +11,7 @@ export const lookMs = 250;
 export const maxLookGapMs = 1_000;
 /** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
 export const staleMs = 3_000;
-/** The same for a writer that opens the store, which may migrate and recover it, in milliseconds. */
+/** Age of a heartbeat at which a writer that opens the store counts as hanging, in milliseconds; opening may migrate and recover the store. */
 export const staleOpeningMs = 15 * 60_000;
 
 /** Immutable state of the role, which only `roleStep` changes. Instants are of the monotonic clock, in milliseconds. */
@@ -34,7 +34,7 @@ export type RoleEvent =
   | { readonly kind: 'taken_over' }
   /** Another process writes the store. */
   | { readonly kind: 'lock_lost' }
-  /** The token of the store is another one. */
+  /** The token of the store has changed. */
   | { readonly kind: 'fenced' };
 
 /** Action that follows from an event. */

@@ -1,7 +1,7 @@
 import { inputLimits } from '../../input/limits.ts';
 
 /**
- * Maximum size of a frame, in bytes. A label of 10 MB must be read and refused, so that it does not stop the reading of
+ * Maximum size of a frame, in bytes. A label of 10 MB must be read and refused, so that reading continues for
  * its source.
  */
 export const maxFrameBytes = inputLimits.labelFrame.bytes;

@@ -104,7 +104,7 @@ function poolOf({ settings, log, metrics }: Parts): ReadingPool {
     telemetry: {
       ...telemetry,
       restarted: () => {
-        log.warn('a store-reading process ended and is being replaced');
+        log.warn('a store-reading process exited and is being replaced');
         telemetry.restarted();
       },
     },

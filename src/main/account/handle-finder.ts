@@ -18,7 +18,7 @@ export function handleFinder(
   const strangers = createNameResolver({ hostsFile: null, total: 32, perDomain: 4 });
   const bounds = { policy, total: 8, perHost: 2, maxWaiting: 64, userAgent };
   const http = createHttpClient({ ...bounds, perDomain: 4, resolve: strangers.resolve });
-  // The directory has a separate client: hosts in handles are foreign and may hang, and the directory must stay
+  // The directory has a separate client: hosts in handles are untrusted and may hang, and the directory must stay
   // available.
   const directory = createHttpClient({ ...bounds, perHost: 4, resolve: own.resolve });
   const web = { http, timeoutMs: 5_000 };

@@ -149,12 +149,12 @@ export function checkWeatherStore(folder: string): Finding {
     // A file that was created but not written yet is empty, as is one whose first pages are still in the log.
     if (head.length === 0) return ok(check, `${path} is still empty`);
     if (head.length < 100 || head.toString('latin1', 0, magic.length) !== magic) {
-      return fail(check, `${path} is not a SQLite file`, 'move it away to begin a new series, or restore a copy');
+      return fail(check, `${path} is not a SQLite file`, 'move it aside to begin a new series, or restore a copy');
     }
     const version = head.readUInt32BE(versionAt);
     if (version !== 0 && (version < oldestWeatherStoreVersion || version > weatherStoreVersion)) {
       const found = `${path} has version ${version}, this program reads ${weatherStoreVersion}`;
-      return fail(check, found, 'run the version that wrote it, or move it away');
+      return fail(check, found, 'run the version that wrote it, or move it aside');
     }
     return ok(check, `${path}, version ${version === 0 ? weatherStoreVersion : version}`);
   } catch (error) {

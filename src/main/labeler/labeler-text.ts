@@ -92,7 +92,7 @@ function gapLines({ gaps, gap_overflow: overflow }: LabelerFacts, width: number)
     const format = minuteOf(start) === minuteOf(end) ? secondOf : minuteOf;
     return `${format(start)} to ${format(end)}: ${labelerGapText[reason]}`;
   });
-  const note = overflow ? ['There were more gaps: the closest ones are shown as one.'] : [];
+  const note = overflow ? ['There were more gaps than listed; adjacent gaps are shown as one.'] : [];
   return [...rows, ...note].flatMap((row) => wrapped(row, width, 2));
 }
 

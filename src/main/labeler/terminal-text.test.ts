@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { aligned, terminalText, wrapped } from './terminal-text.ts';
 
-describe('a foreign text on the terminal', () => {
+describe('an untrusted text on the terminal', () => {
   it('contains no control character, no line break and no change of direction', () => {
     const units = fc.oneof(
       fc.string({ unit: 'binary' }),

@@ -1,6 +1,6 @@
 import { visible } from '../../web/foreign.tsx';
 
-/** Maximum length of a foreign text on the terminal, in characters. */
+/** Maximum length of an untrusted text on the terminal, in characters. */
 const maxForeign = 500;
 /** Minimum width of a terminal for which lines are wrapped, in characters. */
 const minWidth = 40;

@@ -7,7 +7,7 @@ import { type FileEvent, openStoreStandby, openStoreWriter } from '../../store/o
 import type { StoreWriter } from '../../store/port.ts';
 import type { LabelsValues } from './labels-action.ts';
 
-/** Options of opening the store of an instrument. */
+/** Options for opening the store of an instrument. */
 export interface InstrumentStoreOptions {
   readonly clock: () => Micros;
   readonly windowDays: number;

@@ -240,7 +240,7 @@ function artifactMetrics(
   });
   const bytes = new Gauge({
     name: 'almanac_labels_listing_bytes',
-    help: 'Bytes of both files of the last labelers artifact.',
+    help: 'Total size in bytes of the two files of the last labelers artifact.',
     registers,
   });
   let publishedAt: number | null = null;

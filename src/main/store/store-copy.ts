@@ -13,7 +13,7 @@ const followMs = 1_000;
 /** Exit code of `--once` while an instrument writes the source. */
 export const stillWritten = 3;
 
-/** Options of `almanac store copy`. */
+/** Options for `almanac store copy`. */
 export interface StoreCopyOptions {
   readonly from: string;
   readonly to: string;

@@ -35,7 +35,7 @@ export async function takeDemoFolder(named: string | null): Promise<DemoFolder> 
     const entries = readdirSync(named);
     if (entries.length > 0 && !entries.includes(markName)) {
       throw new OperatorError(
-        `${named} contains files that no demo wrote; choose another directory with --data, or omit it`,
+        `${named} contains files that no demo wrote; choose another directory with --data, or omit --data`,
       );
     }
     lock = await takeLock(named);
@@ -73,7 +73,7 @@ async function takeLock(folder: string): Promise<WriterLock> {
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== 'second_writer') throw error;
     throw new OperatorError(
-      `a demo is running in ${folder}; stop it first, choose another directory with --data, or omit it`,
+      `a demo is running in ${folder}; stop it first, choose another directory with --data, or omit --data`,
     );
   }
 }

@@ -19,7 +19,7 @@ const checkMs = 250;
 /** Interval between updates of the state, in milliseconds. */
 const lookMs = 1_000;
 
-/** Options of an observatory. */
+/** Options for an observatory. */
 export interface ObservatoryOptions {
   /** Name of the command: `up` or `demo`. */
   readonly name: string;

@@ -43,7 +43,7 @@ function labelsReading() {
   return { kind: 'readable' as const, artifact, digest: '', modifiedAt: start };
 }
 
-/** Returns a report of the weather process on its hosts, of which the first is published. */
+/** Returns a report of the weather process on its hosts; the first host is published. */
 function reportOf(...hosts: HostReport[]): WeatherReport {
   return { report: 'weather', hosts, failoverSince: null };
 }

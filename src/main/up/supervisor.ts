@@ -142,7 +142,7 @@ class ChildSupervisor {
       if (!this.#isRestarting) return;
       if (performance.now() - since >= recoveredMs) this.#pauseMs = restart.firstMs;
       const fields = { part: this.part.name, code, signal, inMs: this.#pauseMs };
-      this.#options.log.error('a part exited and is being restarted', fields);
+      this.#options.log.error('a component exited and is being restarted', fields);
       this.#state = 'waiting';
       this.#waiting = setTimeout(() => this.#restart(), this.#pauseMs);
       this.#pauseMs = Math.min(this.#pauseMs * 2, restart.capMs);
@@ -159,7 +159,7 @@ class ChildSupervisor {
     void launched.nextLine().then((line) => {
       if (line === null) return;
       this.#state = 'running';
-      this.#options.log.info('a part is running again', { part: this.part.name });
+      this.#options.log.info('a component is running again', { part: this.part.name });
     });
   }
 }

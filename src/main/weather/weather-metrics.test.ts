@@ -51,7 +51,7 @@ test('the metrics and the report show both hosts, which of them is published, an
   });
 });
 
-test('the lag of a host grows from its newest event to each reading of the metrics, also without commits', async () => {
+test('the lag of a host grows from its newest event to each scrape of the metrics, even without commits', async () => {
   const registry = new Registry();
   let now = at;
   const telemetry = weatherMetrics(registry, () => now);

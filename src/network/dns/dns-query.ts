@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { systemCode } from '../../ops/errors.ts';
 
-/** Options of one DNS query; all times in milliseconds. */
+/** Options for one DNS query; all times in milliseconds. */
 export interface QueryOptions {
   /** Addresses of DNS servers, with a port unless it is 53; default: the system's servers. */
   readonly servers?: readonly string[] | undefined;

@@ -28,7 +28,7 @@ export type InvalidDocument = 'not_an_object' | 'other_id' | 'malformed_list' | 
 const maxEntries = 64;
 
 /**
- * Parses a document served for `did`. All content of the document is foreign. `allowHttp` accepts plain http endpoints,
+ * Parses a document served for `did`. All content of the document is untrusted. `allowHttp` accepts plain http endpoints,
  * for loopback.
  */
 export function parseDidDocument(

@@ -18,7 +18,7 @@ export interface DirectoryOperation {
 
 /**
  * Parses a message of the export stream. Returns null if the message is not an operation of a did:plc or exceeds the
- * limits. The content of a message is foreign: the holder of any DID controls it. `allowHttp` accepts plain http
+ * limits. The content of a message is untrusted: the holder of any DID controls it. `allowHttp` accepts plain http
  * endpoints, for loopback. Source: did:plc v0.3.0, `GET /export/stream`.
  */
 export function parseDirectoryOperation(

@@ -46,7 +46,7 @@ export interface IdentityOptions {
   readonly clock: () => number;
 }
 
-/** Options of one resolution. */
+/** Options for one resolution. */
 export interface ResolveOptions {
   readonly signal: AbortSignal;
   /** True to ignore a cached document, for example one that proved to be outdated. */

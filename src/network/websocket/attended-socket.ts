@@ -60,7 +60,7 @@ export interface GuardedSocket {
   close(): void;
 }
 
-/** Last phase that the opening of a connection reached, to attribute a failure. */
+/** Last phase that the connection reached while it opened, to attribute a failure. */
 export interface Phase {
   now: 'dns' | 'connect' | 'tls' | 'handshake';
   /** Transport of the connection, once opened. */

@@ -1,4 +1,4 @@
-/** Limits of a message of which only a part has arrived. */
+/** Limits for a partially received message. */
 export interface PartialMessageOptions {
   /** Called with the received bytes of an incomplete message; returns true to pause reading. */
   readonly onPartial?: (bytes: number) => boolean;

@@ -11,7 +11,7 @@ function identity(n: number): Buffer {
 }
 
 describe('the set of identities', () => {
-  it('contains every added identity and no other, also after many resizes', () => {
+  it('contains every added identity and no other, even after many resizes', () => {
     const known = new IdentitySet(horizon);
     for (let n = 0; n < 50_000; n++) known.add(identity(n), n * 1_000);
     expect(known.size).toBe(50_000);

@@ -11,7 +11,7 @@ export type CopyEvent =
   | { readonly kind: 'following' }
   | { readonly kind: 'retrying'; readonly why: string };
 
-/** Options of a copy. */
+/** Options for copying a store. */
 export interface CopyOptions {
   readonly source: CopySource;
   readonly target: CopyTarget;

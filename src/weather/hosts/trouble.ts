@@ -17,7 +17,7 @@ export interface Health {
   readonly wellForUs: number;
 }
 
-/** Input of the computation of a series' health. */
+/** Input for computing the health of a series. */
 export interface HealthInput {
   readonly store: WindowStore;
   /** Name of the series. */

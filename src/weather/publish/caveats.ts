@@ -30,13 +30,13 @@ export function silenceCaveats(minutes: readonly Minute[], silences: readonly Si
   });
 }
 
-/** Collections that are not counted in all minutes, or of which the series has no event. */
+/** Collections that are not counted in all minutes, or for which the series has no event. */
 export interface CountingLimits {
   readonly countedSince: ReadonlyMap<CollectionName, number>;
   readonly unseen: ReadonlySet<CollectionName>;
 }
 
-/** Returns the caveats for collections that were not counted yet, or of which the host has sent no event. */
+/** Returns the caveats for collections that were not counted yet, or for which the host has sent no event. */
 export function countingCaveats(minutes: readonly Minute[], { countedSince, unseen }: CountingLimits): string[] {
   const startUs = minutes[0]?.startUs ?? 0;
   const late = [...countedSince].filter(([, sinceUs]) => sinceUs > startUs);

@@ -9,7 +9,7 @@ export const conditionTexts: Readonly<Record<ConditionState, { label: string; he
   station_offline: {
     label: 'Station offline',
     headline: 'No current reading',
-    sentence: 'The instrument has not completed a minute lately: absence of a reading, not calm.',
+    sentence: 'The instrument has not completed a minute recently: this means no reading, not calm.',
   },
   unavailable: {
     label: 'Conditions unavailable',

@@ -39,7 +39,7 @@ function deltaAt(start: number, likes = 10): WindowDelta {
   return delta;
 }
 
-/** Stores traffic in every minute of a span, of which `observed` was observed. */
+/** Stores traffic in every minute of a span; only `observed` counts as observed. */
 function keep(
   from: number,
   to: number,

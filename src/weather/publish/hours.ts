@@ -31,7 +31,7 @@ export interface HoursSource {
 
 /** Reader of the hours file, which remembers the collections that each series has sent. */
 export interface HoursReader {
-  /** Reads the last 72 hours. Silences must have been stored by a reading of the summary. */
+  /** Reads the last 72 hours. The summary must have been read before, because that read stores the silences. */
   read(source: HoursSource): WeatherHours;
 }
 
@@ -144,7 +144,7 @@ function uncountedEvents(
   return new Map([[from, events]]);
 }
 
-/** Returns the collections of which the series has no event. A collection that was seen once is not searched again. */
+/** Returns the collections for which the series has no event. A collection that was seen once is not searched again. */
 function neverSeen(
   store: WindowStore,
   { id, name }: { readonly id: number; readonly name: string },

@@ -9,7 +9,7 @@ import type { WeatherTelemetry } from '../stream/telemetry.ts';
 /** Minimum interval between artifacts in milliseconds, which applies when many windows close together. */
 const minIntervalMs = 1000;
 
-/** Options of the publisher. */
+/** Options for the publisher. */
 export interface PublisherOptions {
   readonly path: string;
   readonly hoursPath: string;

@@ -51,7 +51,7 @@ export interface SummaryInput {
   readonly times: readonly CollectionTime[];
   /** Start of the first window in which a collection is counted. A collection without an entry was always counted. */
   readonly countedSince: ReadonlyMap<CollectionName, number>;
-  /** Collections of which the host has sent no event since the series began, and which it may not send at all. */
+  /** Collections for which the host has sent no event since the series began; the host may not send them at all. */
   readonly unseen: ReadonlySet<CollectionName>;
   readonly conditions: ConditionReading;
 }

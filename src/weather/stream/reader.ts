@@ -11,7 +11,7 @@ import { decompressor, dictionaryNumber } from './compression.ts';
 import type { Dictionaries } from './dictionary.ts';
 import type { ReaderRole, WeatherTelemetry } from './telemetry.ts';
 
-/** Maximum size of a frame in bytes, also after decompression. */
+/** Maximum size of a frame in bytes, before and after decompression. */
 export const maxFrameBytes = Math.max(inputLimits.weatherFrame.bytes, inputLimits.eventFrame.bytes);
 /** Interval between checks of a connection, in milliseconds. */
 const lookMs = 250;

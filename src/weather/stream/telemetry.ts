@@ -21,7 +21,7 @@ export interface WeatherTelemetry {
   /**
    * Seconds between the newest counted event and this machine's clock, at a commit and at the start of a session with a
    * stored position; `newestMs` is the time of that event, in milliseconds since 1970. Between these calls the lag is
-   * not updated, also while nothing is received.
+   * not updated, even while nothing is received.
    */
   lag(seconds: number, newestMs: number): void;
   connected(role: ReaderRole): void;
@@ -37,7 +37,7 @@ export interface WeatherTelemetry {
   published(atMs: number): void;
   /** Records that the live connection of a host was established or ended. Called once for each host at the start. */
   hostConnection(host: HostPlace, connection: HostConnection): void;
-  /** The same of each host. */
+  /** Records the lag of one host. */
   hostLag(host: HostPlace, seconds: number, newestMs: number): void;
   /**
    * Records, after each reading, the host that the artifact describes. `sinceMs` is the instant of a failover, or null

@@ -64,7 +64,7 @@ export class Progress {
   #rewound = false;
   #sawAt = false;
   #sawBefore = false;
-  /** True if an event ahead of the position was skipped uncounted. */
+  /** True if an event later than the position was skipped without being counted. */
   #missed = false;
   readonly #end: End | null;
   /** After `counted`: true if all events that the host sent since the previous position were read. */

@@ -74,7 +74,7 @@ export function openWindowStore(folder: string, faults: StoreFaults = {}): Windo
 /** Creates the error for a store whose content differs from what was written. */
 export function damaged(path: string, why: string): OperatorError {
   return new OperatorError(
-    `the weather store ${path} is damaged (${why}); move it away to create a new one, or restore a copy`,
+    `the weather store ${path} is damaged (${why}); move it aside to create a new one, or restore a copy`,
   );
 }
 

@@ -175,7 +175,7 @@ describe('a damaged list of denied labelers', () => {
     writeFileSync(denyPath(station.folder), 'null');
     await expect(startStation(given, { folder: station.folder, log: silentLog })).rejects.toThrow(
       `the list of denied labelers ${denyPath(station.folder)} is invalid: the file has no "denied" array; correct it or ` +
-        'restore a copy, or move it away to deny no labeler',
+        'restore a copy, or move it aside to deny no labeler',
     );
   });
 });

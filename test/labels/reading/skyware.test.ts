@@ -105,7 +105,7 @@ describe('a real skyware labeler', () => {
     await polls.stop();
   });
 
-  test('does not count as reset at each poll while it is empty', async () => {
+  test('is not detected as reset at every poll while it has no labels', async () => {
     const polls = await withoutStream(endpoint);
     const known = directory.documents.get(did);
     directory.documents.set(did, { publicKeyMultibase: known?.publicKeyMultibase ?? '', endpoint: polls.url });

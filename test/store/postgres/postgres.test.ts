@@ -187,7 +187,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     });
   });
 
-  it('ends appends, heartbeats, upkeep and the closing of the writer when a proxy stops forwarding', async () => {
+  it('rejects append, beat and maintain, and closes the writer, when a proxy stops forwarding', async () => {
     const proxied: Socket[] = [];
     let isForwarding = true;
     const proxy = createServer((client) => {
@@ -292,7 +292,7 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
-  it('waits for the disk at each commit, also if the server does not require it', async () => {
+  it('waits for the disk at each commit, even if the server does not require it', async () => {
     const session = new Session({ ...place, schema: 'public' }, 'primary', 1);
     const show = "SELECT current_setting('synchronous_commit') AS value";
     const [[before], [within]] = [await session.read((q) => q.rows(show)), await session.write((q) => q.rows(show))];

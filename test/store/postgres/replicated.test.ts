@@ -56,7 +56,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
   const received = (end: number): Promise<void> =>
     until('the replication', async () => ((await reader.frontier()).replicatedThrough ?? 0) >= end);
 
-  it('states how far it has come, and refuses a later interval instead of omitting rows', async () => {
+  it('reports its progress, and refuses a later interval instead of omitting rows', async () => {
     expect(await reader.frontier()).toEqual({ ...(await writer.frontier()), replicatedThrough: noon + 1 });
     await pauseReplay(standby);
     await writer.append(batch(later(noon, 1_000), [aliceNumbers[1]]));
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres())('a reader on a standby', () => {
       await received(markAt);
     });
 
-    it('learns every second how far it has come, also if no label arrives', async () => {
+    it('updates its progress every second, even if no label arrives', async () => {
       expect(await reader.frontier()).toMatchObject({ end: noon + 1, replicatedThrough: markAt });
     });
 

@@ -82,7 +82,7 @@ describe.skipIf(!hasPostgres())('the standby of a store in PostgreSQL', () => {
     expect(known(standby, [1])).toEqual([false]);
   });
 
-  it('ends if the database lost rows that it has forgotten, also when other rows followed', async () => {
+  it('ends if the database lost rows that it has forgotten, even when other rows followed', async () => {
     const writer = await write();
     await writer.append(batch(noon, [1, 2]));
     const standby = await standBy();

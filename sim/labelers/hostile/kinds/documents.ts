@@ -4,7 +4,7 @@ import { churnedKey } from '../churned-keys.ts';
 import { floodOfLabels } from '../label-bytes.ts';
 import { sendJson, sendText } from '../sound.ts';
 
-/** A document with another key on each request; no signature verifies. */
+/** A document with a new key on each request; no signature verifies. */
 export const keyChurn: Kind = {
   name: 'key-churn',
   does: 'names another key in its document at each request; its labels never verify',
@@ -25,7 +25,7 @@ export const keyChurn: Kind = {
   }),
 };
 
-/** A document with another endpoint on each request. */
+/** A document with a new endpoint on each request. */
 export const moving: Kind = {
   name: 'moving',
   does: 'names another endpoint in its document at each request',

@@ -110,16 +110,16 @@ export const entryEn = {
     internal_error: 'Something went wrong here',
   } satisfies Record<PageErrorCode, string>,
   refusal: {
-    invalid_account: `Give the DID of the account once: ${did}.`,
-    invalid_interval: 'Give From and To together, each as a day and a time, with To after From.',
+    invalid_account: `Enter the DID of the account once: ${did}.`,
+    invalid_interval: 'Enter both From and To, each as a day and a time, with To after From.',
     unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',
     out_of_window:
       'No part of this interval is available: it is outside the last 30 days, or before acquisition began.',
     invalid_filter:
-      'A filter is invalid. The labeler is a DID, and the value has at most 128 bytes; each filter is given once.',
+      'A filter is invalid. The labeler is a DID, and the value has at most 128 bytes; each filter may appear only once.',
     unknown_parameter: 'The address has a parameter that this page does not support.',
     invalid_cursor:
-      'The address continues a list at a place that it does not have. Start with the newest observations.',
+      'The address continues the list at a position that does not exist. Start with the newest observations.',
     export_too_large: 'The interval holds more rows than this page can count. Choose a shorter one.',
     snapshot_expired:
       'The oldest of these observations left the window while the page was rendered, so the page is not shown. Reload it.',

@@ -23,7 +23,7 @@ export interface ClosedHours extends Interval {
 const maxAttempts = 3;
 
 /**
- * Returns the hours of a file that is made at `now`. A minute is closed when the clock has passed its end by a minute,
+ * Returns the hours of a file that is written at `now`. A minute is closed when the clock has passed its end by a minute,
  * because a commit may last and a clock may be set back a little. Hours whose rows are no longer retained are omitted;
  * those before the start of the epoch are not.
  */

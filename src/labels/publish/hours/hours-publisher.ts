@@ -10,7 +10,7 @@ import { closedHours, HourCounts, type HoursStore } from './hour-counts.ts';
 import { type HoursFile, makeHours } from './labels-hours.ts';
 import { SourceHistory, type SourceSample } from './source-history.ts';
 
-/** Options of the publisher of the hours file. */
+/** Options for the publisher of the hours file. */
 export interface HoursPublisherOptions {
   readonly store: HoursStore;
   /** Directory of the artifacts. */

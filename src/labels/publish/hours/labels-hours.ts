@@ -144,7 +144,7 @@ async function gapsBySource({ reading, hours, entries }: HoursInputs, turns: Tur
   return { instrument, bySource };
 }
 
-/** Rank of a labeler of which the file states nothing but gaps. */
+/** Rank of a labeler for which the file contains only gaps. */
 const lastRank = 2;
 
 interface MadeLabeler {

@@ -156,7 +156,7 @@ test('a handle is published only if it is a handle and no other identity', async
   expect(await handleOf('MOD example')).toEqual([null, 'privacy']);
 });
 
-/** Input of the longest possible line. */
+/** Returns the inputs that produce the longest possible line. */
 function worst(over: Partial<LineInputs> = {}): LineInputs {
   const handle = `${'a'.repeat(60)}.`.repeat(4).slice(0, 249);
   const labeler = labelerOf({}, { handle: `${handle}.com`, handleConfirmed: false });

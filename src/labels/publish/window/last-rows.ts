@@ -14,7 +14,7 @@ export interface RowHours {
   readonly all: () => readonly number[];
 }
 
-/** Input of the search for last rows. */
+/** Input for finding the last rows. */
 export interface LastRowsInput {
   readonly labelers: readonly RowHours[];
   /** Counts by minute of the interval to which rows may still be added. */

@@ -29,7 +29,7 @@ export interface Connection {
   readonly failure: () => unknown;
 }
 
-/** Options of a connection. */
+/** Options for a connection. */
 export interface ConnectOptions {
   readonly target: SessionKind;
   /** Maximum time for one server, in milliseconds. */

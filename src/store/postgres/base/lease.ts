@@ -23,7 +23,7 @@ export class Lease {
   readonly token: number;
   readonly #session: Session;
   readonly #timer: NodeJS.Timeout;
-  /** Limits of changes of the lease, which are of no use after its time. */
+  /** Limits for changes to the lease; a change is useless after the lease has expired. */
   readonly #limits: Limits;
   #renewing: Promise<void> = Promise.resolve();
   /** True if the lease is not renewed any more. */

@@ -67,7 +67,7 @@ export function isPostgresUrl(url: string): boolean {
  */
 export function parsePostgresUrl(url: string): PostgresPlace {
   const [, encodedLogin = '', authority = '', database = '', search = ''] =
-    pattern.exec(url) ?? refuse('it has another form');
+    pattern.exec(url) ?? refuse('it has a different form');
   const login = decode(encodedLogin);
   if (login.includes(':')) {
     refuse('it contains a password, which other users could see: use PGPASSWORD, PGPASSFILE or ?passwordfile=FILE');

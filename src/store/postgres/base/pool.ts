@@ -82,7 +82,7 @@ export class Pool {
     }
   }
 
-  /** Ends the idle connections to other servers than the given one; those in use end when they are returned. */
+  /** Closes the idle connections to all servers except the given one; those in use end when they are returned. */
   #moveTo(server: PostgresHost): void {
     this.#server = server;
     for (const connection of this.#idle.splice(0)) this.#end(connection);

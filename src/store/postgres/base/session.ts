@@ -155,7 +155,7 @@ SET LOCAL idle_in_transaction_session_timeout = ${idleMs}; SET LOCAL client_conn
   }
 }
 
-/** Options of a read. */
+/** Options for a read. */
 export interface ReadOptions {
   readonly locked?: string;
   readonly after?: (queries: Queries) => Promise<void>;

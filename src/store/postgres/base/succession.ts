@@ -112,7 +112,7 @@ export async function processesIn(queries: Queries): Promise<StoreProcesses> {
   };
 }
 
-/** Asks the writer with a token to stop; it looks each time it renews its lease. Returns false if it is another one. */
+/** Asks the writer with a token to stop; it looks each time it renews its lease. Returns false if the writer has changed. */
 export async function askToStop(session: Session, token: string): Promise<boolean> {
   const sql = 'UPDATE succession SET hand_over = $1 WHERE (SELECT token FROM store) = $1';
   return (await session.write((queries) => queries.run(sql, [Number(token)]))) > 0;

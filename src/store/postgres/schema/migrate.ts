@@ -6,7 +6,7 @@ import { assertFinished } from './unfinished-copy.ts';
 
 const versionTable = 'CREATE TABLE IF NOT EXISTS migration (version integer PRIMARY KEY, applied_at bigint NOT NULL)';
 
-/** Options of a migration. */
+/** Options for a migration. */
 export interface MigrateOptions {
   /** Role that owns the tables, if it is not the role of the session. */
   readonly owner?: string;

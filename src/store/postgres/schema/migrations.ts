@@ -142,7 +142,7 @@ CREATE TABLE succession (
 INSERT INTO succession DEFAULT VALUES;
 `;
 
-/** Time before which the store gets no further row, which tells a standby of the database how far it has come. */
+/** Time before which the store gets no further row, from which a standby of the database derives its progress. */
 const mark = 'ALTER TABLE store ADD COLUMN mark bigint';
 
 /** Statements of each schema version, the first at index 0. A released version is never changed. */

@@ -12,7 +12,7 @@ export function postgresProcesses(place: PostgresPlace): Promise<StoreProcesses>
   });
 }
 
-/** Asks the writer with a token to stop. Returns false if it is another one. */
+/** Asks the writer with a token to stop. Returns false if the writer has changed. */
 export function askPostgresWriterToStop(place: PostgresPlace, token: string): Promise<boolean> {
   return inSession(place, (session) => askToStop(session, token));
 }

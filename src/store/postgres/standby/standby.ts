@@ -13,10 +13,10 @@ import { readDailyBytes, readDirectoryPosition } from '../state/instrument.ts';
 import { openPostgresWriter, ownName, type PostgresWriterOptions, writerSession } from '../write/writer.ts';
 import { FollowedIdentities } from './followed-identities.ts';
 
-/** Limits of a look at the writer, which is of no use later. */
+/** Limits for checking the writer; a late result is useless. */
 const lookLimits: Limits = { statementMs: 1_000, replyMs: 1_000 };
 
-/** Options of a standby: those of the writer that it becomes, with a clock in place of the time. */
+/** Options for a standby: those of the writer that it becomes, with a clock in place of the time. */
 export interface PostgresStandbyOptions extends Omit<PostgresWriterOptions, 'at' | 'standby'> {
   readonly clock: () => Micros;
 }
@@ -93,7 +93,7 @@ async function lookAt(session: Session): Promise<Renewal> {
   return row;
 }
 
-/** A writer renews its lease also while it opens the store, so that a long migration is not a hang. */
+/** A writer renews its lease even while it opens the store, so that a long migration does not count as a hang. */
 function sightingOf({ token, renewed }: Renewal): WriterSighting {
   return { kind: 'writing', state: 'ready', beat: `${token} ${renewed}` };
 }

@@ -1,7 +1,7 @@
 import type { Micros } from '../../../contract/timestamp.ts';
 import type { Acceptance } from './acceptance.ts';
 
-/** Interval of the marks that tell a standby how far it has come, in milliseconds. */
+/** Interval between marks, in milliseconds; from a mark a standby derives its replication progress. */
 const everyMs = 1_000;
 
 /** Repeated marks. */
@@ -11,7 +11,7 @@ export interface Marks {
 }
 
 /**
- * Stores a mark every second, so that a standby soon knows that it has everything before a recent instant, also if no
+ * Stores a mark every second, so that a standby soon knows that it has everything before a recent instant, even if no
  * label arrives.
  */
 export function startMarks(acceptance: Pick<Acceptance, 'mark'>, clock: () => Micros): Marks {

@@ -29,7 +29,7 @@ import { purgeNextDay } from '../upkeep/purge.ts';
 import { Acceptance } from './acceptance.ts';
 import { type Marks, startMarks } from './marks.ts';
 
-/** Options of opening a store for writing. */
+/** Options for opening a store for writing. */
 export interface PostgresWriterOptions {
   readonly place: PostgresPlace;
   /** Current time of the acceptance clock, in microseconds; in a new store, the start of the epoch. */
@@ -42,7 +42,7 @@ export interface PostgresWriterOptions {
   readonly leaseMs?: number;
   /** Limits of short transactions. */
   readonly limits?: Limits;
-  /** Acceptance clock; see `startMarks`. Without a clock only batches tell a standby how far it has come. */
+  /** Acceptance clock; see `startMarks`. Without a clock a standby derives its progress only from batches. */
   readonly clock?: () => Micros;
   /** Statements of each version of the schema, if they are not those of this program. */
   readonly versions?: readonly string[];

@@ -9,7 +9,7 @@ export interface Commit {
   readonly positions: Batch['positions'];
   readonly refusedRows: readonly RefusedRowsChange[];
   readonly at: Micros;
-  /** First stamp of the commit, also if it has no rows, because refusals count in the hour of the stamp. */
+  /** First stamp of the commit, even if it has no rows, because refusals count in the hour of the stamp. */
   readonly stamp: Micros;
   readonly bytes: number;
 }

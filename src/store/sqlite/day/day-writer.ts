@@ -24,7 +24,7 @@ const cacheBytes = 32 * 1024 * 1024;
  */
 const commitOverhead = 3 * 1024 * 1024;
 
-/** Options of the day writer. */
+/** Options for the day writer. */
 export interface DayWriterOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;

@@ -7,7 +7,7 @@ const labelersAtOnce = 50;
 
 /** Packing of the counters of one day in steps, because a day may have thousands of labelers. */
 export class DayPacking {
-  /** Number of the day's open file. */
+  /** Serial number of the opened day file. */
   readonly serial: number;
   readonly #rows: readonly (readonly [source: number, packed: Buffer])[];
   readonly #counted: (readonly [source: number, counters: DayCounters])[] = [];

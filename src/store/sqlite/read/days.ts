@@ -45,7 +45,7 @@ export class Days {
 
   /**
    * Runs a synchronous query over the days of an interval. Throws `out_of_window` if the interval begins before the
-   * floor, also if the floor rose during the query. The floor is raised before a file is removed, so a missing day
+   * floor, even if the floor rose during the query. The floor is raised before a file is removed, so a missing day
    * never counts as empty.
    */
   over<T>(interval: Interval, work: (look: Look) => T): T {

@@ -27,7 +27,7 @@ export interface RepairReport {
   readonly repaired: readonly string[];
 }
 
-/** Options of repairing a store. */
+/** Options for repairing a store. */
 export interface RepairOptions {
   readonly folder: string;
   readonly onFile?: OnFile;

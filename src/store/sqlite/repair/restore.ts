@@ -41,7 +41,7 @@ export interface Restored {
   readonly gap: Interval | null;
 }
 
-/** Options of a restore. */
+/** Options for a restore. */
 export interface RestoreOptions {
   readonly from: string;
   readonly folder: string;

@@ -6,7 +6,7 @@ import { storeError } from '../base/store-error.ts';
 import { metaNames } from './day-schema.ts';
 
 /**
- * Content of a file with the name of a day:
+ * Content of a file that has the name of a day file:
  *
  * - `day`: the rows of a day, with a generation;
  * - `unfinished`: a day whose creation was interrupted, without any row;

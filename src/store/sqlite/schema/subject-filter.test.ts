@@ -46,7 +46,7 @@ test('a subject filter with a changed bit reports damage', () => {
   ).toThrowError(expect.objectContaining({ name: 'StoreError', code: 'damaged' }));
 });
 
-test('a subject filter reports damage if it reads another block than the requested one', () => {
+test('a subject filter reports damage if it reads a block other than the requested one', () => {
   const subjects = Array.from({ length: 2_000 }, (_, n) => `did:web:there-${n}.example`);
   const blocks = filterBlocks(subjects, subjects.length, true);
   const filter = {

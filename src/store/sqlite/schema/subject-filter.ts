@@ -10,7 +10,7 @@ import type { SubjectKey } from '../base/row.ts';
  * in only a few days of a window.
  */
 
-/** Number of bits per subject, of which seven are read: about one in a hundred absent subjects is a false positive. */
+/** Number of bits per subject; a look-up reads seven: about one in a hundred absent subjects is a false positive. */
 const bitsEach = 10;
 const looks = 7;
 const blockBits = 2_048;

@@ -19,7 +19,7 @@ import { StoredIdentities } from './stored-identities.ts';
 
 const cacheBytes = 1024 * 1024;
 
-/** Options of a standby: those of the writer that it becomes, with a clock in place of the time. */
+/** Options for a standby: those of the writer that it becomes, with a clock in place of the time. */
 export interface SqliteStandbyOptions extends Omit<SqliteWriterOptions, 'at' | 'known'> {
   readonly clock: () => SqliteWriterOptions['at'];
   /** Sends a signal to a process. Tests replace it. */

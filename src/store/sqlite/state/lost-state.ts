@@ -31,7 +31,7 @@ export function assertStateBegun(paths: StorePaths, hasEpoch: boolean): void {
 }
 
 /**
- * Throws `damaged` if the newest day has another generation than the state file, because one of the two belongs to
+ * Throws `damaged` if the generations of the newest day and the state file differ, because one of the two belongs to
  * another store.
  */
 export function assertOneGeneration(

@@ -67,7 +67,7 @@ export function spaceRemovalChanges(db: Sqlite) {
     }),
     /** Records that the next day has no rows to remove. */
     skipSpaceDay: (nextDay: number): void => void endDay.run(nextDay, 0),
-    /** Interrupts the change of a day, of which `removed` rows were removed so far. A later attempt begins it again. */
+    /** Interrupts the change of a day after the removal of `removed` rows. A later attempt begins it again. */
     suspendSpaceDay: db.transaction((day: number, removed: number): void => {
       reviseDay.run(day);
       raiseRevision.run();

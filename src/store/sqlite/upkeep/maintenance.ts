@@ -36,7 +36,7 @@ export async function maintainDays(upkeep: Upkeep, at: Micros, last: Micros | nu
       () => true,
       (thrown: unknown) => {
         const error = storeError(thrown, upkeep.paths.days);
-        // A day that cannot be sealed (a stopped reader, a full disk) must not prevent the sealing of other days.
+        // A day that cannot be sealed (a stopped reader, a full disk) must not prevent other days from being sealed.
         if (error instanceof StoreError && error.retry) return false;
         throw error;
       },

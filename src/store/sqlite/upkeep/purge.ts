@@ -12,7 +12,7 @@ import { removeNextSpaceRows, suspendSpaceDay } from './spaces.ts';
 
 /**
  * Processes the next day of the oldest request, or of the removal of rows about spaces if no request is pending; returns
- * true while work remains. A day of the removal that was begun is completed first, so that
+ * true while work remains. A day whose removal has started is completed first, so that
  * its count contains no row of a purge; if that fails, pending requests are processed before it.
  */
 export async function purgeNextDay(work: PurgeWork, at: Micros): Promise<boolean> {

@@ -18,7 +18,7 @@ export const rowsAtOnce = 500;
  */
 const maxCommitBytes = rowsAtOnce * 6 * (pageBytes + 24) + 3 * 1024 * 1024;
 
-/** Options of the writer of an open day that also apply to the removal of its rows. */
+/** Options for the writer of an open day that also apply to the removal of its rows. */
 export interface OpenDayOptions {
   readonly maxLogBytes: number;
   readonly durable: boolean;

@@ -56,7 +56,7 @@ export function completeSealedDay(db: Sqlite, rows: number): void {
   db.prepare('INSERT INTO main.meta(name, value) VALUES (?, ?)').run(metaNames.rows, rows);
 }
 
-/** Removes names without rows, which remain after a purge, also from the file's free space. */
+/** Removes names without rows, which remain after a purge, from the tables and from the file's free space. */
 function dropUnusedNames(db: Sqlite): void {
   setPragma(db, 'secure_delete', 1);
   db.exec(`DELETE FROM main.source WHERE id NOT IN (SELECT source FROM main.counter_hour)

@@ -99,7 +99,7 @@ async function removeFromSealed(
   }
   assertOpen(signal);
   if (removed === 0) {
-    // If the day was begun, its file was replaced, but the writer ended before it recorded the end.
+    // If the day was already started, its file was replaced but the writer exited before it recorded the completion.
     if (before === null) state.skipSpaceDay(nextDay);
     else state.endSpaceDay(day, purgedRows(sealed) - before, nextDay);
     return;

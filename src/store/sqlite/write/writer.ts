@@ -28,7 +28,7 @@ import { beginWriting, type Fence } from './fence.ts';
 
 const cacheBytes = 4 * 1024 * 1024;
 
-/** Options of opening a store for writing. */
+/** Options for opening a store for writing. */
 export interface SqliteWriterOptions {
   readonly folder: string;
   /** Current time of the acceptance clock, in microseconds; in a new store, the start of the epoch. */

@@ -94,7 +94,7 @@ async function once(
 export function noService(does: string): ExportFailure {
   return new ExportFailure(
     'refused',
-    `that address ${does} so it is not an account-view service; set the URL of one with --from`,
+    `that address ${does}, so it is not an account-view service; set the URL of one with --from`,
   );
 }
 

@@ -178,7 +178,7 @@ describe('an invalid interval', () => {
         'end: 2026-11-11T00:00:00Z',
       ]);
       // The message uses the form's labels, with an example that each field references.
-      expect(lines.join(' ')).toContain('Give From and To together');
+      expect(lines.join(' ')).toContain('Enter both From and To');
       const [, example] = /For example (\S+):/.exec(lines.join(' ')) ?? [];
       expect(parseInstant(example ?? '')).not.toBeNull();
       expect(html.match(/aria-describedby="interval-hint"/g)).toHaveLength(2);

@@ -223,7 +223,7 @@ describe('a refusal', () => {
   });
 
   const wrong = (does: string): string =>
-    `${incomplete}that address ${does} and is not an account-view service; set its URL with --from`;
+    `${incomplete}that address ${does}, so it is not an account-view service; set the URL of one with --from`;
 
   it('is reported as a wrong address if it comes from another path of the service', async () => {
     const { url, file } = await station(40);

@@ -81,6 +81,18 @@ async function round(how: WriterChange, changes: number, seed: number): Promise<
   for (const problem of problems) console.log(`  ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
   if (values.record === undefined) return;
-  const line = { store: values.store, how, changes, stored, emitted, saved, slowestMs, changeMs, seconds, load, problems };
+  const line = {
+    store: values.store,
+    how,
+    changes,
+    stored,
+    emitted,
+    saved,
+    slowestMs,
+    changeMs,
+    seconds,
+    load,
+    problems,
+  };
   appendFileSync(values.record, `${JSON.stringify(line)}\n`);
 }

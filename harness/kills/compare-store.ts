@@ -46,7 +46,8 @@ export class StoreComparison {
       const positions = await store.positions();
       const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
       const refused = await refusedIn(store, span);
-      const emitted = (this.#emitted ??= new EmittedLabels(this.#sim, startedAt));
+      this.#emitted ??= new EmittedLabels(this.#sim, startedAt);
+      const emitted = this.#emitted;
       emitted.update();
       problems.push(...positionsAhead(positions, counts, emitted), ...excess(counts, refused, emitted));
       if (verified) for await (const day of store.verify()) problems.push(...day.problems);

@@ -67,15 +67,18 @@ test('of an interruption of the standby itself, only a second counts for the age
   expect(after.actions).toEqual([[woken + staleMs - before - maxLookGapMs, 'end_writer']]);
 });
 
-test.each([1_100, 1_600, 5_000])('a standby whose looks are %d ms apart ends a hanging writer at the third one', (ms) => {
-  let state = standingBy;
-  const actions = Array.from({ length: 4 }, (_, i) => {
-    const [next, action] = roleStep(state, { kind: 'looked', at: i * ms, sighting: writing('a') });
-    state = next;
-    return action;
-  });
-  expect(actions).toEqual(['none', 'none', 'none', 'end_writer']);
-});
+test.each([1_100, 1_600, 5_000])(
+  'a standby whose looks are %d ms apart ends a hanging writer at the third one',
+  (ms) => {
+    let state = standingBy;
+    const actions = Array.from({ length: 4 }, (_, i) => {
+      const [next, action] = roleStep(state, { kind: 'looked', at: i * ms, sighting: writing('a') });
+      state = next;
+      return action;
+    });
+    expect(actions).toEqual(['none', 'none', 'none', 'end_writer']);
+  },
+);
 
 test('a standby and a writer that were suspended together have more than a second in which the writer may show itself', () => {
   const { state } = look(standingBy, { from: 0, until: 500, sighting: () => writing('a') });

@@ -57,7 +57,8 @@ export async function changeWriters({
   const sim = createSim({
     ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
     shapeLabeler: ({ index }) => ({
-      ...{ software: 'skyware', rate },
+      // Labels begin when the first instrument observes: a reader may skip labels from before its epoch.
+      ...{ software: 'skyware', rate: 0 },
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
       // One labeler can be read only by pages.
       ailment: index === 5 ? 'no_stream' : 'none',
@@ -87,14 +88,15 @@ export async function changeWriters({
   try {
     let active = start();
     await active.observing;
+    for (const { faults } of sim.labelers.list) faults.setRate(rate);
     for (const [i, how] of changes.entries()) {
       const standby = start();
       await isReady(standby, url);
       await wait(chance.below(700));
-      const begun = performance.now();
+      const begun = Date.now();
       await end(active, how, url);
       await standby.observing;
-      changeMs.push(Math.round(performance.now() - begun));
+      changeMs.push(activeAt(standby) - begun);
       saved += rowsSaved(standby);
       if (how === 'suspend') woken.push(wake(active, suspendedMs, problems));
       else {
@@ -167,10 +169,20 @@ async function wake({ process, ended }: LabelsProcess, afterMs: number, problems
   }
 }
 
+/** Returns the log line of a standby that has become the active instrument. */
+function activation({ log }: LabelsProcess): Record<string, unknown> {
+  return log().find(({ msg }) => msg === 'this instrument is the active one now') ?? {};
+}
+
+/** Returns the time at which a standby had become the active instrument, in milliseconds. */
+function activeAt(standby: LabelsProcess): number {
+  return Date.parse(String(activation(standby).time));
+}
+
 /** Returns the number of rows that a standby stored when it took over. */
-function rowsSaved({ log }: LabelsProcess): number {
-  const found = log().find(({ msg }) => msg === 'this instrument is the active one now');
-  return typeof found?.rows === 'number' ? found.rows : 0;
+function rowsSaved(standby: LabelsProcess): number {
+  const { rows } = activation(standby);
+  return typeof rows === 'number' ? rows : 0;
 }
 
 /** Returns the gaps in the store and in the overview, none of which may exist. */

@@ -5,6 +5,7 @@
  * the results of the rounds are appended to a file, and a repeated run continues after them.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { changeWriters, type WriterChange } from '../harness/kills/writer-changes.ts';
 import { startPostgres } from '../harness/postgres/server.ts';
@@ -70,15 +71,28 @@ async function round(how: WriterChange, changes: number, seed: number): Promise<
     ...{ changes: Array.from({ length: changes }, () => how), seed, rate: 84 },
     ...(url !== undefined && { url }),
   });
-  const { stored, emitted, slowestMs, saved, problems } = report;
+  const { stored, emitted, slowestMs, changeMs, saved, problems } = report;
   const seconds = Math.round((performance.now() - began) / 1000);
+  const load = loadavg()[0] ?? 0;
   const result = problems.length === 0 ? 'none lost, none twice, no gap' : 'WRONG';
   console.log(
-    `${values.store}, ${how}: ${changes} changes in ${seconds} s, ${stored} of ${emitted} labels, ${saved} of them from standbys, at most ${Math.round(slowestMs)} ms: ${result}`,
+    `${values.store}, ${how}: ${changes} changes in ${seconds} s, ${stored} of ${emitted} labels, ${saved} of them from standbys, at most ${slowestMs} ms, at a load of ${load.toFixed(1)}: ${result}`,
   );
   for (const problem of problems) console.log(`  ${problem}`);
   if (problems.length > 0) process.exitCode = 1;
   if (values.record === undefined) return;
-  const line = { store: values.store, how, changes, stored, emitted, saved, slowestMs, seconds, problems };
+  const line = {
+    store: values.store,
+    how,
+    changes,
+    stored,
+    emitted,
+    saved,
+    slowestMs,
+    changeMs,
+    seconds,
+    load,
+    problems,
+  };
   appendFileSync(values.record, `${JSON.stringify(line)}\n`);
 }

@@ -1,68 +1,134 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Sim } from '../../sim/index.ts';
-import { type Expected, verdict } from '../../sim/labelers/truth.ts';
 import { readPosition } from '../../src/labels/label/position.ts';
 import { openStoreReader } from '../../src/store/open.ts';
+import type { Position, StoreReader } from '../../src/store/port.ts';
 import { type Interval, micros } from '../../src/store/time.ts';
+import { EmittedLabels } from './emitted-labels.ts';
 
-/** Compares the store of an interrupted process with the labels emitted so far. With `verified`, it also verifies each day. */
-export async function compareStore(sim: Sim, url: string, { verified = true } = {}) {
-  const store = await openStoreReader(url);
-  const problems: string[] = [];
-  try {
-    const { startedAt } = await store.epoch();
-    const span: Interval = { start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) };
-    // Read the positions before the rows, because an instrument may still store both.
-    const positions = await store.positions();
-    const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
-    const wanted = sim.labelers.truth.expected({ epochUs: startedAt, which: 'emitted' });
-    for (const { source, value } of positions) {
-      const position = readPosition(value);
-      // An entry without a position stores which refused rows were counted.
-      if (position === null) continue;
-      // Live labels are read before earlier missing ones, so a number becomes a position only when all labels before it
-      // are stored.
-      const through = Math.max(position.seq ?? 0, position.cursor ?? 0);
-      // The seq numbers of this labeler are the labels' own numbers.
-      const due = [...sim.labelers.truth.emitted(startedAt - 1_000_000, Number.POSITIVE_INFINITY, source)].filter(
-        (label) => label.n <= through && verdict(label, startedAt, label.emittedUs) === null,
-      ).length;
-      const { applied = 0, removed = 0 } = counts.get(source) ?? {};
-      if (applied + removed < due) problems.push(`the position of ${source} is ${due - applied - removed} rows ahead`);
+/** Interval between two comparisons while labels are still being read, in milliseconds. */
+const compareMs = 200;
+/** Time without a further stored or refused label after which an instrument counts as stuck, in milliseconds. */
+const stuckMs = 90_000;
+
+/** Result of comparing a store with the labels emitted so far. */
+export interface Comparison {
+  readonly rows: number;
+  readonly refused: Readonly<Record<string, number>>;
+  readonly emitted: number;
+  /** True if every label is stored or refused. */
+  readonly whole: boolean;
+  /** Labelers whose rows are not all stored. */
+  readonly missing: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** Compares the store of an interrupted process with the labels that a network emits. */
+export class StoreComparison {
+  readonly #sim: Sim;
+  readonly #url: string;
+  #emitted: EmittedLabels | null = null;
+
+  constructor(sim: Sim, url: string) {
+    this.#sim = sim;
+    this.#url = url;
+  }
+
+  /** Compares the store with the labels emitted so far. `verified`: also verifies each day. */
+  async compare({ verified = true } = {}): Promise<Comparison> {
+    const store = await openStoreReader(this.#url);
+    const problems: string[] = [];
+    try {
+      const { startedAt } = await store.epoch();
+      const span: Interval = { start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) };
+      // Read the positions before the rows, because an instrument may still store both.
+      const positions = await store.positions();
+      const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
+      const refused = await refusedIn(store, span);
+      this.#emitted ??= new EmittedLabels(this.#sim, startedAt);
+      const emitted = this.#emitted;
+      emitted.update();
+      problems.push(...positionsAhead(positions, counts, emitted), ...excess(counts, refused, emitted));
+      if (verified) for await (const day of store.verify()) problems.push(...day.problems);
+      const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+      const whole = isDeepStrictEqual(counts, emitted.byAction) && isDeepStrictEqual(refused, { ...emitted.refused });
+      const missing = missingRows(positions, counts, emitted);
+      return { rows, refused, emitted: emitted.accepted, whole, missing, problems };
+    } finally {
+      await store.close();
     }
-    for (const [labeler, { applied, removed }] of counts) {
-      const { applied: most = 0, removed: emittedRemoved = 0 } = wanted.byAction.get(labeler) ?? {};
-      if (applied > most || removed > emittedRemoved)
-        problems.push(`more rows of ${labeler} are stored than it emitted`);
+  }
+
+  /**
+   * Waits until every label is stored or refused, as long as it takes while the instrument makes progress. Returns the
+   * problem if it makes none, with what is missing.
+   */
+  async untilWhole(): Promise<readonly string[]> {
+    let [most, progressAt] = [-1, performance.now()];
+    for (;;) {
+      const { whole, rows, refused, missing } = await this.compare({ verified: false });
+      if (whole) return [];
+      const done = rows + sumOf(refused);
+      if (done > most) [most, progressAt] = [done, performance.now()];
+      if (performance.now() - progressAt > stuckMs) {
+        return [`no further label was stored for ${stuckMs / 1000} s: ${JSON.stringify(refused)}`, ...missing];
+      }
+      await wait(compareMs);
     }
-    const refused: Record<string, number> = {};
-    for (const { reason, count } of await store.refusals(span)) {
-      if (reason !== 'duplicate') refused[reason] = (refused[reason] ?? 0) + count;
-    }
-    const due = refusedOf(wanted);
-    for (const [reason, count] of Object.entries(refused)) {
-      if (count > (due[reason] ?? 0))
-        problems.push(`${count} refusals as ${reason} were counted, but only ${due[reason] ?? 0} are expected`);
-    }
-    if (verified) for await (const day of store.verify()) problems.push(...day.problems);
-    const rows = [...counts.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-    const whole = isDeepStrictEqual(counts, wanted.byAction) && isDeepStrictEqual(refused, due);
-    const missing = [...wanted.byAction].flatMap(([labeler, { applied, removed }]) => {
-      const found = counts.get(labeler) ?? { applied: 0, removed: 0 };
-      const count = applied + removed - found.applied - found.removed;
-      const at = positions.find(({ source, value }) => source === labeler && readPosition(value) !== null)?.value;
-      return count === 0 ? [] : [`${count} rows of ${labeler}, which is read to ${at ?? 'no position'}`];
-    });
-    return { rows, refused, emitted: wanted.accepted, whole, missing, problems };
-  } finally {
-    await store.close();
   }
 }
 
-/**
- * Returns the expected refusals by the store's reasons. Omits duplicates, because their number depends on how labels
- * were read.
- */
-function refusedOf({ refused: { foreign, duplicate: _, ...others } }: Expected): Record<string, number> {
-  return Object.fromEntries(Object.entries({ foreign_src: foreign, ...others }).filter(([, count]) => count > 0));
+type Counts = ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
+
+/** Returns the stored refusals by reason. Omits duplicates, because their number depends on how labels were read. */
+async function refusedIn(store: StoreReader, span: Interval): Promise<Record<string, number>> {
+  const refused: Record<string, number> = {};
+  for (const { reason, count } of await store.refusals(span)) {
+    if (reason !== 'duplicate') refused[reason] = (refused[reason] ?? 0) + count;
+  }
+  return refused;
+}
+
+/** Returns the sources whose position is after labels that are not stored. */
+function positionsAhead(positions: readonly Position[], counts: Counts, emitted: EmittedLabels): string[] {
+  return positions.flatMap(({ source, value }) => {
+    const position = readPosition(value);
+    // An entry without a position stores which refused rows were counted.
+    if (position === null) return [];
+    // Live labels are read before earlier missing ones, so a number becomes a position only when all labels before it
+    // are stored. The seq numbers of this labeler are the labels' own numbers.
+    const due = emitted.acceptedThrough(source, Math.max(position.seq ?? 0, position.cursor ?? 0));
+    const { applied = 0, removed = 0 } = counts.get(source) ?? {};
+    const ahead = due - applied - removed;
+    return ahead > 0 ? [`the position of ${source} is ${ahead} rows ahead`] : [];
+  });
+}
+
+/** Returns the labelers and reasons of which more is stored than was emitted. */
+function excess(counts: Counts, refused: Readonly<Record<string, number>>, emitted: EmittedLabels): string[] {
+  const { byAction } = emitted;
+  const twice = [...counts].flatMap(([labeler, { applied, removed }]) => {
+    const most = byAction.get(labeler) ?? { applied: 0, removed: 0 };
+    const isMore = applied > most.applied || removed > most.removed;
+    return isMore ? [`more rows of ${labeler} are stored than it emitted`] : [];
+  });
+  const counted = Object.entries(refused).flatMap(([reason, count]) => {
+    const due = emitted.refused[reason] ?? 0;
+    return count > due ? [`${count} refusals as ${reason} were counted, but only ${due} are expected`] : [];
+  });
+  return [...twice, ...counted];
+}
+
+function missingRows(positions: readonly Position[], counts: Counts, emitted: EmittedLabels): string[] {
+  return [...emitted.byAction].flatMap(([labeler, { applied, removed }]) => {
+    const found = counts.get(labeler) ?? { applied: 0, removed: 0 };
+    const count = applied + removed - found.applied - found.removed;
+    const at = positions.find(({ source, value }) => source === labeler && readPosition(value) !== null)?.value;
+    return count === 0 ? [] : [`${count} rows of ${labeler}, which is read to ${at ?? 'no position'}`];
+  });
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

@@ -7,8 +7,7 @@ import { dice } from '../../sim/random.ts';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { micros } from '../../src/store/time.ts';
 import { spawnLabels } from '../labels/labels-process.ts';
-import { until } from '../process/until.ts';
-import { compareStore } from './compare-store.ts';
+import { StoreComparison } from './compare-store.ts';
 
 /** Result of killing an instrument repeatedly. */
 export interface LabelKillReport {
@@ -64,6 +63,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
   ];
   const chance = dice(seed);
+  const comparison = new StoreComparison(sim, `sqlite:${store}`);
   const problems: string[] = [];
   const missed: Missed[] = [];
   let killedAt: number | null = null;
@@ -82,7 +82,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       // Begin the interval at the kill, because the time until the last commit is covered.
       killedAt = Date.now() * 1000;
       await labels.ended;
-      const found = await compareStore(sim, `sqlite:${store}`);
+      const found = await comparison.compare();
       problems.push(...found.problems.map((problem) => `after kill ${kill + 1}: ${problem}`));
       if (found.rows < rows)
         problems.push(`after kill ${kill + 1}: ${rows} rows were stored, but only ${found.rows} remain`);
@@ -94,13 +94,11 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     const last = spawnLabels(args);
     await last.observing;
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('all labels are stored', async () => (await compareStore(sim, `sqlite:${store}`)).whole, 90_000).catch(
-      (error: unknown) => problems.push(String(error)),
-    );
+    problems.push(...(await comparison.untilWhole()));
     last.process.kill('SIGTERM');
     const { code } = await last.ended;
     if (code !== 0) problems.push(`the instrument exited with ${code}`);
-    const rest = await compareStore(sim, `sqlite:${store}`);
+    const rest = await comparison.compare();
     if (!rest.whole) problems.push(`the counts of refused labels differ: ${JSON.stringify(rest.refused)}`);
     problems.push(...rest.problems, ...(await uncovered(store, missed)));
     const verified = await spawnLabels(['verify', ...args.slice(0, 4)]).ended;

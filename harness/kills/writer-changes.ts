@@ -9,7 +9,8 @@ import { openStoreReader, storeProcesses } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 import { type LabelsProcess, spawnLabels } from '../labels/labels-process.ts';
 import { until } from '../process/until.ts';
-import { compareStore } from './compare-store.ts';
+import { StoreComparison } from './compare-store.ts';
+import { storedOnce } from './stored-once.ts';
 
 /** Way in which the active instrument ends. */
 export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
@@ -22,6 +23,8 @@ export interface WriterChangesReport {
   readonly refused: number;
   /** Longest time in milliseconds from the end or suspension of a writer until its standby was the active one. */
   readonly slowestMs: number;
+  /** Time of each change in milliseconds, in order. */
+  readonly changeMs: readonly number[];
   /** Number of rows that standbys stored and no former writer had stored. */
   readonly saved: number;
   readonly problems: readonly string[];
@@ -54,7 +57,8 @@ export async function changeWriters({
   const sim = createSim({
     ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
     shapeLabeler: ({ index }) => ({
-      ...{ software: 'skyware', rate },
+      // Labels begin when the first instrument observes: a reader may skip labels from before its epoch.
+      ...{ software: 'skyware', rate: 0 },
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
       // One labeler can be read only by pages.
       ailment: index === 5 ? 'no_stream' : 'none',
@@ -78,18 +82,21 @@ export async function changeWriters({
     started.push(one);
     return one;
   };
-  let [slowestMs, saved] = [0, 0];
+  const changeMs: number[] = [];
+  const comparison = new StoreComparison(sim, url);
+  let saved = 0;
   try {
     let active = start();
     await active.observing;
+    for (const { faults } of sim.labelers.list) faults.setRate(rate);
     for (const [i, how] of changes.entries()) {
       const standby = start();
       await isReady(standby, url);
       await wait(chance.below(700));
-      const begun = performance.now();
+      const begun = Date.now();
       await end(active, how, url);
       await standby.observing;
-      slowestMs = Math.max(slowestMs, performance.now() - begun);
+      changeMs.push(activeAt(standby) - begun);
       saved += rowsSaved(standby);
       if (how === 'suspend') woken.push(wake(active, suspendedMs, problems));
       else {
@@ -98,25 +105,23 @@ export async function changeWriters({
       }
       active = standby;
       // Every row is verified once, at the end.
-      const found = await compareStore(sim, url, { verified: false });
+      const found = await comparison.compare({ verified: false });
       problems.push(...found.problems.map((problem) => `after change ${i + 1} (${how}): ${problem}`));
     }
     await Promise.all(woken);
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until(
-      'all labels are stored',
-      async () => (await compareStore(sim, url, { verified: false })).whole,
-      90_000,
-    ).catch((error: unknown) => problems.push(String(error)));
+    problems.push(...(await comparison.untilWhole()));
     problems.push(...(await gapsIn(url, artifacts)));
     active.process.kill('SIGTERM');
     const { code } = await active.ended;
     if (code !== 0) problems.push(`the last instrument exited with ${code}`);
-    const rest = await compareStore(sim, url);
+    const rest = await comparison.compare();
     if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`, ...rest.missing);
-    problems.push(...rest.problems);
+    problems.push(...rest.problems, ...(await storedOnce(sim, url)));
     const refused = Object.values(rest.refused).reduce((sum, count) => sum + count, 0);
-    return { changes: changes.length, stored: rest.rows, emitted: rest.emitted, refused, slowestMs, saved, problems };
+    const { rows: stored, emitted } = rest;
+    const slowestMs = Math.max(...changeMs);
+    return { changes: changes.length, stored, emitted, refused, slowestMs, changeMs, saved, problems };
   } finally {
     for (const { process } of started) process.kill('SIGKILL');
     await sim.stop();
@@ -125,7 +130,7 @@ export async function changeWriters({
 }
 
 /** Waits until a standby is ready. */
-async function isReady({ process, log }: LabelsProcess, url: string): Promise<void> {
+async function isReady({ process, ended, log }: LabelsProcess, url: string): Promise<void> {
   const ready = async (): Promise<boolean> =>
     process.exitCode !== null || (await storeProcesses(url)).standby?.state === 'ready';
   const detail = (): string =>
@@ -135,7 +140,9 @@ async function isReady({ process, log }: LabelsProcess, url: string): Promise<vo
   await until('the standby is ready', ready, 120_000).catch((error: unknown) => {
     throw new Error(`${String(error)}\n${detail()}`);
   });
-  if (process.exitCode !== null) throw new Error(`the standby exited with ${process.exitCode}\n${detail()}`);
+  if (process.exitCode === null) return;
+  const { code, stderr } = await ended;
+  throw new Error(`the standby exited with ${code}: ${stderr.join(' ')}\n${detail()}`);
 }
 
 /** Ends or suspends the active instrument. */
@@ -148,18 +155,34 @@ async function end({ process }: LabelsProcess, how: WriterChange, url: string): 
   process.kill(how === 'kill' ? 'SIGKILL' : how === 'suspend' ? 'SIGSTOP' : 'SIGTERM');
 }
 
-/** Wakes a suspended writer, and checks that it ends without another write. */
+/**
+ * Wakes a suspended writer, and checks that it ends: the standby has killed the writer of a directory, and the writer of
+ * a database exits and says why. The comparisons show whether it wrote anything.
+ */
 async function wake({ process, ended }: LabelsProcess, afterMs: number, problems: string[]): Promise<void> {
   await wait(afterMs);
   process.kill('SIGCONT');
-  const { code } = await ended;
-  if (code === 0) problems.push('a woken writer ended as if it had been stopped');
+  const { code, stderr } = await ended;
+  const isExplained = stderr.some((line) => line.includes('another process has become the writer'));
+  if (code !== null && !(code === 1 && isExplained)) {
+    problems.push(`a woken writer ended with ${code}: ${stderr.join(' ') || 'without a reason'}`);
+  }
+}
+
+/** Returns the log line of a standby that has become the active instrument. */
+function activation({ log }: LabelsProcess): Record<string, unknown> {
+  return log().find(({ msg }) => msg === 'this instrument is the active one now') ?? {};
+}
+
+/** Returns the time at which a standby had become the active instrument, in milliseconds. */
+function activeAt(standby: LabelsProcess): number {
+  return Date.parse(String(activation(standby).time));
 }
 
 /** Returns the number of rows that a standby stored when it took over. */
-function rowsSaved({ log }: LabelsProcess): number {
-  const found = log().find(({ msg }) => msg === 'this instrument is the active one now');
-  return typeof found?.rows === 'number' ? found.rows : 0;
+function rowsSaved(standby: LabelsProcess): number {
+  const { rows } = activation(standby);
+  return typeof rows === 'number' ? rows : 0;
 }
 
 /** Returns the gaps in the store and in the overview, none of which may exist. */

@@ -48,8 +48,8 @@ function oddities({ faults }: Labeler): void {
 
 /** Number of resets of one labeler: more than the artifact lists as separate gaps. */
 const manyResets = 20;
-/** Number of page requests after which a reset was detected, and the pages were read to their end again. */
-const pagesAfterReset = 6;
+/** Number of page requests of two instruments after which each has detected a reset and read the pages to their end. */
+const pagesAfterReset = 12;
 
 /**
  * Recreates the database many times. Waits after each reset until the reader has passed it, so that each one is a

@@ -159,6 +159,7 @@ async function interrupt(run: Run): Promise<void> {
 /** Advances the clock in two steps, so that no interruption exceeds the maximum that can be filled in. */
 async function passTwoDays(run: Run): Promise<void> {
   const { sim, clock, course, problems } = run;
+  await caughtUp(run);
   clock.advance(24.5 * hour);
   const between = clock.wall();
   emit(sim, 1);
@@ -336,6 +337,11 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
     },
     90_000,
   ).catch(() => problems.push(`sources were not read to the end: ${behind.join(' ')}`));
+}
+
+/** Waits until every readable source was read up to now, so that no advance of the clock prolongs an outage. */
+async function caughtUp({ clock, sim, station, problems }: Run): Promise<void> {
+  await readTo(clock.wall(), sim, station, problems);
 }
 
 const named: ReadonlySet<string> = new Set(['enrolled', ...sourceStates]);

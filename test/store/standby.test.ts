@@ -1,8 +1,12 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { expect, onTestFinished, test } from 'vitest';
+import { takeWriterLock } from '../../src/store/sqlite/base/lock.ts';
 import { openSqliteStandby, sqliteProcesses } from '../../src/store/sqlite/standby/standby.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day, micros } from '../../src/store/time.ts';
@@ -80,6 +84,23 @@ test('a store has one standby, which describes itself and the writer', async () 
   expect(sqliteProcesses(folder).standby?.state).toBe('ready');
   await standby.close();
   expect(sqliteProcesses(folder).standby).toBe(null);
+});
+
+test('a look at the writer or at the standby never keeps a process from becoming one', async () => {
+  const path = join(folderOf(), 'writer.lock');
+  takeWriterLock(path).release();
+  // The other process looks as `writerLockHeld` does, without a pause.
+  const look = `const Database = require(process.argv[2]);
+    process.stdout.write('looking');
+    for (;;) {
+      const db = new Database(process.argv[1], { readonly: true, timeout: 0 });
+      try { db.prepare('SELECT 1 FROM sqlite_master').get(); } catch {} finally { db.close(); }
+    }`;
+  const sqlite = createRequire(import.meta.url).resolve('better-sqlite3');
+  const looking = spawn(process.execPath, ['-e', look, path, sqlite], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void looking.kill('SIGKILL'));
+  await once(looking.stdout, 'data');
+  for (let times = 0; times < 1_000; times += 1) takeWriterLock(path).release();
 });
 
 test('a heartbeat changes while the writer is open', async () => {

@@ -13,6 +13,8 @@ import type { Acts, Assembled } from './tasks.ts';
 
 /** Number of looks at the writer between two reads of the rows that it stored. */
 const looksPerFollow = 4;
+/** Interval between two looks at a writer that this standby has ended, in milliseconds. */
+const endLookMs = 20;
 /** Maximum time after the start until the standby counts as ready, even if some labelers have not responded. */
 const maxStartTime = minute;
 
@@ -27,17 +29,22 @@ export async function standBy(
   signal: AbortSignal,
 ): Promise<void> {
   const watch = new StandbyWatch(assembled, role);
-  for (let look = 0; !signal.aborted && role.role === 'standby'; look += 1) {
-    if (look % looksPerFollow === 0) await watch.follow();
-    const writer = await watch.look();
-    if (writer !== null) {
-      await takeOver(assembled, acts, { role, writer, watched: watch, signal });
-      watch.becomeActive();
-      await acts.publish();
-      role.activated();
-      return;
+  try {
+    for (let look = 0; !signal.aborted && role.role === 'standby'; look += 1) {
+      // A look never waits for the rows, of which a busy store may have many.
+      if (look % looksPerFollow === 0) watch.beginToFollow();
+      const writer = await watch.look();
+      if (writer !== null) {
+        await takeOver(assembled, acts, { role, writer, watched: watch, signal });
+        watch.becomeActive();
+        role.activated();
+        await acts.publish();
+        return;
+      }
+      await wait(watch.isEnding ? endLookMs : lookMs, signal);
     }
-    await wait(lookMs, signal);
+  } finally {
+    await watch.followed();
   }
 }
 
@@ -50,8 +57,13 @@ class StandbyWatch {
   readonly #role: InstrumentRole;
   #state = standingBy;
   #isReady = false;
-  /** True while the store cannot be read, which was logged. */
-  #isFailing = false;
+  /** Work that failed at its last attempt, which was logged. */
+  readonly #failing = new Set<'follow' | 'ready' | 'look'>();
+  #following: Promise<void> | null = null;
+  /** Permanent failure of following the store. */
+  #failure: { readonly error: unknown } | null = null;
+  /** True after this standby ended the writer, until the lock is free. */
+  #isEnding = false;
 
   constructor(assembled: Assembled, role: InstrumentRole) {
     this.#assembled = assembled;
@@ -62,18 +74,38 @@ class StandbyWatch {
     }
   }
 
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Starts to read what the writer stored, unless that is in progress. The next look throws a permanent failure. */
+  beginToFollow(): void {
+    this.#following ??= this.#follow()
+      .catch((error: unknown) => {
+        this.#failure = { error };
+      })
+      .finally(() => {
+        this.#following = null;
+      });
+  }
+
+  /** Resolves when the store is not being read any more. */
+  async followed(): Promise<void> {
+    await this.#following;
+  }
+
   /** Forgets rows that the writer stored, and notes which sources are read live. */
-  async follow(): Promise<void> {
+  async #follow(): Promise<void> {
     const { base, labelers } = this.#assembled;
     const { kept } = this.#role;
     try {
       await kept.follow();
-      this.#isFailing = false;
+      this.#failing.delete('follow');
     } catch (error) {
       // The floor rises when the writer drops a day.
       const isPassing = error instanceof StoreError && (error.retry || error.code === 'out_of_window');
       if (!isPassing) throw error;
-      this.#tellOnce('the store could not be followed and is read again', error);
+      this.#tellOnce('follow', 'the store could not be followed and is read again', error);
     }
     const now = base.clocks.wall();
     for (const { did, tracker } of labelers.roster.labelers) {
@@ -85,14 +117,15 @@ class StandbyWatch {
 
   async #becomeReady(now: Micros): Promise<void> {
     const { base } = this.#assembled;
-    if (this.#isReady || this.#isFailing || !this.#readsAll(now)) return;
+    if (this.#isReady || this.#failing.has('follow') || !this.#readsAll(now)) return;
     try {
       await this.#role.standby.ready();
     } catch (error) {
       if (!(error instanceof StoreError && error.retry)) throw error;
-      this.#tellOnce('the standby could not report that it is ready', error);
+      this.#tellOnce('ready', 'the standby could not report that it is ready', error);
       return;
     }
+    this.#failing.delete('ready');
     this.#isReady = true;
     base.log.info('the standby is ready');
   }
@@ -101,11 +134,14 @@ class StandbyWatch {
   async look(): Promise<StoreWriter | null> {
     const { base } = this.#assembled;
     const sighting = await this.#sighting();
-    // The time until the next look counts as an interruption: the heartbeat may have been out of sight.
-    if (sighting === null) return null;
+    if (this.#failure !== null) throw this.#failure.error;
+    if (sighting === null) {
+      this.#step({ kind: 'unseen' });
+      return null;
+    }
     const { beat } = this.#state;
     const isAlive = sighting.kind === 'writing' && (sighting.beat === null || sighting.beat !== beat);
-    if (isAlive) this.aliveAt = base.clocks.wall();
+    if (isAlive) [this.aliveAt, this.#isEnding] = [base.clocks.wall(), false];
     const action = this.#step({ kind: 'looked', at: base.clocks.monotonic() / 1000, sighting });
     if (action === 'end_writer') await this.#endWriter();
     return action === 'open_store' ? this.#open() : null;
@@ -114,25 +150,27 @@ class StandbyWatch {
   /** Returns what the store tells of the writer; null if it cannot be reached. */
   async #sighting(): Promise<WriterSighting | null> {
     try {
-      return await this.#role.standby.writer();
+      const sighting = await this.#role.standby.writer();
+      this.#failing.delete('look');
+      return sighting;
     } catch (error) {
       if (!(error instanceof StoreError && error.retry)) throw error;
-      this.#tellOnce('the writer could not be seen', error);
+      this.#tellOnce('look', 'the writer could not be seen', error);
       return null;
     }
   }
 
   /** Logs the first of successive failures. */
-  #tellOnce(message: string, error: unknown): void {
-    if (!this.#isFailing) this.#assembled.base.log.warn(message, errorFields(error));
-    this.#isFailing = true;
+  #tellOnce(work: 'follow' | 'ready' | 'look', message: string, error: unknown): void {
+    if (!this.#failing.has(work)) this.#assembled.base.log.warn(message, errorFields(error));
+    this.#failing.add(work);
   }
 
   report(): void {
     const { rows } = this.#role.kept.kept;
     const oldestMs = rows.oldest === null ? null : rows.oldest / 1000;
     // A standby that cannot see the store cannot replace its writer.
-    const isReady = this.#role.role === 'standby' && this.#isReady && !this.#isFailing;
+    const isReady = this.#role.role === 'standby' && this.#isReady && this.#failing.size === 0;
     this.#assembled.base.telemetry.role(this.#role.role, { rows: rows.size, bytes: rows.bytes, oldestMs, isReady });
   }
 
@@ -152,6 +190,7 @@ class StandbyWatch {
     const { log } = this.#assembled.base;
     const end = await this.#role.standby.endWriter();
     if (end.kind === 'alive') return;
+    this.#isEnding = end.kind !== 'kept';
     if (end.kind === 'killed') {
       log.warn('the writer did not respond for 3 s and was killed', { pid: end.pid });
     } else if (end.kind === 'ended') {
@@ -163,6 +202,9 @@ class StandbyWatch {
 
   async #open(): Promise<StoreWriter | null> {
     const { log } = this.#assembled.base;
+    this.#isEnding = false;
+    // The new writer uses the identities that are being read.
+    await this.#following;
     try {
       return await this.#role.standby.takeOver();
     } catch (error) {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Micros } from '../../contract/timestamp.ts';
 import { type GapChange, maxBatchRows, type StoredGap, type StoreWriter } from '../../store/port.ts';
 import type { RosterRow } from '../../store/roster.ts';
-import { micros } from '../../store/time.ts';
+import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
 import type { InstrumentRole, Watched } from '../standby/instrument-role.ts';
@@ -66,7 +66,7 @@ export async function takeOver(
     answered,
     gaps: await gapsBySource(writer, clock()),
   };
-  const { records, withdrawals } = joined(labelers, former, { kept: kept.gaps, watched });
+  const { records, withdrawals } = joined(labelers, former, { kept: kept.gaps, watched, startedAt });
   if (watched.aliveAt === null || watched.aliveAt < watched.observedSince) {
     await recordDowntime(writer, { artifacts: settings.artifacts, clock: () => watched.observedSince, log }, startedAt);
   }
@@ -113,23 +113,24 @@ async function gapsBySource(writer: StoreWriter, now: Micros): Promise<Map<strin
 function joined(
   { roster }: Assembled['labelers'],
   { rows, answered, gaps }: FormerState,
-  { kept, watched }: { readonly kept: OwnGaps; readonly watched: Watched },
+  { kept, watched, startedAt }: { readonly kept: OwnGaps; readonly watched: Watched; readonly startedAt: Micros },
 ): { readonly records: readonly GapChange[]; readonly withdrawals: readonly GapChange[] } {
   const records: GapChange[] = [];
   const withdrawals: GapChange[] = [];
   for (const { did, tracker, denied } of roster.labelers) {
     const row = rows.get(did);
     const stored = row ? labelerFromRow(row, answered.get(did) ?? null).tracker.tracked : null;
-    const start = watched.liveSince.get(did);
-    const end = tracker.unreadSince;
+    const through = tracker.unreadSince;
+    // The former writer stopped reading a denied labeler first, and a purge may have removed what this one read.
+    const readSince = (from: Micros | undefined): Interval | null =>
+      denied || from === undefined || through === null || from >= through ? null : { start: from, end: through };
     const changes = jointChanges({
       stored: gaps.get(did) ?? [],
-      storedThrough: stored?.completeThrough ?? null,
+      storedThrough: stored?.completeThrough ?? startedAt,
       own: kept.of(did),
       interruptions: kept.of(null),
-      readFrom: watched.readFrom.get(did) ?? null,
-      // The former writer stopped reading a denied labeler first, and a purge may have removed what this one read.
-      live: denied || start === undefined || end === null || start >= end ? null : { start, end },
+      live: readSince(watched.liveSince.get(did)),
+      read: readSince(watched.readFrom.get(did)),
     });
     records.push(...changes.records);
     withdrawals.push(...changes.withdrawals);

@@ -40,11 +40,17 @@ test('a gap of the former writer is withdrawn where the standby read live', () =
 test('the gap of an outage is withdrawn where the standby read its labels afterwards, but no reset and no own gap', () => {
   const live = { start: micros(60), end: micros(90) };
   const stored = [gap(10, 50), gap(50, 55, 'cursor_reset')];
-  const reading = { stored, storedThrough: micros(10), live, readFrom: micros(10) };
+  const read = { start: micros(10), end: micros(90) };
+  const reading = { stored, storedThrough: micros(10), live, read };
   expect(applied({ ...reading, own: [] })).toEqual([gap(50, 55, 'cursor_reset')]);
   expect(applied({ ...reading, own: [gap(10, 20)] })).toEqual([gap(10, 20), gap(50, 55, 'cursor_reset')]);
-  expect(applied({ ...reading, own: [], readFrom: micros(30) })).toEqual([gap(10, 30), gap(50, 55, 'cursor_reset')]);
-  expect(applied({ ...reading, own: [], live: null })).toEqual(stored);
+  const later = { ...read, start: micros(30) };
+  expect(applied({ ...reading, own: [], read: later })).toEqual([gap(10, 30), gap(50, 55, 'cursor_reset')]);
+});
+
+test('an outage that began for the former writer before it began for the standby is a gap from the later beginning', () => {
+  const reading = { storedThrough: micros(10), own: [], live: null, read: { start: micros(5), end: micros(12) } };
+  expect(applied({ ...reading, stored: [gap(10, 50)] })).toEqual([gap(12, 50)]);
 });
 
 test('a reset that the former writer recorded before the standby read live stays a gap', () => {

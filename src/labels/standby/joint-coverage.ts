@@ -18,8 +18,8 @@ export interface JointReading {
    * if there was no such moment.
    */
   readonly live: Interval | null;
-  /** Time from which on the standby read all labels, most of them later than they were emitted; absent if unknown. */
-  readonly readFrom?: Micros | null;
+  /** Time of which the standby read all labels except in its gaps, some of them later; absent if there is none. */
+  readonly read?: Interval | null;
 }
 
 /**
@@ -28,22 +28,20 @@ export interface JointReading {
  * standby read live. An `unknown` gap, which stands for several others, and a `maintenance` gap, whose rows were removed on
  * request, are never withdrawn. The gap of an outage is also withdrawn where the standby read its labels afterwards.
  */
-export function jointChanges({ stored, storedThrough, own, interruptions = [], live, readFrom = null }: JointReading): {
+export function jointChanges({ stored, storedThrough, own, interruptions = [], live, read = null }: JointReading): {
   readonly records: readonly GapChange[];
   readonly withdrawals: readonly GapChange[];
 } {
   const from = storedThrough ?? micros(0);
   const records = clip(own, { start: from, end: micros(Number.MAX_SAFE_INTEGER) });
-  const read = live === null ? [] : without(live, [...own, ...interruptions]);
+  const readLive = live === null ? [] : without(live, [...own, ...interruptions]);
   const withdrawals = stored
     .filter(({ reason }) => reason !== 'unknown' && reason !== 'maintenance')
-    .flatMap((gap) => read.flatMap((interval) => clip([gap], interval)));
-  if (live !== null && readFrom !== null && readFrom < live.start) {
-    // An outage that the standby has filled in, before the former writer could.
-    const filledIn = without({ start: readFrom, end: live.start }, own);
-    const outages = stored.filter(({ reason }) => reason === 'source_unavailable');
-    withdrawals.push(...outages.flatMap((gap) => filledIn.flatMap((interval) => clip([gap], interval))));
-  }
+    .flatMap((gap) => readLive.flatMap((interval) => clip([gap], interval)));
+  // An outage that the standby has filled in, before the former writer could.
+  const filledIn = read === null ? [] : without(read, own);
+  const outages = stored.filter(({ reason }) => reason === 'source_unavailable');
+  withdrawals.push(...outages.flatMap((gap) => filledIn.flatMap((interval) => clip([gap], interval))));
   return {
     records: records.map((gap) => ({ kind: 'record', gap })),
     withdrawals: withdrawals.map((gap) => ({ kind: 'withdraw', gap })),

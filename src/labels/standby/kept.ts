@@ -1,5 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import type { AppendResult, Batch, PositionChange } from '../../store/port.ts';
+import type { AppendResult, Batch, NewObservation, PositionChange } from '../../store/port.ts';
 import type { Definitions, LabelerKey } from '../../store/roster.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros, second } from '../../store/time.ts';
@@ -16,6 +16,8 @@ export class Kept {
   readonly #standby: Pick<StoreStandby, 'identityOf' | 'knows'>;
   readonly #dropped: (rows: number) => void;
   readonly #positions = new Map<string, PositionChange>();
+  /** Time of the last page of each source. */
+  readonly #pages = new Map<string, Micros>();
   readonly #keys = new Map<string, LabelerKey>();
   readonly #definitions = new Map<string, Definitions>();
 
@@ -49,9 +51,13 @@ export class Kept {
     for (const [i, observation] of batch.observations.entries()) {
       const identity = this.#standby.identityOf(observation.label);
       if (this.#standby.knows(identity) || this.rows.has(identity)) duplicates.push(i);
-      else this.rows.add(identity, { observation, acceptedAt: batch.at });
+      else
+        this.rows.add(identity, { observation, acceptedAt: batch.at, emittedAfter: this.#emittedAfter(observation) });
     }
-    for (const position of batch.positions) this.#positions.set(`${position.source} ${position.endpoint}`, position);
+    for (const position of batch.positions) {
+      this.#positions.set(`${position.source} ${position.endpoint}`, position);
+      this.#pages.set(position.source, batch.at);
+    }
     this.#drop(batch.at);
     return { accepted: batch.observations.length - duplicates.length, duplicates, first: null, last: null };
   }
@@ -67,15 +73,20 @@ export class Kept {
   clear(): void {
     this.gaps.clear();
     this.rows.drain();
-    for (const named of [this.#positions, this.#keys, this.#definitions]) named.clear();
+    for (const named of [this.#positions, this.#pages, this.#keys, this.#definitions]) named.clear();
+  }
+
+  /** A label of an outage may have been emitted at any time before. */
+  #emittedAfter({ label, live }: NewObservation): Micros {
+    return (live === false ? null : this.#pages.get(label.src)) ?? micros(0);
   }
 
   /** Drops rows beyond the bounds. Their time is a gap unless the writer has stored it. */
   #drop(now: Micros): void {
     const gone = this.rows.trim(now);
-    for (const { observation, acceptedAt } of gone) {
-      const start = micros(Math.floor(acceptedAt / second) * second);
-      const end = micros(start + second);
+    for (const { observation, acceptedAt, emittedAfter } of gone) {
+      const start = micros(Math.floor(Math.min(emittedAfter, acceptedAt) / second) * second);
+      const end = micros(Math.floor(acceptedAt / second) * second + second);
       const gap = { source: observation.label.src, start, end, reason: 'ingest_paused' as const };
       this.gaps.change({ kind: 'record', gap });
     }

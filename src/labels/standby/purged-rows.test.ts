@@ -6,7 +6,7 @@ import type { KeptRow } from './row-buffer.ts';
 
 function row(src: string, at: number): KeptRow {
   const label = { src, uri: 'did:plc:x', val: 'spam', cts: '2026-11-22T00:00:00.000Z' };
-  return { observation: { label, signature: 'verified' }, acceptedAt: micros(at) };
+  return { observation: { label, signature: 'verified' }, acceptedAt: micros(at), emittedAfter: micros(0) };
 }
 
 function purge(source: string, requestedAt: number): Purge {

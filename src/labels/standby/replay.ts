@@ -20,7 +20,7 @@ export interface ReplayOptions {
 }
 
 /**
- * Stores what a standby kept: all rows, and then the refused rows and the positions that follow them. Returns the number
+ * Stores what a standby kept: keys, all rows, and then the refused rows and the positions that follow them. Returns the number
  * of rows that the store did not contain yet, and of those that it did.
  */
 export async function replay(
@@ -35,6 +35,8 @@ export async function replay(
     result.rows += accepted;
     result.known += duplicates.length;
   };
+  // Repeats are only looked for after a change of key.
+  for (const key of kept.keys) await store.putKey(key);
   const rows = withoutPurged(kept.rows.drain(), await store.purges()).map(({ observation }) => observation);
   for (const part of parts(rows)) {
     const found: PageRepeats[] = [];
@@ -46,7 +48,6 @@ export async function replay(
   for (const part of refusedParts(refused)) await append(part);
   // The counts of refused rows precede the positions: after a crash between them, the rows arrive again and are known.
   for (const positions of chunks([...kept.positions], maxTexts)) await append({ positions });
-  for (const key of kept.keys) await store.putKey(key);
   for (const one of kept.definitions) {
     const [newest] = await store.definitions(one.did);
     if (newest === undefined || newest.seenAt < one.seenAt) await store.putDefinitions(one);

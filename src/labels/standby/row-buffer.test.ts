@@ -4,7 +4,7 @@ import { RowBuffer } from './row-buffer.ts';
 
 function row(at: number, val = 'spam', src = 'did:plc:a') {
   const label = { src, uri: 'did:plc:b', val, cts: '2026-11-22T00:00:00.000Z' };
-  return { observation: { label, signature: 'verified' as const }, acceptedAt: micros(at) };
+  return { observation: { label, signature: 'verified' as const }, acceptedAt: micros(at), emittedAfter: micros(0) };
 }
 
 const generous = { rows: 100, bytes: 1_000_000, age: 1_000 };

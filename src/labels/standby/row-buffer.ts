@@ -20,6 +20,8 @@ const rowOverheadBytes = 200;
 export interface KeptRow {
   readonly observation: NewObservation;
   readonly acceptedAt: Micros;
+  /** Time after which the label was emitted: that of the preceding page; 0 if it may be any earlier time. */
+  readonly emittedAfter: Micros;
 }
 
 /** Rows of one source, oldest first. */

@@ -60,14 +60,26 @@ test('a standby keeps rows that neither the store nor its memory contains, and r
   expect([...standby.kept.positions].map(({ value }) => value)).toEqual(['q']);
 });
 
-test('a row that a standby drops becomes a gap of its labeler', async () => {
-  const { standby } = standbyOf({ limits: { rows: 1, bytes: 1_000_000, age: 1_000_000_000 } });
+const one = { rows: 1, bytes: 1_000_000, age: 1_000_000_000 };
+
+test('a row that a standby drops becomes a gap of its labeler since the page before', async () => {
+  const { standby } = standbyOf({ limits: one });
+  await standby.store.append(batch(3_700_000, []));
   await standby.store.append(batch(5_500_000, ['a']));
   await standby.store.append(batch(9_000_000, ['b']));
   expect(standby.kept.gaps.of(did)).toEqual([
-    { source: did, start: 5_000_000, end: 6_000_000, reason: 'ingest_paused' },
+    { source: did, start: 3_000_000, end: 6_000_000, reason: 'ingest_paused' },
   ]);
   expect(standby.kept.rows.size).toBe(1);
+});
+
+test('a dropped row of an outage may be of any earlier time', async () => {
+  const { standby } = standbyOf({ limits: one });
+  await standby.store.append(batch(3_700_000, []));
+  const late = batch(5_500_000, ['a']);
+  await standby.store.append({ ...late, observations: late.observations.map((row) => ({ ...row, live: false })) });
+  await standby.store.append(batch(9_000_000, ['b']));
+  expect(standby.kept.gaps.of(did)).toEqual([{ source: did, start: 0, end: 6_000_000, reason: 'ingest_paused' }]);
 });
 
 test('gaps of a standby are kept, and withdrawn again', async () => {

@@ -59,11 +59,41 @@ test('a writer without a heartbeat is never ended', () => {
   expect(look(standingBy, { from: 0, until: 60_000, sighting: () => writing(null) }).actions).toEqual([]);
 });
 
-test('a standby that was interrupted itself measures the heartbeat again from the start', () => {
-  const { state } = look(standingBy, { from: 0, until: 2_750, sighting: () => writing('a') });
-  const woken = 2_750 + maxLookGapMs + 1;
+test('of an interruption of the standby itself, only a second counts for the age of the heartbeat', () => {
+  const before = 1_000;
+  const { state } = look(standingBy, { from: 0, until: before, sighting: () => writing('a') });
+  const woken = before + 600_000;
   const after = look(state, { from: woken, until: woken + staleMs, sighting: () => writing('a') });
-  expect(after.actions).toEqual([[woken + staleMs, 'end_writer']]);
+  expect(after.actions).toEqual([[woken + staleMs - before - maxLookGapMs, 'end_writer']]);
+});
+
+test.each([1_100, 1_600, 5_000])(
+  'a standby whose looks are %d ms apart ends a hanging writer at the third one',
+  (ms) => {
+    let state = standingBy;
+    const actions = Array.from({ length: 4 }, (_, i) => {
+      const [next, action] = roleStep(state, { kind: 'looked', at: i * ms, sighting: writing('a') });
+      state = next;
+      return action;
+    });
+    expect(actions).toEqual(['none', 'none', 'none', 'end_writer']);
+  },
+);
+
+test('a standby and a writer that were suspended together have more than a second in which the writer may show itself', () => {
+  const { state } = look(standingBy, { from: 0, until: 500, sighting: () => writing('a') });
+  const woken = 60_000;
+  const after = look(state, { from: woken, until: woken + 1_250, sighting: () => writing('a') });
+  expect(after.actions).toEqual([]);
+  const [shown, action] = roleStep(after.state, { kind: 'looked', at: woken + 1_500, sighting: writing('b') });
+  expect([shown.unchangedMs, action]).toEqual([0, 'none']);
+});
+
+test('the time in which the store cannot be reached does not count, nor does the time before', () => {
+  const { state } = look(standingBy, { from: 0, until: 2_750, sighting: () => writing('a') });
+  const [unseen] = roleStep(state, { kind: 'unseen' });
+  const after = look(unseen, { from: 3_000, until: 3_000 + staleMs, sighting: () => writing('a') });
+  expect(after.actions).toEqual([[3_000 + staleMs, 'end_writer']]);
 });
 
 test('a standby tells once why it does not end the writer, and again for another reason', () => {

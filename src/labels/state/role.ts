@@ -7,7 +7,10 @@ export type Role = (typeof roles)[number];
 
 /** Interval between two looks at the writer, in milliseconds. */
 export const lookMs = 250;
-/** Maximum interval between two looks. After a longer one, the standby itself was interrupted, in milliseconds. */
+/**
+ * Maximum time between two looks that counts for the age of a heartbeat, in milliseconds. The standby itself may have
+ * been interrupted for longer, together with the writer. Late looks on a busy machine still add up.
+ */
 export const maxLookGapMs = 1_000;
 /** Age of a heartbeat at which the writer counts as hanging, in milliseconds. */
 export const staleMs = 3_000;
@@ -19,8 +22,8 @@ export interface RoleState {
   readonly role: Role;
   readonly lookedAt: number | null;
   readonly beat: string | null;
-  /** Time since which the heartbeat is known not to have changed. */
-  readonly unchangedSince: number;
+  /** Time for which the looks show that the heartbeat did not change, in milliseconds. */
+  readonly unchangedMs: number;
   /** Reason why the writer was last kept, which was already logged. */
   readonly told: string | null;
 }
@@ -28,6 +31,8 @@ export interface RoleState {
 /** Event that may change the role. */
 export type RoleEvent =
   | { readonly kind: 'looked'; readonly at: number; readonly sighting: WriterSighting }
+  /** The store could not be reached, perhaps by the writer neither. */
+  | { readonly kind: 'unseen' }
   /** The hanging writer was not ended. */
   | { readonly kind: 'writer_kept'; readonly why: string }
   /** The store is open for writing, and the kept rows are stored. */
@@ -41,13 +46,15 @@ export type RoleEvent =
 export type RoleAction = 'none' | 'open_store' | 'end_writer' | 'tell' | 'publish' | 'exit';
 
 /** State of a standby that has not looked at the writer yet. */
-export const standingBy: RoleState = { role: 'standby', lookedAt: null, beat: null, unchangedSince: 0, told: null };
+export const standingBy: RoleState = { role: 'standby', lookedAt: null, beat: null, unchangedMs: 0, told: null };
 
 /** Returns the state after an event, and the action. The function is pure. An event that does not fit is ignored. */
 export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleState, RoleAction] {
   switch (event.kind) {
     case 'looked':
       return state.role === 'standby' ? looked(state, event) : [state, 'none'];
+    case 'unseen':
+      return [{ ...state, lookedAt: null, unchangedMs: 0 }, 'none'];
     case 'writer_kept':
       return state.told === event.why ? [state, 'none'] : [{ ...state, told: event.why }, 'tell'];
     case 'taken_over':
@@ -66,15 +73,15 @@ function looked(
   { at, sighting }: Extract<RoleEvent, { kind: 'looked' }>,
 ): readonly [RoleState, RoleAction] {
   if (sighting.kind === 'none') return [{ ...state, role: 'taking_over', lookedAt: at }, 'open_store'];
-  const isInterrupted = state.lookedAt === null || at - state.lookedAt > maxLookGapMs;
   const seen = { ...state, lookedAt: at, beat: sighting.beat };
-  if (isInterrupted || sighting.beat !== state.beat) {
-    return [{ ...seen, unchangedSince: at, told: sighting.beat === state.beat ? state.told : null }, 'none'];
+  if (state.lookedAt === null || sighting.beat !== state.beat) {
+    return [{ ...seen, unchangedMs: 0, told: sighting.beat === state.beat ? state.told : null }, 'none'];
   }
   // A writer without a heartbeat, like one of an earlier version, is no evidence of a hang.
   if (sighting.beat === null) return [seen, 'none'];
   const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
-  if (at - state.unchangedSince < limit) return [seen, 'none'];
+  const unchangedMs = state.unchangedMs + Math.min(at - state.lookedAt, maxLookGapMs);
+  if (unchangedMs < limit) return [{ ...seen, unchangedMs }, 'none'];
   // Measure again, so that a writer that cannot be ended is not signalled at every look.
-  return [{ ...seen, unchangedSince: at }, 'end_writer'];
+  return [{ ...seen, unchangedMs: 0 }, 'end_writer'];
 }

@@ -4,6 +4,12 @@ import { StoreError } from '../../errors.ts';
 import type { Sqlite } from './connection.ts';
 import { isAbsent, storeError } from './store-error.ts';
 
+/**
+ * Maximum wait for the lock, in milliseconds. A process that looks whether the lock is held holds a shared lock for an
+ * instant, which a busy machine may prolong; it must not count as a second writer.
+ */
+const lookedAtMs = 500;
+
 /** Lock of the writer of a store, held until it is released or the process ends for any reason. */
 export interface WriterLock {
   release(): void;
@@ -16,7 +22,7 @@ export interface WriterLock {
 export function takeWriterLock(path: string): WriterLock {
   let db: Sqlite;
   try {
-    db = new Database(path, { timeout: 0 });
+    db = new Database(path, { timeout: lookedAtMs });
   } catch (error) {
     throw storeError(error, path);
   }

@@ -1,0 +1,79 @@
+import type { Sim } from '../../sim/index.ts';
+import type { Labeler } from '../../sim/labelers/labeler.ts';
+import { verdict } from '../../sim/labelers/truth.ts';
+
+/** Labels of one labeler so far. */
+interface Counted {
+  /** Number of accepted labels up to each label, by the label's number. */
+  readonly acceptedThrough: number[];
+  applied: number;
+  removed: number;
+}
+
+/**
+ * Counts of the labels that a network has emitted and an instrument must store or refuse. Each label is counted once,
+ * however often the counts are read: the network runs in the same process, and could not serve labels while all of them
+ * were counted again. For networks without duplicates.
+ */
+export class EmittedLabels {
+  readonly #sim: Sim;
+  readonly #epochUs: number;
+  readonly #labelers = new Map<string, Counted>();
+  readonly #refused: Record<string, number> = {};
+
+  constructor(sim: Sim, epochUs: number) {
+    this.#sim = sim;
+    this.#epochUs = epochUs;
+  }
+
+  /** Counts the labels that were emitted since the last call. Returns the number of labels that it examined. */
+  update(): number {
+    let examined = 0;
+    for (const labeler of this.#sim.labelers.list) examined += this.#count(labeler);
+    return examined;
+  }
+
+  /** Number of labels that can be accepted. */
+  get accepted(): number {
+    return [...this.#labelers.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  }
+
+  /** Accepted labels by labeler and action, without labelers that have none. */
+  get byAction(): ReadonlyMap<string, { readonly applied: number; readonly removed: number }> {
+    const all = [...this.#labelers].map(([did, { applied, removed }]) => [did, { applied, removed }] as const);
+    return new Map(all.filter(([, { applied, removed }]) => applied + removed > 0));
+  }
+
+  /** Refused labels by the store's reasons. */
+  get refused(): Readonly<Record<string, number>> {
+    return this.#refused;
+  }
+
+  /** Returns how many labels of a labeler can be accepted, up to a label's number. */
+  acceptedThrough(did: string, n: number): number {
+    const known = this.#labelers.get(did)?.acceptedThrough ?? [];
+    return known[Math.min(n, known.length - 1)] ?? 0;
+  }
+
+  #count({ did, log, edge }: Labeler): number {
+    const counted = this.#labelers.get(did) ?? { acceptedThrough: [0], applied: 0, removed: 0 };
+    this.#labelers.set(did, counted);
+    const { acceptedThrough } = counted;
+    const first = acceptedThrough.length;
+    for (let n = first; n <= edge; n += 1) {
+      const emitted = log.label(n);
+      const reason = verdict(emitted, this.#epochUs, emitted.emittedUs);
+      if (reason === null) counted[isRemoval(emitted.label) ? 'removed' : 'applied'] += 1;
+      else {
+        const name = reason === 'foreign' ? 'foreign_src' : reason;
+        this.#refused[name] = (this.#refused[name] ?? 0) + 1;
+      }
+      acceptedThrough.push(counted.applied + counted.removed);
+    }
+    return acceptedThrough.length - first;
+  }
+}
+
+function isRemoval(label: unknown): boolean {
+  return typeof label === 'object' && label !== null && 'neg' in label && label.neg === true;
+}

@@ -70,6 +70,11 @@ export async function startCluster(folder: string, changes: (config: string) => 
       stop,
     };
     await cluster.whole();
+    const leader = await cluster.machine('leader');
+    // Without the first backup a standby would be copied from the primary.
+    for (const command of ['stanza-create', 'check', 'backup']) {
+      leader?.run('postgres', ['pgbackrest', '--stanza=almanac', command]);
+    }
     return cluster;
   } catch (error) {
     await stop();

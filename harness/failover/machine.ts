@@ -90,7 +90,9 @@ export function createMachine(name: string, address: string, home: string): Mach
         count = pids.length;
       }
     },
-    resume: () => own().forEach((pid) => signal(pid, 'SIGCONT')),
+    resume() {
+      for (const pid of own()) signal(pid, 'SIGCONT');
+    },
     cut: () => call('ip', ['link', 'set', name, 'down']),
     mend: () => call('ip', ['link', 'set', name, 'up']),
     run(user, command) {

@@ -152,6 +152,20 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await writer.close();
   });
 
+  it('refuses a writer whose opening the database has lost, although another writer followed the same predecessor', async () => {
+    const before = 'SELECT token, holder, renewed_at, expires_at FROM store';
+    await (await write()).close();
+    await change(`CREATE TABLE kept AS ${before}`);
+    const lost = await write();
+    // The failover restores the row of the former writer, and the next one follows it too.
+    await change('UPDATE store SET (token, holder, renewed_at, expires_at) = (SELECT * FROM kept)');
+    const next = await write();
+    await expect(lost.beat(noon)).rejects.toMatchObject({ code: 'fenced', fatal: true });
+    await lost.close();
+    await next.beat(noon);
+    await next.close();
+  });
+
   it('names the writer in the refusal of a second one', async () => {
     const writer = await write();
     await expect(write()).rejects.toMatchObject({

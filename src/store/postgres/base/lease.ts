@@ -7,6 +7,14 @@ export const defaultLeaseMs = 4_000;
 /** Number of renewals within the time of a lease. */
 const renewals = 4;
 
+/**
+ * Returns the expression of the token that follows another one. It contains the time, so that no process gets a token
+ * that another one has, which the database has lost by a failover.
+ */
+export function nextToken(column: string): string {
+  return `greatest(${column} + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)`;
+}
+
 interface LeaseRow {
   readonly token: number;
   readonly holder: string | null;
@@ -138,11 +146,10 @@ async function tryTake(queries: Queries, holder: string, leaseMs: number): Promi
   );
   if (!row) throw new StoreError('damaged', 'the table of the store has no row');
   if (row.left > 0) return row;
-  const token = row.token + 1;
-  await queries.run(
-    `UPDATE store SET token = $1, holder = $2, renewed_at = clock_timestamp(),
-     expires_at = clock_timestamp() + $3 * interval '1 millisecond'`,
-    [token, holder, leaseMs],
+  const [taken] = await queries.rows<{ token: number }>(
+    `UPDATE store SET token = ${nextToken('token')}, holder = $1, renewed_at = clock_timestamp(),
+     expires_at = clock_timestamp() + $2 * interval '1 millisecond' RETURNING token`,
+    [holder, leaseMs],
   );
-  return token;
+  return taken?.token ?? 0;
 }

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StoreError } from '../../errors.ts';
 import type { StoreProcess, StoreProcesses } from '../../standby/standby.ts';
+import { nextToken } from './lease.ts';
 import type { Queries, Session } from './session.ts';
 
 /** Version of the schema since which a store has the table of this file. */
@@ -48,7 +49,7 @@ export class StandbyPlace {
 
   /** Takes the place. Waits for a standby that stopped renewing it; throws `second_writer` as soon as it renews it. */
   static async take(session: Session, holder: string, leaseMs: number): Promise<StandbyPlace> {
-    const sql = `UPDATE succession SET standby = standby + 1, standby_holder = $1, standby_ready = false,
+    const sql = `UPDATE succession SET standby = ${nextToken('standby')}, standby_holder = $1, standby_ready = false,
       standby_expires_at = clock_timestamp() + $2 * interval '1 millisecond'
       WHERE standby_expires_at <= clock_timestamp() RETURNING standby AS number`;
     const look = 'SELECT standby_expires_at::text AS expires FROM succession';

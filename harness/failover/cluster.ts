@@ -1,0 +1,157 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { root } from '../process/imports.ts';
+import { until } from '../process/until.ts';
+import { writeCertificates } from './certificates.ts';
+import { call, createMachine, createNetwork, type Machine } from './machine.ts';
+
+/** Name, role and state of a member, as Patroni reports them. */
+interface Member {
+  readonly name: string;
+  readonly role: string;
+  readonly state: string;
+  readonly timeline?: number;
+}
+
+/** Three machines with etcd, Patroni and PostgreSQL, with the files of `deploy/postgres`. */
+export interface Cluster {
+  readonly machines: readonly Machine[];
+  /** File with the certificate of the authority that signed those of the servers. */
+  readonly authority: string;
+  /** Password of each role. */
+  readonly password: string;
+  /** Returns the machine with a role; null if none of the running ones has it. */
+  machine(role: 'leader' | 'sync_standby' | 'replica'): Promise<Machine | null>;
+  /** Resolves when there is one primary, a synchronous standby and another standby, which all stream. */
+  whole(): Promise<void>;
+  /** Runs statements on the primary as its superuser. */
+  sql(database: string, statements: readonly string[]): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const names = ['db1', 'db2', 'db3'];
+/** Password of all roles in a run, which no other network reaches. */
+const password = 'a-password-of-the-failover-proof';
+/** Maximum time until all members are streaming again: a timeout of Patroni, a rewind, or a new copy. */
+const wholeMs = 180_000;
+
+/** Writes the files of three machines below a directory and starts them. `changes` edits the file of Patroni. */
+export async function startCluster(folder: string, changes: (config: string) => string): Promise<Cluster> {
+  createNetwork();
+  const repository = join(folder, 'repository');
+  mkdirSync(repository);
+  call('chown', ['postgres:', repository]);
+  const addresses = names.map((_, at) => `192.0.2.${11 + at}`);
+  const authority = writeCertificates(join(folder, 'tls'), [...addresses, '127.0.0.1']);
+  const machines = names.map((name, at) => {
+    const home = join(folder, name);
+    writeFiles({ name, address: addresses[at] ?? '', home, repository, tls: join(folder, 'tls'), changes });
+    return createMachine(name, addresses[at] ?? '', home);
+  });
+  const stop = async (): Promise<void> => {
+    await Promise.all(machines.map((machine) => machine.kill()));
+  };
+  try {
+    await Promise.all(machines.map((machine) => machine.start()));
+    const cluster: Cluster = {
+      machines,
+      authority,
+      password,
+      machine: async (role) => {
+        const found = (await members(machines)).find((member) => member.role === role);
+        return machines.find(({ name }) => name === found?.name) ?? null;
+      },
+      whole: () => until('the cluster is whole', async () => isWhole(await members(machines)), wholeMs),
+      sql: async (database, statements) => {
+        const leader = await cluster.machine('leader');
+        await run(leader?.address ?? '', database, statements);
+      },
+      stop,
+    };
+    await cluster.whole();
+    const leader = await cluster.machine('leader');
+    // Without the first backup a standby would be copied from the primary.
+    for (const command of ['stanza-create', 'check', 'backup']) {
+      leader?.run('postgres', ['pgbackrest', '--stanza=almanac', command]);
+    }
+    return cluster;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function isWhole(all: readonly Member[]): boolean {
+  const roles = all.map(({ role }) => role).sort();
+  const timelines = new Set(all.map(({ timeline }) => timeline));
+  return (
+    roles.join() === 'leader,replica,sync_standby' &&
+    all.every(({ state }) => state === 'running' || state === 'streaming') &&
+    timelines.size === 1
+  );
+}
+
+/** Returns the members as the first machine that responds sees them. */
+async function members(machines: readonly Machine[]): Promise<readonly Member[]> {
+  for (const { address } of machines) {
+    try {
+      const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(1_000) });
+      return ((await response.json()) as { members: Member[] }).members;
+    } catch {
+      // The next machine is asked.
+    }
+  }
+  return [];
+}
+
+async function run(host: string, database: string, statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ host, user: 'postgres', password, database, ssl: { rejectUnauthorized: false } });
+  await client.connect();
+  try {
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+interface Files {
+  readonly name: string;
+  readonly address: string;
+  readonly home: string;
+  readonly repository: string;
+  readonly tls: string;
+  readonly changes: (config: string) => string;
+}
+
+/** Writes the files of `deploy/postgres` where the machine expects them, with its name, address and passwords. */
+function writeFiles({ name, address, home, repository, tls, changes }: Files): void {
+  const below = (path: string): string => join(home, path);
+  for (const path of [
+    'etc/default',
+    'etc/patroni',
+    'var/lib/postgresql/patroni',
+    'var/lib/etcd',
+    'var/spool/pgbackrest',
+  ])
+    mkdirSync(below(path), { recursive: true });
+  const deployed = (file: string): string => readFileSync(join(root, 'deploy/postgres', file), 'utf8');
+  writeFileSync(below('etc/patroni/config.yml'), changes(deployed('patroni.yml')));
+  const own = deployed('patroni.env').replaceAll('192.0.2.11', address).replace('=db1', `=${name}`);
+  writeFileSync(below('etc/patroni/almanac.env'), own.replaceAll(/PASSWORD=$/gm, `PASSWORD=${password}`));
+  // The list of members has the addresses of all.
+  const etcd = deployed('etcd.env').replaceAll(/^(?!ETCD_INITIAL_CLUSTER=).*$/gm, (line) =>
+    line.replaceAll('192.0.2.11', address).replace('NAME=db1', `NAME=${name}`),
+  );
+  writeFileSync(below('etc/default/etcd'), etcd);
+  const backup = deployed('pgbackrest.conf')
+    .replace('repo1-type=s3', 'repo1-type=posix')
+    .replace('repo1-path=/almanac', `repo1-path=${repository}`)
+    .replaceAll(/^repo1-s3-.*\n/gm, '');
+  writeFileSync(below('etc/pgbackrest.conf'), backup);
+  cpSync(tls, below('etc/patroni/tls'), { recursive: true });
+  chmodSync(home, 0o755);
+  call('chown', ['-R', 'postgres:', below('etc'), below('var/lib/postgresql'), below('var/spool/pgbackrest')]);
+  call('chown', ['-R', 'etcd:', below('var/lib/etcd')]);
+  chmodSync(below('etc/patroni/tls/server.key'), 0o600);
+}

@@ -1,0 +1,104 @@
+import type { StoreProcesses } from '../../src/store/standby/standby.ts';
+import type { Cluster } from './cluster.ts';
+import type { KeptProcess } from './kept-process.ts';
+import type { Machine } from './machine.ts';
+
+/** Parts of which one fails in a round. */
+export const parts = ['primary', 'sync_standby', 'replica', 'writer', 'standby', 'account'] as const;
+export type Part = (typeof parts)[number];
+
+/** Ways of failing: all processes end at once, are suspended, or lose their network. */
+export const ways = ['kill', 'stop', 'cut'] as const;
+export type Way = (typeof ways)[number];
+
+/** A fault of a round. */
+export interface Fault {
+  readonly part: Part;
+  readonly way: Way;
+}
+
+/** Faults in the order in which rounds take them: the first ten contain each part, and each way for the primary and the writer. */
+export const plan: readonly Fault[] = [
+  { part: 'primary', way: 'kill' },
+  { part: 'writer', way: 'cut' },
+  { part: 'primary', way: 'cut' },
+  { part: 'sync_standby', way: 'kill' },
+  { part: 'writer', way: 'kill' },
+  { part: 'primary', way: 'stop' },
+  { part: 'replica', way: 'cut' },
+  { part: 'standby', way: 'stop' },
+  { part: 'account', way: 'cut' },
+  { part: 'writer', way: 'stop' },
+  { part: 'sync_standby', way: 'cut' },
+  { part: 'standby', way: 'kill' },
+  { part: 'replica', way: 'stop' },
+  { part: 'account', way: 'kill' },
+  { part: 'sync_standby', way: 'stop' },
+  { part: 'standby', way: 'cut' },
+  { part: 'replica', way: 'kill' },
+  { part: 'account', way: 'stop' },
+];
+
+/** A fault in progress. */
+export interface Injected {
+  /** Name of the machine or process that has it. */
+  readonly target: string;
+  /** Ends it: starts the machine, resumes the processes, or mends the network. */
+  heal(): Promise<void>;
+}
+
+/** Processes among which a fault chooses. */
+export interface Processes {
+  readonly instruments: readonly KeptProcess[];
+  readonly accounts: readonly KeptProcess[];
+}
+
+/** Makes a part fail. */
+export async function inject(
+  { part, way }: Fault,
+  cluster: Cluster,
+  processes: Processes,
+  roles: () => Promise<StoreProcesses>,
+): Promise<Injected> {
+  if (part === 'primary' || part === 'sync_standby' || part === 'replica') {
+    const machine = await cluster.machine(part === 'primary' ? 'leader' : part);
+    if (machine === null) throw new Error(`no machine is the ${part}`);
+    return onMachine(machine, way);
+  }
+  const { writer, standby } = await roles();
+  const name = part === 'writer' ? writer?.name : standby?.name;
+  const target =
+    part === 'account' ? processes.accounts[0] : processes.instruments.find(({ pid }) => name?.endsWith(`pid ${pid}`));
+  if (!target) throw new Error(`no process is the ${part}: ${name ?? 'none'}`);
+  return onProcess(target, way);
+}
+
+async function onMachine(machine: Machine, way: Way): Promise<Injected> {
+  const target = machine.name;
+  if (way === 'kill') {
+    await machine.kill();
+    return { target, heal: () => machine.start() };
+  }
+  if (way === 'stop') {
+    machine.suspend();
+    return { target, heal: () => Promise.resolve(machine.resume()) };
+  }
+  machine.cut();
+  return { target, heal: () => Promise.resolve(machine.mend()) };
+}
+
+function onProcess(process: KeptProcess, way: Way): Injected {
+  const target = process.name;
+  if (way === 'kill') {
+    process.signal('SIGKILL');
+    // It is started again by itself.
+    return { target, heal: () => Promise.resolve() };
+  }
+  if (way === 'stop') {
+    const { pid } = process;
+    process.signal('SIGSTOP');
+    return { target, heal: () => Promise.resolve(pid === process.pid ? process.signal('SIGCONT') : undefined) };
+  }
+  process.link.cut();
+  return { target, heal: () => Promise.resolve(process.link.mend()) };
+}

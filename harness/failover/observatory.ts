@@ -1,0 +1,134 @@
+import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SimAddresses } from '../../sim/index.ts';
+import { storeProcesses } from '../../src/store/open.ts';
+import type { StoreProcesses } from '../../src/store/standby/standby.ts';
+import { startProgram } from '../process/program.ts';
+import { until } from '../process/until.ts';
+import type { Cluster } from './cluster.ts';
+import { type KeptProcess, keepProcess } from './kept-process.ts';
+import { createLink } from './link.ts';
+
+/** Two instruments, of which one is the standby of the other, and two account processes, over one cluster. */
+export interface Observatory {
+  readonly instruments: readonly KeptProcess[];
+  readonly accounts: readonly KeptProcess[];
+  readonly accountUrls: readonly string[];
+  /** Directory of the artifacts of each instrument. */
+  readonly artifacts: readonly string[];
+  /** URL of the store on its primary, and on any of its servers, without the links that faults cut. */
+  readonly store: string;
+  readonly anyServer: string;
+  roles(): Promise<StoreProcesses>;
+  /** Resolves when an instrument writes, another one is ready to replace it, and both account processes serve an account. */
+  whole(account: string): Promise<void>;
+  /** Stops all. Resolves with the exit codes of the instruments. */
+  stop(): Promise<readonly (number | string)[]>;
+}
+
+const wholeMs = 180_000;
+/** Account processes have fixed ports, like behind a proxy. */
+const accountPorts = [8401, 8402];
+
+/** Creates the store and starts the processes. `target` selects the servers of the account processes. */
+export async function startObservatory(cluster: Cluster, sim: SimAddresses, folder: string): Promise<Observatory> {
+  const { machines, password, authority } = cluster;
+  const addresses = machines.map(({ address }) => address);
+  const tls = `sslmode=verify-full&sslrootcert=${authority}`;
+  const url = (user: string, hosts: string, more = ''): string =>
+    `postgres://${user}@${hosts}/almanac?${tls}${more === '' ? '' : `&${more}`}`;
+  process.env.PGPASSWORD = password;
+  const env = { PGPASSWORD: password };
+  await createStore(cluster, url('postgres', addresses.join()), env);
+
+  const artifacts = ['a', 'b'].map((name) => join(folder, `artifacts-${name}`));
+  const instruments: KeptProcess[] = [];
+  for (const [at, directory] of artifacts.entries()) {
+    const link = await createLink(addresses);
+    const args = [
+      ...['labels', '--standby', '--store', url('almanac_writer', link.hosts), '--artifacts', directory],
+      ...['--state', join(folder, `state-${at}`), '--plc', sim.plc ?? '', '--jetstream', sim.jetstream],
+      ...['--seeds', sim.seeds ?? '', '--relay', sim.plc ?? '', '--allow-loopback'],
+      ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
+    ];
+    instruments.push(keepProcess(`instrument ${at + 1}`, link, args, env));
+    // The first one becomes the writer.
+    await until(
+      'an instrument writes',
+      async () => (await roles().catch(() => null))?.writer?.state === 'ready',
+      wholeMs,
+    );
+  }
+  const secret = join(folder, 'secret');
+  writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
+  const accounts: KeptProcess[] = [];
+  for (const [at, port] of accountPorts.entries()) {
+    // The processes prefer different servers.
+    const link = await createLink([...addresses.slice(at + 1), ...addresses.slice(0, at + 1)]);
+    const args = [
+      ...['account', '--store', url('almanac_reader', link.hosts, 'target_session_attrs=prefer-standby')],
+      ...['--port', String(port), '--data', join(folder, `account-${at}`), '--secret-file', secret],
+      ...['--no-handles', '--client-cost', '0'],
+    ];
+    accounts.push(keepProcess(`account ${at + 1}`, link, args, env));
+  }
+  const accountUrls = accountPorts.map((port) => `http://127.0.0.1:${port}`);
+  const store = url('almanac_writer', addresses.join());
+  function roles(): Promise<StoreProcesses> {
+    return storeProcesses(url('almanac_writer', addresses.join(), 'target_session_attrs=primary'));
+  }
+  const observatory: Observatory = {
+    instruments,
+    accounts,
+    accountUrls,
+    artifacts,
+    store: `${store}&target_session_attrs=primary`,
+    anyServer: `${store}&target_session_attrs=prefer-standby`,
+    roles,
+    async whole(account) {
+      await until(
+        'an instrument writes and another one is ready',
+        async () => {
+          const found = await roles().catch(() => null);
+          return found?.writer?.state === 'ready' && found.standby?.state === 'ready';
+        },
+        wholeMs,
+      );
+      await until(
+        'both account processes respond',
+        async () => (await Promise.all(accountUrls.map((one) => isServed(one, account)))).every(Boolean),
+        wholeMs,
+      );
+    },
+    async stop() {
+      const [, ...codes] = await Promise.all([
+        Promise.all(accounts.map((account) => account.stop())),
+        ...instruments.map((instrument) => instrument.stop()),
+      ]);
+      for (const { link } of [...instruments, ...accounts]) link.close();
+      return codes;
+    },
+  };
+  return observatory;
+}
+
+async function createStore(cluster: Cluster, url: string, env: Readonly<Record<string, string>>): Promise<void> {
+  await cluster.sql('postgres', ["CREATE DATABASE almanac TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C.UTF-8'"]);
+  const program = startProgram(['store', 'init', '--store', url], { env });
+  if ((await program.ended()) !== 0) throw new Error(`store init: ${program.stderr.join('\n')}`);
+  await cluster.sql(
+    'almanac',
+    ['almanac_writer', 'almanac_reader'].map((role) => `ALTER ROLE ${role} PASSWORD '${cluster.password}'`),
+  );
+}
+
+async function isServed(url: string, account: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/account?did=${account}&days=7`, { signal: AbortSignal.timeout(10_000) });
+    await response.text();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}

@@ -5,6 +5,6 @@ import { monthTable, simulateMonth } from '../harness/roster/roster-month.ts';
 const { values } = parseArgs({
   options: { labelers: { type: 'string', default: '700' }, seed: { type: 'string', default: '1' } },
 });
-const month = simulateMonth({ labelers: Number(values.labelers), seed: Number(values.seed) });
+const month = await simulateMonth({ labelers: Number(values.labelers), seed: Number(values.seed) });
 process.stdout.write(`${monthTable(month)}\n`);
 for (const [message, count] of month.logged) process.stdout.write(`${count} times: ${message}\n`);

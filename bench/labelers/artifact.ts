@@ -2,8 +2,8 @@
  * Measures writing the labelers artifact, the overview and the hours file once a minute: `node bench/labelers/artifact.ts [--labelers 700] [--rows 4]`.
  *
  * A real store holds 31 days with `--rows` rows of each labeler a day, gaps, and definitions of `--values` values. Prints
- * the processor time of the first and of later publications, and the longest turn of the event loop without the
- * overview, which is one turn. A new publisher of hours reads the file of an earlier process first.
+ * the processor time of the first and of later publications, and the longest turn of the event loop of each part. A new
+ * publisher of hours reads the file of an earlier process first.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -96,39 +96,35 @@ try {
     ...{ windowDays: 30, origin: 'simulated' as const, departures: [], capped: [], paused: null, dailyRows: 1_000_000 },
     ...{ notEnrolled: 0, unreachable: 0, directoryOnly: 0, delayed: 0, dropped: 0, waiting: 0, denied: 0 },
   };
-  const parts: Record<string, number> = {};
-  const publish = async (withOverview: boolean): Promise<void> => {
-    let at = process.threadCpuUsage();
-    const part = (name: string): void => {
-      const { user, system } = process.threadCpuUsage(at);
-      parts[name] = Math.round((user + system) / 1000);
-      at = process.threadCpuUsage();
-    };
-    const reading = await reader.read(micros(now), 30);
-    part('reading');
-    await nextTurn();
-    const listing = listLabelers(reading, inputs);
-    part('listing');
-    await nextTurn();
-    if (withOverview) makeOverview(reading, { ...overviewInputs, now: micros(now), sources });
-    part('overview');
-    const files = await makeLabelers(listing, cache, inputs);
-    part('definitions');
-    parts.bytes = await writeLabelersFiles(folder, files);
-    part('writing');
-  };
-  for (let i = 0; i < 8; i += 1) {
+  /** Processor time and longest turn of each part in milliseconds. */
+  const parts: Record<string, readonly [cpu: number, longestTurn: number]> = {};
+  const part = async <T>(name: string, work: () => T | Promise<T>): Promise<T> => {
+    const results: T[] = [];
     const before = process.threadCpuUsage();
-    if (i < 5) await publish(true);
+    const longest = await longestTurn(async () => {
+      await nextTurn();
+      results.push(await work());
+      await nextTurn();
+    });
     const { user, system } = process.threadCpuUsage(before);
-    if (i < 5)
-      console.log(`publication ${i + 1}: ${((user + system) / 1000).toFixed(0)} ms of CPU`, JSON.stringify(parts));
-    else
-      console.log(
-        `publication ${i + 1}: longest turn ${(await longestTurn(() => publish(false))).toFixed(1)} ms of CPU`,
-      );
+    parts[name] = [Math.round((user + system) / 1000), Math.round(longest * 10) / 10];
+    const [result] = results;
+    if (result === undefined) throw new Error(`${name} has no result`);
+    return result;
+  };
+  let bytes = 0;
+  for (let i = 0; i < 8; i += 1) {
+    const reading = await part('reading', () => reader.read(micros(now), 30));
+    const listing = await part('listing', () => listLabelers(reading, inputs));
+    await part('overview', () => makeOverview(reading, { ...overviewInputs, now: micros(now), sources }));
+    const files = await part('definitions', () => makeLabelers(listing, cache, inputs));
+    bytes = await part('writing', () => writeLabelersFiles(folder, files));
+    const cpu = Object.values(parts).reduce((sum, [own]) => sum + own, 0);
+    const longest = Math.max(...Object.values(parts).map(([, turn]) => turn));
+    console.log(`publication ${i + 1}: ${cpu} ms of CPU, longest turn ${longest} ms`, JSON.stringify(parts));
     now += minute + second;
   }
+  console.log(`${bytes} bytes`);
   const options = { store, folder, origin: 'simulated' as const, clock: () => micros(now) };
   let hours = new HoursPublisher(options);
   for (let i = 0; i < 8; i += 1) {

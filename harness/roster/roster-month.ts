@@ -37,7 +37,7 @@ const days = 30;
  * Simulates 30 days of labelers that are unreliable, stop and return, after 31 days without a gap. Creates an overview
  * every three hours. The result depends only on the seed.
  */
-export function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Month {
+export async function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Promise<Month> {
   const chance = dice(seed);
   const epoch = micros(start - 31 * day);
   const labelers = drawLives(count, chance).map((life, i) => {
@@ -57,7 +57,7 @@ export function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Month {
     const known = labelers.map(({ known }) => known);
     reachability.look(known, at);
     const unreachable = known.filter((one) => isUnreachable(one, at)).length;
-    publications.push({ at, unreachable, overview: overviewOf(labelers, epoch, at) });
+    publications.push({ at, unreachable, overview: await overviewOf(labelers, epoch, at) });
   }
   return { start, labelers, publications, logged };
 }

@@ -76,9 +76,15 @@ export function labelerDecoder() {
   ): Promise<DecodedLabelers> => {
     const labelers = new LineReader(bytes.labelers, fileNames.labelers, maxLabelerLineBytes, sliceEnd);
     const definitions = new LineReader(bytes.definitions, fileNames.definitions, maxDefinitionsLineBytes, sliceEnd);
+    const pause = async (): Promise<void> => {
+      const ended = sliceEnd();
+      if (ended) await ended;
+    };
     try {
       const header = labelers.header(checkLabelersHeader, headerFault);
+      await pause();
       const other = definitions.header(checkDefinitionsHeader, () => null);
+      await pause();
       if (header.generated_at !== other.generated_at || header.generation_id !== other.generation_id) {
         return { kind: 'unequal' };
       }
@@ -88,6 +94,8 @@ export function labelerDecoder() {
         return fault;
       });
       const body = definitions.rest();
+      // The comparison of 30 MB takes milliseconds.
+      await pause();
       if (!known?.body.equals(body)) {
         known = { body, places: await definitions.lines(other.labelers, checkLabelerDefinitions, () => null) };
       }

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { gapReasons } from '../../contract/vocabulary.ts';
-import { clip, gappedTime } from '../../store/gaps.ts';
 import type { StoredGap } from '../../store/port.ts';
 import { hour, micros, minute } from '../../store/time.ts';
-import { gappedTimes, unionGaps } from './gaps.ts';
+import { unionGaps } from './gaps.ts';
 
 const window = { start: micros(0), end: micros(30 * 24 * hour) };
 const gap = (start: number, end: number, over: Partial<StoredGap> = {}): StoredGap => ({
@@ -14,7 +13,6 @@ const gap = (start: number, end: number, over: Partial<StoredGap> = {}): StoredG
   end: micros(end),
   ...over,
 });
-const dids = ['did:plc:a', 'did:plc:b', null] as const;
 const spans = (gaps: readonly { start: number; end: number }[]) =>
   gaps.map(({ start, end }) => [start / minute, end / minute]);
 
@@ -118,26 +116,4 @@ describe('gaps of many sources', () => {
       }),
     );
   });
-});
-
-test('the missed time of each source is that of its own gaps in the window, in any order', () => {
-  const some = fc.array(
-    fc.record({
-      start: fc.integer({ min: -100, max: 1_100 }),
-      length: fc.integer({ min: 1, max: 300 }),
-      source: fc.constantFrom(...dids),
-      reason: fc.constantFrom(...gapReasons),
-    }),
-    { maxLength: 40 },
-  );
-  const part = { start: micros(0), end: micros(1_000) };
-  fc.assert(
-    fc.property(some, (given) => {
-      const stored = given.map(({ start, length, source, reason }) => gap(start, start + length, { source, reason }));
-      const times = [...gappedTimes(stored, part)].map(([source, { missed }]) => [source, missed] as const);
-      const inPart = Map.groupBy(clip(stored, part), ({ source }) => source ?? '');
-      inPart.delete('');
-      expect(new Map(times)).toEqual(new Map([...inPart].map(([source, own]) => [source, gappedTime(own)])));
-    }),
-  );
 });

@@ -76,25 +76,65 @@ function coalesced(byReason: readonly (readonly UnionGap[])[], toleranceMinutes:
   return result.sort((a, b) => a.start - b.start || a.end - b.end || (a.reason < b.reason ? -1 : 1));
 }
 
+/**
+ * Union of the gaps of all labelers in a window, at the smallest tolerance. Few remain of those of thousands of labelers.
+ */
+export class FinestGaps {
+  readonly #window: Interval;
+  readonly #gaps: StoredGap[] = [];
+  readonly #last = new Map<GapReason, { end: Micros }>();
+
+  constructor(window: Interval) {
+    this.#window = window;
+  }
+
+  /** The gaps so far. The source of joined gaps is that of the first one. */
+  get gaps(): readonly StoredGap[] {
+    return this.#gaps;
+  }
+
+  /** Adds a gap. Gaps must be added in the order of their starts. */
+  add({ source, start, end, reason }: StoredGap): void {
+    const window = this.#window;
+    if (start >= end || start >= window.end || end <= window.start) return;
+    const from = micros(Math.max(start, window.start));
+    const until = micros(Math.min(end, window.end));
+    const last = this.#last.get(reason);
+    if (last && from - last.end <= minToleranceMinutes * minute) {
+      last.end = micros(Math.max(last.end, until));
+      return;
+    }
+    const gap: { -readonly [Name in keyof StoredGap]: StoredGap[Name] } = { source, start: from, end: until, reason };
+    this.#last.set(reason, gap);
+    this.#gaps.push(gap);
+  }
+}
+
 /** Time of a source in which it was not read. */
-interface Missed {
+export interface Missed {
   /** Length in microseconds. */
   missed: number;
   /** End of the gaps that are included. */
   through: number;
 }
 
-/** Returns the time in the window that the gaps of each source cover, in microseconds, by source. */
-export function gappedTimes(gaps: readonly StoredGap[], window: Interval): ReadonlyMap<string, Missed> {
-  const bySource = new Map<string, Missed>();
-  // The gaps of a reading are sorted, so that this changes little.
-  for (const { source, start, end } of gaps.toSorted((a, b) => a.start - b.start)) {
-    if (source === null || start >= window.end || end <= window.start) continue;
-    const one = bySource.get(source) ?? { missed: 0, through: window.start };
+/** Time in a window that the gaps of each source cover. */
+export class GappedTimes {
+  readonly bySource = new Map<string, Missed>();
+  readonly #window: Interval;
+
+  constructor(window: Interval) {
+    this.#window = window;
+  }
+
+  /** Adds a gap. Gaps must be added in the order of their starts. */
+  add({ source, start, end }: StoredGap): void {
+    const window = this.#window;
+    if (source === null || start >= window.end || end <= window.start) return;
+    const one = this.bySource.get(source) ?? { missed: 0, through: window.start };
     const until = Math.min(end, window.end);
     one.missed += Math.max(0, until - Math.max(start, one.through));
     one.through = Math.max(one.through, until);
-    bySource.set(source, one);
+    this.bySource.set(source, one);
   }
-  return bySource;
 }

@@ -3,11 +3,11 @@ import { maxTopLabelers } from '../../contract/limits.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import type { Epoch, Frontier, RefusalCount, RefusalReason, StoredGap } from '../../store/port.ts';
 import { type Purge, removalSentence, type SpaceRemoval, spaceRemovalSentence } from '../../store/removals.ts';
-import { day, type Interval, micros } from '../../store/time.ts';
+import { day, micros } from '../../store/time.ts';
 import { type Counted, type LabelerEvents, repeatsCaveat } from '../repeats/counted.ts';
 import { maxKnown } from '../roster/roster.ts';
 import { coverageOf, type EnrolledSource, timestamp, windowOf } from './coverage.ts';
-import { gappedTimes } from './gaps.ts';
+import { type GapSummary, summarizeGaps } from './gap-summary.ts';
 
 /** Input of the overview that is not in the store. */
 export interface OverviewInputs {
@@ -60,10 +60,16 @@ export interface OverviewReading {
   readonly inDay: Counted;
 }
 
-/** Returns the overview without `hold`, which is added when the artifact is written. */
-export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): Omit<RecentOverview, 'hold'> {
+/**
+ * Returns the overview without `hold`, which is added when the artifact is written. Yields to the event loop while it
+ * summarizes gaps, so the inputs must not change.
+ */
+export async function makeOverview(
+  reading: OverviewReading,
+  inputs: OverviewInputs,
+): Promise<Omit<RecentOverview, 'hold'>> {
   const { now, windowDays, origin, sources } = inputs;
-  const { epoch, frontier, gaps, refusals, purges } = reading;
+  const { epoch, frontier, refusals, purges } = reading;
   const { generationId, startedAt } = epoch;
   const { observedThrough, floor } = frontier;
   const window = windowOf(now, windowDays);
@@ -72,9 +78,13 @@ export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): 
   const removed = [removalSentence(purges), spaceRemovalSentence(reading.spaceRemoval)];
   const notCounted = repeatsCaveat(leftOut);
   const week = { start: micros(Math.max(floor, now - 7 * day)), end: now };
-  const unranked = cutShort(gaps, week, inputs.capped);
-  const listed = gapsOf(gaps, inputs, inWindow);
-  const facts = { now, windowDays, startedAt, observedThrough, gaps: listed, sources, refusals };
+  const counted = labelersOf(inputs, inWindow);
+  const { gaps, times, cutShort } = await summarizeGaps({
+    ...{ gaps: reading.gaps, departures: inputs.departures, counted, window, week },
+    observed: { start: micros(Math.max(window.start, startedAt)), end: now },
+  });
+  const unranked = new Set([...inputs.capped, ...cutShort]);
+  const facts = { now, windowDays, startedAt, observedThrough, gaps, sources, refusals };
   return {
     schema: 'labels.recent-overview.v1',
     generated_at: timestamp(now),
@@ -98,7 +108,7 @@ export function makeOverview(reading: OverviewReading, inputs: OverviewInputs): 
     caveats: [
       ...caveatsOf(inputs, inWindow, refusals, unranked.size),
       ...[notCounted, ...removed].filter((caveat) => caveat !== null),
-      gapCaveat(listed, labelersOf(inputs, inWindow), window),
+      gapCaveat(times, counted.size),
     ],
   };
 }
@@ -108,33 +118,17 @@ function labelersOf({ sources }: OverviewInputs, inWindow: readonly LabelerEvent
   return new Set([...sources.map(({ did }) => did), ...inWindow.map(({ labeler }) => labeler)]);
 }
 
-/** Returns the gaps of the labelers of the window's facts, and the gaps of the instrument. */
-function gapsOf(gaps: readonly StoredGap[], inputs: OverviewInputs, inWindow: readonly LabelerEvents[]): StoredGap[] {
-  const counted = labelersOf(inputs, inWindow);
-  return [...gaps, ...inputs.departures].filter(({ source }) => source === null || counted.has(source));
-}
-
 /**
  * Returns the caveat with the number of labelers that the listed gaps concern. The list is the union of the gaps of all
  * labelers, so it does not distinguish a gap of one labeler from a failure of hundreds.
  */
-export function gapCaveat(gaps: readonly StoredGap[], labelers: ReadonlySet<string>, window: Interval): string {
-  const bySource = gappedTimes(gaps, window);
+export function gapCaveat(bySource: GapSummary['times'], labelers: number): string {
   const long = [...bySource.values()].filter(({ missed }) => missed > day).length;
-  const whole = labelers.size - bySource.size;
-  const none = `${share(whole, labelers.size)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
+  const whole = labelers - bySource.size;
+  const none = `${share(whole, labelers)} ${whole === 1 ? 'has' : 'have'} no gap of ${whole === 1 ? 'its' : 'their'} own in the window`;
   if (bySource.size === 0) return `${none}.`;
   const others = bySource.size === 1 ? '1 has gaps' : `${bySource.size} have gaps`;
   return `${none}; ${others}, ${long} of them of more than a day in total.`;
-}
-
-/** Returns the sources that are not ranked because their counts are incomplete: they exceeded their share of a day. */
-function cutShort(gaps: readonly StoredGap[], week: Interval, capped: readonly string[]): ReadonlySet<string> {
-  const found = new Set(capped);
-  for (const { source, reason, start, end } of gaps) {
-    if (source !== null && reason === 'ingest_paused' && start < week.end && end > week.start) found.add(source);
-  }
-  return found;
 }
 
 /** Returns the caveats about the limits of the instrument, each with its share and total. */

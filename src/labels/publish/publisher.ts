@@ -118,9 +118,9 @@ async function publish(options: PublisherOptions, { reader, cache, hours }: Part
       capped: cap.pausedSources,
       dailyRows: cap.limit,
     };
-    // The states are read, so the overview may have a turn of its own.
+    // The states are read, so the overview may have turns of its own.
     await nextTurn();
-    const overview = makeOverview(reading, states);
+    const overview = await makeOverview(reading, states);
     const pending = reading.purges.filter(({ completedAt }) => completedAt === null);
     telemetry.purges(
       pending.length,

@@ -76,22 +76,18 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   let error = absent;
   let payloadSeen = false;
   let payload = absent;
-  let seq = 0;
-  let timeUs = 0;
-  let witnessedUs = 0;
-  let readUs = 0;
+  /** Large numbers. V8 changes those of an object in place, but allocates each new value of a variable of a closure. */
+  const read = { seq: 0, timeUs: 0, witnessedUs: 0, us: 0, firstUs: 0 };
   let info = absent;
   let didFrom = 0;
   let didTo = 0;
-  /** Approximate start of reading on the stream's clock, in microseconds. */
-  let firstUs = 0;
   let settled = false;
 
   function forgetPayload(): void {
     payload = absent;
-    seq = 0;
-    timeUs = 0;
-    witnessedUs = 0;
+    read.seq = 0;
+    read.timeUs = 0;
+    read.witnessedUs = 0;
     info = absent;
     didFrom = 0;
     didTo = 0;
@@ -123,16 +119,16 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
     },
   };
 
-  /** Parses a datetime and returns the index after it. Sets `readUs` to the time, or to 0 for an invalid datetime. */
+  /** Parses a datetime and returns the index after it. Sets `read.us` to the time, or to 0 for an invalid datetime. */
   function takeTime(from: number): number {
-    readUs = 0;
+    read.us = 0;
     if (scan.bytes[from] !== quote) return scan.value(from);
-    readUs = minute.read(scan.view, from);
-    if (readUs > 0) return from + quotedTimeLength;
+    read.us = minute.read(scan.view, from);
+    if (read.us > 0) return from + quotedTimeLength;
     const end = scan.string(from + 1);
     if (end === malformed || scan.escaped) return end;
-    readUs = clock.read(scan.bytes, from + 1, end - 1);
-    if (readUs > 0 && end - from === quotedTimeLength) minute.remember(scan.view, from, readUs);
+    read.us = clock.read(scan.bytes, from + 1, end - 1);
+    if (read.us > 0 && end - from === quotedTimeLength) minute.remember(scan.view, from, read.us);
     return end;
   }
 
@@ -162,15 +158,15 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
           return end;
         case 1:
           end = scan.integerValue(from);
-          seq = scan.integer;
+          read.seq = scan.integer;
           return end;
         case 2:
           end = takeTime(from);
-          timeUs = readUs;
+          read.timeUs = read.us;
           return end;
         case 3:
           end = takeTime(from);
-          witnessedUs = readUs;
+          read.witnessedUs = read.us;
           return end;
         case 4:
           return takeDid(from);
@@ -205,10 +201,10 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
   }
 
   function judgeEvent(): void {
-    const us = witnessedUs > 0 ? witnessedUs : timeUs;
-    if (seq > 0) facts.seq = seq;
-    if (seq === 0 || us === 0) {
-      facts.outcome = payload === other && seq === 0 && us === 0 ? 'notice' : 'no_time_us';
+    const us = read.witnessedUs > 0 ? read.witnessedUs : read.timeUs;
+    if (read.seq > 0) facts.seq = read.seq;
+    if (read.seq === 0 || us === 0) {
+      facts.outcome = payload === other && read.seq === 0 && us === 0 ? 'notice' : 'no_time_us';
       facts.notice = facts.outcome === 'notice' ? 'unknown' : 'none';
       return;
     }
@@ -219,7 +215,7 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
       return;
     }
     facts.outcome = 'counted';
-    if (payload === payloadSync) memory.sync(scan.bytes, didFrom, didTo, timeUs);
+    if (payload === payloadSync) memory.sync(scan.bytes, didFrom, didTo, read.timeUs);
     countEvent(facts);
   }
 
@@ -228,15 +224,22 @@ export function createEventsClassifier(memory: ResyncMemory): Classifier {
    * later event with an earlier time corrects the estimate.
    */
   function learn(us: number, creates: boolean): void {
-    if (!settled) firstUs = Math.max(firstUs, us);
-    else if (!creates && us < firstUs) firstUs = us;
+    if (!settled) read.firstUs = Math.max(read.firstUs, us);
+    else if (!creates && us < read.firstUs) read.firstUs = us;
     if (!creates) settled = true;
   }
 
   /** Returns true if the event is a row of a re-sync, whose `time` is that of its `sync`. */
   function isRow(): boolean {
-    if (!body.creates || timeUs === 0) return false;
-    return memory.isRow(scan.bytes, didFrom, didTo, timeUs, timeUs < firstUs - slackUs, witnessedUs > 0);
+    if (!body.creates || read.timeUs === 0) return false;
+    return memory.isRow(
+      scan.bytes,
+      didFrom,
+      didTo,
+      read.timeUs,
+      read.timeUs < read.firstUs - slackUs,
+      read.witnessedUs > 0,
+    );
   }
 
   function countEvent(counted: FrameFacts): void {

@@ -1,4 +1,5 @@
 import { type ByteWords, lengthBit, type Spelling, spellsAt } from './byte-words.ts';
+import { type MarkedText, textOf } from './marked-text.ts';
 
 /** Return value in place of an index if the text is not JSON. */
 export const malformed = -1;
@@ -16,9 +17,6 @@ const openArray = 0x5b;
 /** Distance in ASCII between an opening bracket and its closing bracket. */
 const opensBeforeCloses = 2;
 
-/** Number of bytes that may be read after the end of a text: the length of the longest compared spelling. */
-const slack = 32;
-
 /** Maximum length in characters of a decoded string that is compared with known words. */
 const longestWord = 64;
 
@@ -27,13 +25,16 @@ const longestWord = 64;
  * the same bytes decoded as UTF-8 (invalid bytes are decoded to U+FFFD, as everywhere in the platform), and never
  * throws.
  *
- * Methods take an index and return the index after the parsed token, or `malformed`. The text is copied into a buffer
- * that ends in zero bytes: a zero byte is not valid JSON, so no loop has to check the length, and eight bytes may
- * always be read.
+ * Methods take an index and return the index after the parsed token, or `malformed`. The text is copied into a memory
+ * in which zero bytes follow it: a zero byte is not valid JSON, so no loop has to check the length, and eight bytes may
+ * always be read. The text is valid until any scanner loads another one.
  */
 export class JsonScan {
+  #text: MarkedText = textOf(0);
+  /** Marks of the bytes at which the scan of a string stops. */
+  #marks = this.#text.marks;
   /** The text, followed by at least eight zero bytes. */
-  bytes = new Uint8Array(4096);
+  bytes = this.#text.bytes;
   /** Length of the text, in bytes. */
   length = 0;
   /** True if the last scanned string contained an escape. */
@@ -42,20 +43,22 @@ export class JsonScan {
   integer = 0;
 
   /** The same bytes. */
-  view = new DataView(this.bytes.buffer);
+  view = this.#text.view;
   /** Closing byte of each open container of the value that is being skipped. */
   #closers = new Uint8Array(64);
   readonly #decoded = new DataView(new ArrayBuffer(longestWord));
 
   /** Replaces the scanned text. */
   load(text: Uint8Array): void {
-    const length = text.length;
-    if (length + slack > this.bytes.length) {
-      this.bytes = new Uint8Array(2 * length + slack);
-      this.view = new DataView(this.bytes.buffer);
+    const { length } = text;
+    const memory = textOf(length);
+    if (memory !== this.#text) {
+      this.#text = memory;
+      this.#marks = memory.marks;
+      this.bytes = memory.bytes;
+      this.view = memory.view;
     }
-    this.bytes.set(text);
-    this.view.setFloat64(length, 0);
+    memory.put(text);
     this.length = length;
   }
 
@@ -72,32 +75,24 @@ export class JsonScan {
 
   /** Returns the index after a string's closing quote; `from` is the index after the opening quote. */
   string(from: number): number {
-    const view = this.view;
+    const marks = this.#marks;
+    const bytes = this.bytes;
     this.escaped = false;
     let i = from;
     for (;;) {
-      let stops = stopsIn(view.getInt32(i, true));
+      // A shift uses the lowest five bits of `i`: the place of the byte in its word. The end of the text has a mark, so
+      // that a word with a mark follows.
+      let word = i >> 5;
+      let stops = (marks[word] ?? 0) >> i;
       if (stops === 0) {
-        i += 4;
-        stops = stopsIn(view.getInt32(i, true));
+        do {
+          word += 1;
+          stops = marks[word] ?? 1;
+        } while (stops === 0);
+        i = word << 5;
       }
-      if (stops === 0) {
-        i += 4;
-        // Scan a longer string in steps of four bytes.
-        let next = 0;
-        for (;;) {
-          stops = stopsIn(view.getInt32(i, true));
-          next = stopsIn(view.getInt32(i + 4, true));
-          if ((stops | next) !== 0) break;
-          i += 8;
-        }
-        if (stops === 0) {
-          i += 4;
-          stops = next;
-        }
-      }
-      i += (31 - Math.clz32(stops & -stops)) >> 3;
-      const byte = view.getUint8(i);
+      i += 31 - Math.clz32(stops & -stops);
+      const byte = bytes[i];
       if (byte === quote) return i + 1;
       if (byte !== backslash) return malformed;
       this.escaped = true;
@@ -364,15 +359,6 @@ const shortEscapes: ReadonlyMap<number, number> = new Map([
   [0x72, 0x0d],
   [0x74, 0x09],
 ]);
-
-/**
- * Checks four bytes in one step: the top bit of a byte in the result is set if the byte is a quote, a backslash or
- * below 0x20. Flipping 0x02 turns a quote into 0x20 and leaves control characters below and all other bytes above. A
- * borrow sets only bits above a correct one, so the lowest set bit is exact.
- */
-function stopsIn(four: number): number {
-  return (((four ^ 0x02020202) - 0x21212121) | ((four ^ 0x5c5c5c5c) - 0x01010101)) & ~four & 0x80808080;
-}
 
 function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;

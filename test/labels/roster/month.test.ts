@@ -7,7 +7,7 @@ import { day, hour, micros, minute } from '../../../src/store/time.ts';
 
 // The simulation has 700 labelers over 30 days, of which a twentieth flap, some die and some return. It uses no
 // sockets, and only a simulated clock.
-const month = simulateMonth();
+const month = await simulateMonth();
 const { start, labelers, publications } = month;
 const end = micros(start + 30 * day);
 const last = publications.at(-1)?.overview;

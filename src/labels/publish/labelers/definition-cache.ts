@@ -36,7 +36,11 @@ export const noDefinitions: LabelerDefinitions = { values: [], omitted: 0, line:
 interface Cached extends LabelerDefinitions {
   /** Maximum size of the line with which the definitions were read; 0 after the labeler changed them. */
   readonly maxLine: number;
+  /** Size of the line in bytes. */
+  readonly lineBytes: number;
 }
+
+const nothingRead: Cached = { ...noDefinitions, maxLine: 0, lineBytes: 0 };
 
 /** Returns the maximum size of a line in bytes, with which the lines of all labelers fit into the file. */
 export function maxLineFor(labelers: number): number {
@@ -70,9 +74,8 @@ export class DefinitionCache {
 
   /** Returns the definitions of the last read, without a line that is longer than `maxLine` bytes. */
   last(did: string, maxLine: number): LabelerDefinitions {
-    const { values, omitted, line } = this.#known.get(did) ?? noDefinitions;
-    const fits = line !== null && Buffer.byteLength(line) <= maxLine;
-    return { values, omitted, line: fits ? line : null };
+    const { values, omitted, line, lineBytes } = this.#known.get(did) ?? nothingRead;
+    return { values, omitted, line: lineBytes <= maxLine ? line : null };
   }
 
   /** Returns the definitions of a labeler, with a line of at most `maxLine` bytes. */
@@ -80,10 +83,12 @@ export class DefinitionCache {
     const known = this.#known.get(did);
     if (known?.maxLine === maxLine) return known;
     // Insert the entry before the read, so that a revision that is stored during the read replaces it.
-    const before: Cached = { ...(known ?? noDefinitions), maxLine: 0 };
+    const before: Cached = { ...(known ?? nothingRead), maxLine: 0 };
     this.#known.set(did, before);
     const read = await definitionsFrom(did, await this.#store.definitions(did), maxLine);
-    if (this.#known.has(did)) this.#known.set(did, { ...read, maxLine: this.#known.get(did) === before ? maxLine : 0 });
+    const isCurrent = this.#known.get(did) === before;
+    const lineBytes = Buffer.byteLength(read.line ?? '');
+    if (this.#known.has(did)) this.#known.set(did, { ...read, lineBytes, maxLine: isCurrent ? maxLine : 0 });
     return read;
   }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DefinitionsHeader, LabelersHeader } from '../../../artifact/labelers.ts';
 import { maxListedLabelers } from '../../../artifact/labelers.ts';
 import { formatTimestamp, type Micros } from '../../../contract/timestamp.ts';
@@ -66,9 +65,8 @@ export async function makeLabelers(
   const listed = new Set(entries.map(({ did }) => did));
   definitions.keepOnly(listed);
   for (const did of memories.keys()) if (!listed.has(did)) memories.delete(did);
-  // Thousands of labelers have tens of thousands of gaps, which are grouped in a separate turn.
-  await nextTurn();
-  const lines = new LineMaker(reading, { definitions: read, memories }, inputs.failed);
+  const gaps = await gapsBySource(reading.gaps);
+  const lines = new LineMaker(reading, { definitions: read, memories, gaps }, inputs.failed);
   const texts = entries.flatMap(({ did }) => read.get(did)?.line ?? []);
   const shared = {
     generated_at: timestamp(reading.window.end),
@@ -91,6 +89,27 @@ export async function makeLabelers(
     labelers: linesOf(header, entries, (entry) => lines.of(entry)),
     definitions: linesOf(textHeader, texts, (text) => text),
   };
+}
+
+/** Number of gaps between two looks at the time. */
+const gapsAtOnce = 128;
+
+/**
+ * Groups gaps by labeler, and those of the instrument under an empty name. Thousands of labelers have tens of thousands of
+ * gaps, so the work yields to the event loop.
+ */
+async function gapsBySource(gaps: readonly StoredGap[]): Promise<ReadonlyMap<string, readonly StoredGap[]>> {
+  const bySource = new Map<string, StoredGap[]>();
+  const turns = new Turns();
+  await turns.next();
+  for (const [i, gap] of gaps.entries()) {
+    if (i % gapsAtOnce === 0 && turns.isOver) await turns.next();
+    const own = bySource.get(gap.source ?? '');
+    if (own) own.push(gap);
+    else bySource.set(gap.source ?? '', [gap]);
+  }
+  await turns.next();
+  return bySource;
 }
 
 /** Duration in milliseconds after which changed definitions wait for the next publication. */
@@ -194,13 +213,15 @@ class LineMaker {
     {
       definitions,
       memories,
+      gaps,
     }: {
       readonly definitions: ReadonlyMap<string, LabelerDefinitions>;
       readonly memories: Map<string, LabelerMemory>;
+      readonly gaps: ReadonlyMap<string, readonly StoredGap[]>;
     },
     failed: LabelersInputs['failed'],
   ) {
-    const { window, days, gaps, counters } = reading;
+    const { window, days, counters } = reading;
     this.#reading = reading;
     this.#definitions = definitions;
     this.#memories = memories;
@@ -210,10 +231,8 @@ class LineMaker {
     this.#counts = this.days.map(({ day }) => byDay.get(day) ?? noCountsOfDay);
     this.#week = eventsOf(reading.inWeek);
     this.#day = eventsOf(reading.inDay);
-    const bySource = Map.groupBy(gaps, ({ source }) => source ?? '');
-    this.#instrument = bySource.get('') ?? [];
-    bySource.delete('');
-    this.#gaps = bySource;
+    this.#instrument = gaps.get('') ?? [];
+    this.#gaps = gaps;
     const isCounted = counters !== null && counters.since < window.end;
     this.countedSince = isCounted ? counters.since : null;
     this.#counters = new Map(isCounted ? counters.labelers.map((one) => [one.labeler, one]) : []);

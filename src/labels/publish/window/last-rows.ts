@@ -4,6 +4,7 @@ import type { BucketCount, StoreReader } from '../../../store/port.ts';
 import { hour, micros, minute } from '../../../store/time.ts';
 import type { BurstsByLabeler } from '../../repeats/counted.ts';
 import { burstsIn } from '../../repeats/repeat-log.ts';
+import { Turns } from '../turns.ts';
 
 /** Hours that may contain counted rows of a labeler. */
 export interface RowHours {
@@ -27,6 +28,9 @@ export interface LastRowsInput {
   /** First hour that is not cached. A later burst may still turn rows of this and later hours into repeats. */
   readonly uncachedFrom: number;
 }
+
+/** Number of searches between two looks at the time. */
+const searchesAtOnce = 16;
 
 /** Maximum number of hours that one call reads only because newer hours of a labeler have no counted row. */
 export const maxFurtherHours = 100;
@@ -56,7 +60,10 @@ export class LastRows {
       if (result) known.set(labeler, result);
       if (last !== null && last + minute > input.start && !found.has(labeler)) found.set(labeler, last);
     };
-    for (const { labeler, newest, all } of input.labelers) {
+    const turns = new Turns();
+    for (const [i, { labeler, newest, all }] of input.labelers.entries()) {
+      // After each hour most labelers have a newer row, so that thousands of searches begin.
+      if (i % searchesAtOnce === 0 && turns.isOver) await turns.next();
       const before = this.#known.get(labeler);
       if (before?.through === newest && before.next === null) finish(labeler, before, before.at);
       else queue.add(new Search(labeler, all(), before, input.uncachedFrom), finish);

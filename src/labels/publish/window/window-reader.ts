@@ -118,7 +118,7 @@ export class WindowReader {
       plan.settle(part, run, edges);
     }
     this.#runs.sweep();
-    await this.#warmCounters(window, { floor, end });
+    await this.#warmDays(window, { floor, end });
     const open = await this.#readOpen(plan, window, settledThrough);
     const bursts = await burstsByLabeler(open.positions, open.purges);
     const counted = await plan.countAll(open.counts, bursts, floor, this.#sums);
@@ -129,11 +129,19 @@ export class WindowReader {
     return { ...open.reading, ...counted, window, lastRows, bursts };
   }
 
-  /** Reads the counters of the days that no longer change, so that the store has cached them when it reads today. */
-  async #warmCounters(window: Interval, { floor, end }: Pick<Frontier, 'floor' | 'end'>): Promise<void> {
+  /**
+   * Reads the refusals and counters of the days that no longer change, so that the store has cached them when it reads
+   * today.
+   */
+  async #warmDays(window: Interval, { floor, end }: Pick<Frontier, 'floor' | 'end'>): Promise<void> {
     const start = micros(Math.max(floor, window.start));
     const today = micros(Math.min(window.end, Math.floor((end - 1) / day) * day));
-    if (start < today) await countersOf(this.#store, { start, end: today });
+    if (start >= today) return;
+    for (const part of partsOf({ start, end: today })) {
+      await this.#store.refusals(part);
+      await nextTurn();
+    }
+    await countersOf(this.#store, { start, end: today });
   }
 
   /** Reads everything that may still change. The calls run in one turn, so that all of them read the same rows. */
@@ -248,14 +256,19 @@ class ReadingPlan {
    */
   async rowHours(): Promise<RowHours[]> {
     const newest = new Map<string, number>();
-    for (const { day: at, counts } of this.#newestFirst()) {
+    const newestFirst = this.#newestFirst();
+    for (const { day: at, counts } of newestFirst) {
       for (const [labeler, count] of counts) {
         const hours = hoursOf(count);
         if (hours !== 0 && !newest.has(labeler)) newest.set(labeler, at * 24 + 31 - Math.clz32(hours));
       }
       await nextTurn();
     }
-    return [...newest].map(([labeler, hourOf]) => ({ labeler, newest: hourOf, all: () => this.#hoursOf(labeler) }));
+    return [...newest].map(([labeler, hourOf]) => ({
+      labeler,
+      newest: hourOf,
+      all: () => hoursIn(newestFirst, labeler),
+    }));
   }
 
   #newestFirst(): CountedParts {
@@ -263,15 +276,16 @@ class ReadingPlan {
       .toReversed()
       .map((part) => ({ day: part.day, counts: this.#counted.get(nameOf(part)) ?? new Map() }));
   }
+}
 
-  #hoursOf(labeler: string): number[] {
-    const found: number[] = [];
-    for (const { day: at, counts } of this.#newestFirst()) {
-      const bits = hoursOf(counts.get(labeler));
-      for (let h = 23; h >= 0; h -= 1) if ((bits & (1 << h)) !== 0) found.push(at * 24 + h);
-    }
-    return found;
+/** Returns the settled hours with rows of a labeler, newest first; `newestFirst` are the counts of the days. */
+function hoursIn(newestFirst: CountedParts, labeler: string): number[] {
+  const found: number[] = [];
+  for (const { day: at, counts } of newestFirst) {
+    const bits = hoursOf(counts.get(labeler));
+    for (let h = 23; h >= 0; h -= 1) if ((bits & (1 << h)) !== 0) found.push(at * 24 + h);
   }
+  return found;
 }
 
 /** Returns the settled hours with rows as bits. Returns zero if all rows are repeats. */

@@ -9,7 +9,7 @@ import type { Sqlite } from '../base/connection.ts';
 import { everySource, type GapRow } from '../state/gap-state.ts';
 
 /** Number of gaps that one turn of the event loop reads. */
-const rowsPerTurn = 2_000;
+const rowsPerTurn = 500;
 
 type Key = readonly [source: string, started: number, ended: number, reason: string];
 

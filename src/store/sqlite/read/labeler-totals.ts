@@ -75,7 +75,8 @@ export class LabelerTotals {
         const since = Math.max(dayStart(dayOf(interval.start)), floor, ...days.map(uncountedUntil));
         return this.#finish(progress.closed, open ? this.#readOpen(open) : new Map(), micros(since));
       });
-      return finishing === null ? null : finishing();
+      // The result is computed in the next steps, because other reads of this instant share the turn of this step.
+      return null;
     };
   }
 

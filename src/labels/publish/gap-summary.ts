@@ -1,0 +1,77 @@
+import type { StoredGap } from '../../store/port.ts';
+import type { Interval } from '../../store/time.ts';
+import { FinestGaps, GappedTimes, type Missed } from './gaps.ts';
+import { Turns } from './turns.ts';
+
+/** What the overview states about the gaps of all labelers. */
+export interface GapSummary {
+  /** Gaps of the instrument, and the union of those of the counted labelers at the smallest tolerance. */
+  readonly gaps: readonly StoredGap[];
+  /** Missed time by labeler, of the counted labelers with gaps. */
+  readonly times: ReadonlyMap<string, Missed>;
+  /** Labelers that exceeded their share of a day in the last week, so that their counts are incomplete. */
+  readonly cutShort: ReadonlySet<string>;
+}
+
+/** Gaps to summarize, and how. */
+export interface SummaryInputs {
+  /** Gaps of a reading. */
+  readonly gaps: readonly StoredGap[];
+  /** Gaps since the departures of labelers. */
+  readonly departures: readonly StoredGap[];
+  /** Labelers whose gaps count. */
+  readonly counted: ReadonlySet<string>;
+  /** The published window. */
+  readonly window: Interval;
+  /** Part of the window in which the instrument observed. */
+  readonly observed: Interval;
+  readonly week: Interval;
+}
+
+/** Number of gaps between two looks at the time. */
+const gapsAtOnce = 128;
+
+/** Summarizes gaps. Thousands of labelers have tens of thousands of gaps, so the work yields to the event loop. */
+export async function summarizeGaps(inputs: SummaryInputs): Promise<GapSummary> {
+  const { counted, observed, week } = inputs;
+  const turns = new Turns();
+  const [instrument, union, times] = [[] as StoredGap[], new FinestGaps(observed), new GappedTimes(inputs.window)];
+  const cutShort = new Set<string>();
+  let passed = 0;
+  for (const gap of inOrder(inputs.gaps, inputs.departures)) {
+    passed += 1;
+    if (passed % gapsAtOnce === 0 && turns.isOver) await turns.next();
+    const { source, reason, start, end } = gap;
+    if (source === null) {
+      instrument.push(gap);
+      continue;
+    }
+    if (reason === 'ingest_paused' && start < week.end && end > week.start) cutShort.add(source);
+    if (!counted.has(source)) continue;
+    union.add(gap);
+    times.add(gap);
+  }
+  return { gaps: [...instrument, ...union.gaps], times: times.bySource, cutShort };
+}
+
+/** Yields the gaps of both lists in the order of their starts. */
+function* inOrder(first: readonly StoredGap[], second: readonly StoredGap[]): Generator<StoredGap> {
+  const [left, right] = [sorted(first), sorted(second)];
+  let [l, r] = [0, 0];
+  for (;;) {
+    const [one, other] = [left[l], right[r]];
+    if (one !== undefined && (other === undefined || one.start <= other.start)) {
+      l += 1;
+      yield one;
+    } else if (other !== undefined) {
+      r += 1;
+      yield other;
+    } else return;
+  }
+}
+
+/** Returns the gaps in the order of their starts. Those of a reading already are. */
+function sorted(gaps: readonly StoredGap[]): readonly StoredGap[] {
+  const isSorted = gaps.every(({ start }, i) => i === 0 || (gaps[i - 1]?.start ?? start) <= start);
+  return isSorted ? gaps : gaps.toSorted((a, b) => a.start - b.start);
+}

@@ -17,7 +17,13 @@ import { type BehindOptions, createBehindWait, StoreBehind } from './reading/beh
 import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
-import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
+import {
+  type AccountReply,
+  type AccountRequest,
+  type AccountRoute,
+  type AccountServices,
+  missingPage,
+} from './route.ts';
 
 /** Dependencies of the account application. */
 export interface AccountAppOptions {
@@ -97,8 +103,21 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
     const path = below(basePath, pathOf(target));
     const route = path === null ? undefined : routes.get(path);
-    if (path === null || !route) return { route: 'other', reply: notFound };
+    if (path === null || !route) return { route: 'other', reply: await missing(asked, path, now, gone) };
     return { route: path, reply: await safely(route, routedRequest(asked, now, gone), (error) => alarm(path, error)) };
+  }
+
+  /** Returns the page for a mistyped address to a browser, and the error to any other client. */
+  async function missing(
+    asked: ReadRequest,
+    path: string | null,
+    now: number,
+    gone: AbortSignal,
+  ): Promise<AccountReply> {
+    const page = acceptsHtml(asked.accept) && path !== null ? routes.get(missingPage) : undefined;
+    if (!page || path === null) return notFound;
+    const search = mistypedSearch(path, searchOf(asked.target));
+    return safely(page, { ...routedRequest(asked, now, gone), search }, (error) => alarm('other', error));
   }
 
   return {
@@ -124,6 +143,17 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
         },
       }),
   };
+}
+
+/** Returns true if the client names HTML, as browsers do, and not only every type. */
+function acceptsHtml(accept: string | undefined): boolean {
+  return /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i.test(accept ?? '');
+}
+
+/** Returns the query that fills the form with the name in an address such as `/account/alice.example`. */
+function mistypedSearch(path: string, search: string): string {
+  const [, name = ''] = /^\/account\/([\w.:%@-]{1,300})\/?$/.exec(path) ?? [];
+  return name === '' || /(?:^|&)did=/.test(search) ? search : `did=${name}&${search}`;
 }
 
 /** Converts a request to the form that routes receive. */

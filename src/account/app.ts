@@ -103,21 +103,12 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
     const path = below(basePath, pathOf(target));
     const route = path === null ? undefined : routes.get(path);
-    if (path === null || !route) return { route: 'other', reply: await missing(asked, path, now, gone) };
-    return { route: path, reply: await safely(route, routedRequest(asked, now, gone), (error) => alarm(path, error)) };
-  }
-
-  /** Returns the page for a mistyped address to a browser, and the error to any other client. */
-  async function missing(
-    asked: ReadRequest,
-    path: string | null,
-    now: number,
-    gone: AbortSignal,
-  ): Promise<AccountReply> {
-    const page = acceptsHtml(asked.accept) && path !== null ? routes.get(missingPage) : undefined;
-    if (!page || path === null) return notFound;
-    const search = mistypedSearch(path, searchOf(asked.target));
-    return safely(page, { ...routedRequest(asked, now, gone), search }, (error) => alarm('other', error));
+    const routed = routedRequest(asked, now, gone);
+    if (path === null || !route) {
+      const page = path !== null && acceptsHtml(asked.accept) ? routes.get(missingPage) : undefined;
+      return { route: 'other', reply: (await page?.(mistyped(routed, path ?? ''))) ?? notFound };
+    }
+    return { route: path, reply: await safely(route, routed, (error) => alarm(path, error)) };
   }
 
   return {
@@ -134,12 +125,8 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
         now,
         enough,
         async draw(account) {
-          const { reply } = await replyTo(
-            pageRequest(`${basePath}${accountPaths.account}?did=${account}`),
-            now,
-            enough,
-          );
-          return reply.status === 200;
+          const target = `${basePath}${accountPaths.account}?did=${account}`;
+          return (await replyTo(pageRequest(target), now, enough)).reply.status === 200;
         },
       }),
   };
@@ -150,10 +137,11 @@ function acceptsHtml(accept: string | undefined): boolean {
   return /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i.test(accept ?? '');
 }
 
-/** Returns the query that fills the form with the name in an address such as `/account/alice.example`. */
-function mistypedSearch(path: string, search: string): string {
+/** Returns a request whose query fills the form with the name in an address such as `/account/alice.example`. */
+function mistyped(request: AccountRequest, path: string): AccountRequest {
+  const { search } = request;
   const [, name = ''] = /^\/account\/([\w.:%@-]{1,300})\/?$/.exec(path) ?? [];
-  return name === '' || /(?:^|&)did=/.test(search) ? search : `did=${name}&${search}`;
+  return name === '' || /(?:^|&)did=/.test(search) ? request : { ...request, search: `did=${name}&${search}` };
 }
 
 /** Converts a request to the form that routes receive. */

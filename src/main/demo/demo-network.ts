@@ -4,7 +4,7 @@ import type { LogLevel } from '../../ops/log.ts';
 import type { Running } from '../serve.ts';
 import type { SampleAccount } from '../sim/sample-accounts.ts';
 import { storeOf } from '../up/observatory-parts.ts';
-import { startPart } from '../up/part-process.ts';
+import { type PartProcess, startPart } from '../up/part-process.ts';
 import { type Past, startPast } from './past/past.ts';
 
 /** Parameters of the demo's network. */
@@ -39,19 +39,9 @@ export async function startDemoNetwork(
   stderr: 'inherit' | number,
   asked: AbortSignal,
 ): Promise<DemoNetwork> {
-  const { seed, rate, labelers, labelRate, historyHours } = network;
+  const { seed, rate } = network;
   const endUs = Math.floor(Date.now() / 1000) * 1_000_000;
-  const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
-  const sim = startPart(
-    {
-      name: 'sim',
-      args: [
-        ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
-        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
-      ],
-    },
-    stderr,
-  );
+  const sim = startSim(data, logLevel, stderr);
   const archive = join(data, 'archive');
   let past: Past | null = null;
   let stopping = false;
@@ -94,6 +84,22 @@ export async function startDemoNetwork(
   } finally {
     asked.removeEventListener('abort', giveUp);
   }
+}
+
+/** Starts the process of the network, which writes the label history of its labelers into the store of a directory. */
+function startSim(data: string, logLevel: LogLevel, stderr: 'inherit' | number): PartProcess {
+  const { seed, rate, labelers, labelRate, historyHours } = network;
+  const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
+  return startPart(
+    {
+      name: 'sim',
+      args: [
+        ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
+        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
+      ],
+    },
+    stderr,
+  );
 }
 
 function parse(line: string | null): Readonly<Record<string, unknown>> {

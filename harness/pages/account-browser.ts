@@ -46,7 +46,7 @@ export async function inspect(page: Page): Promise<{ readonly found: readonly st
   const tooWide = await pixelsTooWide(page);
   await page.addScriptTag({ content: axe.source });
   const found = await page.evaluate(
-    'axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ": " + nodes[0].html))',
+    "axe.run({ rules: { 'target-size': { enabled: true } } }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes[0].html))",
   );
   return { found: found as string[], tooWide };
 }

@@ -7,8 +7,9 @@ export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
   return new Map(
     children.flatMap((child) => {
       const words = commandLine(child);
-      const name = words[words.findIndex((word) => word.endsWith('almanac.mjs')) + 1];
-      return name ? [[name, Number(child)]] : [];
+      const program = words.findIndex((word) => word.endsWith('almanac.mjs'));
+      const name = words[program + 1];
+      return program >= 0 && name ? [[name, Number(child)]] : [];
     }),
   );
 }

@@ -17,7 +17,13 @@ import { type BehindOptions, createBehindWait, StoreBehind } from './reading/beh
 import { MemoryRefused, type ReadingPool, StoreBusy } from './reading/reading-pool.ts';
 import { warmUp } from './reading/warm-up.ts';
 import { accountCommonHeaders, accountError } from './replies.ts';
-import type { AccountReply, AccountRequest, AccountRoute, AccountServices } from './route.ts';
+import {
+  type AccountReply,
+  type AccountRequest,
+  type AccountRoute,
+  type AccountServices,
+  missingPage,
+} from './route.ts';
 
 /** Dependencies of the account application. */
 export interface AccountAppOptions {
@@ -97,8 +103,12 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
     if (method !== 'GET' && method !== 'HEAD') return { route: 'other', reply: notAllowed };
     const path = below(basePath, pathOf(target));
     const route = path === null ? undefined : routes.get(path);
-    if (path === null || !route) return { route: 'other', reply: notFound };
-    return { route: path, reply: await safely(route, routedRequest(asked, now, gone), (error) => alarm(path, error)) };
+    const routed = routedRequest(asked, now, gone);
+    if (path === null || !route) {
+      const page = path !== null && acceptsHtml(asked.accept) ? routes.get(missingPage) : undefined;
+      return { route: 'other', reply: (await page?.(mistyped(routed, path ?? ''))) ?? notFound };
+    }
+    return { route: path, reply: await safely(route, routed, (error) => alarm(path, error)) };
   }
 
   return {
@@ -115,15 +125,23 @@ export function createAccountApp(options: AccountAppOptions): AccountApp {
         now,
         enough,
         async draw(account) {
-          const { reply } = await replyTo(
-            pageRequest(`${basePath}${accountPaths.account}?did=${account}`),
-            now,
-            enough,
-          );
-          return reply.status === 200;
+          const target = `${basePath}${accountPaths.account}?did=${account}`;
+          return (await replyTo(pageRequest(target), now, enough)).reply.status === 200;
         },
       }),
   };
+}
+
+/** Returns true if the client names HTML, as browsers do, and not only every type. */
+function acceptsHtml(accept: string | undefined): boolean {
+  return /(?:^|,)\s*text\/html\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i.test(accept ?? '');
+}
+
+/** Returns a request whose query fills the form with the name in an address such as `/account/alice.example`. */
+function mistyped(request: AccountRequest, path: string): AccountRequest {
+  const { search } = request;
+  const [, name = ''] = /^\/account\/([\w.:%@-]{1,300})\/?$/.exec(path) ?? [];
+  return name === '' || /(?:^|&)did=/.test(search) ? request : { ...request, search: `did=${name}&${search}` };
 }
 
 /** Converts a request to the form that routes receive. */

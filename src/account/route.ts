@@ -28,6 +28,9 @@ export type AccountReply = Reply | StreamedReply;
  */
 export type AccountRoute = (request: AccountRequest) => AccountReply | Promise<AccountReply>;
 
+/** Key of the page for a path without a route. No path of a request has this form. */
+export const missingPage = 'missing';
+
 /** Dependencies that the routes share. */
 export interface AccountServices {
   /**

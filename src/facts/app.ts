@@ -19,6 +19,7 @@ import type { LabelersPublication } from './labelers/publication.ts';
 import { labelsResource } from './labels-resource.ts';
 import type { FactOutcomes } from './outcomes.ts';
 import type { AccountLinks } from './page/accounts.tsx';
+import { markedOrigins } from './page/model.ts';
 import { observatoryPage } from './page/page.ts';
 import { cacheControl } from './representation.ts';
 import { type FactResource, refusing } from './resource.ts';
@@ -99,7 +100,7 @@ export function createFactsApp(options: FactsAppOptions) {
     [paths.weatherMetrics, fact(facts.metrics)],
     [pagePath, page],
     ...formatRoutes(outcomes),
-    ...(archive ? [archiveRouteOf(archive, facts.labels)] : []),
+    ...(archive ? [archiveRouteOf(archive, outcomes)] : []),
     [paths.health, () => health],
   ]);
 
@@ -123,14 +124,17 @@ export function createFactsApp(options: FactsAppOptions) {
   };
 }
 
-function archiveRouteOf(archive: ArchivedDays, labels: FactResource): [string, Route] {
+function archiveRouteOf(archive: ArchivedDays, outcomes: (now: number) => FactOutcomes): [string, Route] {
   const page = archivePage(factsCommonHeaders, archive);
   return [
     archivePagePath,
     ({ acceptEncoding }, now) => {
-      const outcome = labels(now);
-      const refusal = outcome.kind === 'served' ? null : errorTable[outcome.code].message;
-      return page(chooseCoding(acceptEncoding), now, refusal);
+      const { conditions, labels } = outcomes(now);
+      const refusal = labels.kind === 'served' ? null : errorTable[labels.code].message;
+      const origins = [conditions, labels].flatMap((outcome) =>
+        outcome.kind === 'served' ? [outcome.representation.envelope.provenance.origin ?? 'live'] : [],
+      );
+      return page(chooseCoding(acceptEncoding), now, refusal, markedOrigins(origins));
     },
   ];
 }

@@ -9,6 +9,8 @@ export interface ReadRequest {
   readonly acceptEncoding: string | undefined;
   /** Only pages for people depend on this header. */
   readonly acceptLanguage?: string | undefined;
+  /** Only the response to a path that does not exist depends on this header. */
+  readonly accept?: string | undefined;
   /** Address of the client, if the server determines addresses. */
   readonly client?: string;
   /** Reserves memory for the response before it is built; returns false if unsent responses use too much memory. */
@@ -38,5 +40,6 @@ export function readRequest(message: IncomingMessage): ReadRequest {
     ifNoneMatch: headers['if-none-match'],
     acceptEncoding: headers['accept-encoding'] as string | undefined,
     acceptLanguage: headers['accept-language'],
+    accept: headers.accept,
   };
 }

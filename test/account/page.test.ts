@@ -273,6 +273,7 @@ describe.skipIf(!hasBrowser)('the pages of accounts in a browser', () => {
     ['an account without observations', account('none')],
     ['hostile texts', account('hostile')],
     ['a refusal', '/account?did=alice'],
+    ['an address without a page', '/account/alice.example'],
     ['an error page for an interval', account('plain', '&start=2026-11-10&end=2026-11-11&value=rude')],
     ['an account whose observation has just begun', `young ${account('plain')}`],
   ])('fit a phone and a dark desktop without an accessibility violation (%s)', async (_name, path) => {

@@ -52,6 +52,40 @@ const always = {
 const contentPolicy =
   "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
+describe('an address without a page', () => {
+  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+  it('is a page that says what to enter for a browser, in its language, with the typed name in the form', async () => {
+    const { url } = await observed();
+    const headers = { Accept: browser, 'Accept-Language': 'de' };
+    const response = await fetch(`${url}/account/alice.bsky.social`, { headers });
+    const page = await response.text();
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'x-robots-tag': 'noindex, nofollow',
+    });
+    expect(page).toContain('Unter dieser Adresse gibt es keine Seite');
+    expect(page).toMatch(/<input[^>]*value="alice\.bsky\.social"/);
+    const plain = await fetch(`${url}/nothing?lang=es`, { headers });
+    expect(await plain.text()).toContain('No hay ninguna página en esta dirección');
+    expect(await (await fetch(`${url}/account/%3Cb%3E`, { headers })).text()).not.toContain('<b>');
+  });
+
+  it.each([undefined, '*/*', 'application/json', 'application/json, text/html;q=0'])(
+    'is JSON for a client that accepts %s',
+    async (accept) => {
+      const { url } = await observed();
+      const response = await fetch(
+        `${url}/account/not-a-did`,
+        accept === undefined ? {} : { headers: { Accept: accept } },
+      );
+      expect([response.status, await response.json()]).toMatchObject([404, { error: { code: 'not_found' } }]);
+      expect(Object.fromEntries(response.headers)).toMatchObject(always);
+    },
+  );
+});
+
 describe('a refused request', () => {
   it('gets 409 with its error code and message, and without any part of the query', async () => {
     const { url } = await observed();

@@ -125,7 +125,9 @@ describe.skipIf(!hasBrowser)('/embeds', () => {
     await bypassed.goto(`${program.url}/embeds`);
     await bypassed.evaluate(axe.source);
     const found = await bypassed.evaluate(async () =>
-      (await window.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`),
+      (await window.axe.run({ rules: { 'target-size': { enabled: true } } })).violations.map(
+        ({ id, nodes }) => `${id}: ${nodes[0]?.html}`,
+      ),
     );
     expect(found).toEqual([]);
     await bypassed.close();

@@ -1,8 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { promisify } from 'node:util';
+import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { alive, partsOf } from '../../harness/pages/parts.ts';
+import { root } from '../../harness/process/imports.ts';
 import { type Server, startServer } from '../../harness/process/program.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { openStoreReader } from '../../src/store/open.ts';
@@ -30,6 +34,12 @@ async function fact(path: string): Promise<Record<string, unknown>> {
   const response = await fetch(demo.url + path);
   expect(response.status).toBe(200);
   return (await response.json()) as Record<string, unknown>;
+}
+
+/** Returns true if a program is missing, which is an error in CI and not a reason to skip. */
+function isMissing(name: string): boolean {
+  const folders = (process.env.PATH ?? '').split(':');
+  return process.env.CI === undefined && !folders.some((one) => existsSync(join(one, name)));
 }
 
 const factPaths = ['/v1/labels/overview', '/v1/weather/conditions', '/v1/weather/metrics'];
@@ -150,7 +160,82 @@ describe('almanac demo', within, () => {
   });
 
   it('runs its parts and the simulated network as processes, and leaves none running', async () => {
-    expect([...partsOf(demo).keys()].sort()).toEqual(['account', 'facts', 'labels', 'sim', 'weather']);
+    const parts = ['account', 'facts', 'labels', 'sim', 'weather'];
+    // The archiver starts when the archive of the past is written.
+    expect([...partsOf(demo).keys()].filter((name) => name !== 'archive').sort()).toEqual(parts);
+  });
+});
+
+/** Time within which the archive of the past is written, also on a busy machine. */
+const archived = { timeout: 400_000, interval: 500 };
+
+describe('the archive of a demo', { timeout: 500_000 }, () => {
+  const file = async (path: string): Promise<string> => (await fetch(`${demo.url}/archive/${path}`)).text();
+  const days = async () => (JSON.parse(await file('index.json')) as { days: { day: string; state: string }[] }).days;
+  const dayAgo = (count: number): string => new Date(Date.now() - count * 86_400_000).toISOString().slice(0, 10);
+
+  it('begins before the demo listens, and is marked as simulated on its page and in each manifest', async () => {
+    await vi.waitFor(async () => {
+      const page = await (await fetch(`${demo.url}/archive`)).text();
+      expect(page).toMatch(/class="banner"[^>]*>[^<]*simulated network/);
+      expect(page).toMatch(
+        /<title>\[simulated\] .*<meta name="robots" content="noindex|noindex.*<title>\[simulated\] /s,
+      );
+    }, patient);
+    const [first] = await days();
+    expect(JSON.parse(await file(`days/${first?.day}/gaps.json`))).toMatchObject({
+      known_issues: [{ id: 'simulated', summary: expect.stringContaining('simulated network') }],
+    });
+    const [line = ''] = (await file(`days/${first?.day}/weather-metrics.jsonl`)).split('\n');
+    expect(JSON.parse(line)).toMatchObject({ status: 200, body: { provenance: { origin: 'simulated' } } });
+  });
+
+  it('has eight closed days and the present one, which the archiver of the demo continues', async () => {
+    await vi.waitFor(() => expect(partsOf(demo).has('archive')).toBe(true), archived);
+    await vi.waitFor(async () => {
+      const lines = (await file(`days/${dayAgo(0)}/weather-metrics.jsonl`)).trim().split('\n');
+      const { hour = '' } = JSON.parse(lines.at(-1) ?? '{}') as { hour?: string };
+      expect(Date.now() - Date.parse(hour)).toBeLessThan(3_600_000);
+    }, patient);
+    const listed = await days();
+    expect(listed.map(({ day }) => day)).toEqual(Array.from({ length: 11 }, (_, at) => dayAgo(10 - at)));
+    expect(listed.map(({ state }) => state)).toEqual([...Array(8).fill('closed'), 'open', 'open', 'open']);
+  });
+
+  it('is intact, and states the gaps of both instruments and a refusal', async () => {
+    const verified = startProgramInTest(['archive', 'verify', `${demo.url}/archive/`]);
+    expect(await verified.ended()).toBe(0);
+    expect(verified.stdout.join('\n')).toMatch(/^8 closed days, 3 open days\n.*^intact:/ms);
+    const listed = await days();
+    const gaps = await Promise.all(listed.map(({ day }) => file(`days/${day}/gaps.json`)));
+    const reasons = gaps.flatMap((text) => (JSON.parse(text) as { gaps: { source: string; reason: string }[] }).gaps);
+    expect(new Set(reasons.map(({ source, reason }) => `${source} ${reason}`))).toEqual(
+      new Set([
+        'labels ingest_paused',
+        'labels not_observed',
+        'labels source_unavailable',
+        'publication source_stale',
+        'weather not_observed',
+      ]),
+    );
+  });
+
+  it.skipIf(isMissing('curl'))('is downloaded and queried by the examples of the documentation', async () => {
+    const target = join(folder, 'download');
+    mkdirSync(target);
+    const docs = readFileSync(join(root, 'docs/archive.md'), 'utf8');
+    const [, script = ''] = /^```sh\n([\s\S]*?)^```$/m.exec(docs) ?? [];
+    const [, sql = ''] = /^```sql\n([\s\S]*?)^```$/m.exec(docs) ?? [];
+    const month = dayAgo(4).slice(0, 7);
+    const own = script.replace('https://observatory.example', demo.url).replace('month=2026-11', `month=${month}`);
+    await promisify(execFile)('sh', ['-euc', own], { cwd: target });
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    onTestFinished(() => connection.closeSync());
+    const rows = (await connection.runAndReadAll(sql.replaceAll("'days/", `'${target}/days/`))).getRowsJson();
+    const inMonth = (await days()).filter(({ day }) => day.startsWith(month));
+    expect(rows.map(([day]) => String(day).slice(0, 10))).toEqual(inMonth.map(({ day }) => day));
+    const [, events, hours] = rows.find(([day]) => String(day).startsWith(dayAgo(4))) ?? [];
+    expect([Number(events) > 500_000, hours]).toEqual([true, 24]);
   });
 });
 

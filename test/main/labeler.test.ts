@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { labelerDocument } from '../../harness/labels/labeler-document.ts';
 import { listenForTest } from '../../harness/net/listen.ts';
@@ -11,11 +11,16 @@ const document = labelerDocument();
 const { did } = document.facts;
 
 /** Starts a server that sends one response to every request; returns its address and the requested paths. */
-async function serve(status: number, body: string): Promise<{ readonly url: string; readonly asked: string[] }> {
+async function serve(
+  status: number,
+  body: string | ((request: IncomingMessage) => string),
+): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? '');
-    response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+    response
+      .writeHead(status, { 'Content-Type': 'application/json' })
+      .end(typeof body === 'string' ? body : body(request));
   });
   const { port } = await listenForTest(server);
   return { url: `http://127.0.0.1:${port}`, asked };
@@ -29,6 +34,37 @@ describe('almanac labeler', () => {
     expect(code).toBe(labelerExitCodes.shown);
     expect(stdout[0]).toBe(`mod.example.com (${did})`);
     expect(stdout).toContain('Not read on 2 of the last 7 days; what it did then is not known.');
+  });
+
+  it('finds a labeler by the handle that the list has as confirmed, and by no other', async () => {
+    const other = 'did:web:other.example.com';
+    const list = [
+      { did: other, handle: { name: 'claimed.example.com', confirmed: false } },
+      { did: 'did:web:nameless.example.com', handle: null },
+      { did, handle: { name: 'mod.example.com', confirmed: true } },
+    ];
+    const { url, asked } = await serve(200, ({ url: path = '' }) =>
+      JSON.stringify(path === '/labelers.json' ? { facts: { labelers: list } } : document),
+    );
+    const { code, stdout } = await runProgram(['labeler', '@Mod.Example.com', '--facts', url]);
+    expect([code, stdout[0]]).toEqual([labelerExitCodes.shown, `mod.example.com (${did})`]);
+    expect(asked).toEqual(['/labelers.json', `/labelers/${did}.json`]);
+    const claimed = await runProgram(['labeler', 'claimed.example.com', '--facts', url]);
+    expect([claimed.code, claimed.stderr.join()]).toEqual([
+      4,
+      expect.stringContaining(`not confirmed: give the DID (${other})`),
+    ]);
+    const unknown = await runProgram(['labeler', 'nobody.example.com', '--facts', url]);
+    expect([unknown.code, unknown.stderr.join()]).toEqual([
+      4,
+      expect.stringContaining('no labeler of the service has it'),
+    ]);
+  });
+
+  it('reports why a service has no list in which a handle can be found', async () => {
+    const { url } = await serve(503, JSON.stringify(labelerErrorBody('source_held')));
+    const { code, stderr } = await runProgram(['labeler', 'mod.example.com', '--facts', url]);
+    expect([code, stderr.join()]).toEqual([2, expect.stringContaining(errorTable.source_held.message)]);
   });
 
   it('prints the document as the service sent it with --json', async () => {
@@ -55,9 +91,9 @@ describe('almanac labeler', () => {
   });
 
   it.each<[string, readonly string[], string]>([
-    ['no DID', ['labeler'], 'labeler requires exactly one DID'],
-    ['two DIDs', ['labeler', did, did], 'labeler requires exactly one DID'],
-    ['a handle', ['labeler', 'mod.example.com'], 'labeler requires a DID: '],
+    ['no name', ['labeler'], 'labeler requires exactly one DID or handle'],
+    ['two DIDs', ['labeler', did, did], 'labeler requires exactly one DID or handle'],
+    ['a text that is neither', ['labeler', 'mod'], 'labeler requires a handle, or a DID: '],
     ['an address of another scheme', ['labeler', did, '--facts', 'ftp://host'], '--facts requires a URL'],
   ])('rejects %s', async (_, args, message) => {
     const { code, stderr } = await runProgram(args);

@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openApi } from '../../harness/artifacts/openapi.ts';
@@ -126,6 +127,11 @@ describe('the packed program', () => {
       ),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('has types that every kind of module resolution finds, and is ESM only', async () => {
+    const analysis = await checkPackage(createPackageFromTarballData(readFileSync(join(directory, tarball))));
+    expect(analysis.types && analysis.problems.map(({ kind }) => kind)).toEqual(['CJSResolvesToESM']);
   });
 
   it('passes publint without a message', async () => {

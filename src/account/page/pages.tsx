@@ -9,7 +9,7 @@ import { type Parameters, parseParameters } from '../query/parameters.ts';
 import { wantedInterval } from '../query/query.ts';
 import type { Snapshot } from '../query/snapshot.ts';
 import { accountError } from '../replies.ts';
-import type { AccountRequest, AccountRoute, AccountServices } from '../route.ts';
+import { type AccountRequest, type AccountRoute, type AccountServices, missingPage } from '../route.ts';
 import type { AccountView } from '../view/view.ts';
 import { AccountBody } from './account.tsx';
 import type { DownloadLink } from './download.tsx';
@@ -54,6 +54,8 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
         children: <HomeBody frame={frame} />,
       });
     };
+    const missing = (request: AccountRequest): Reply =>
+      pages.refusal(request, 'not_found', findHandle === null ? { name: 'did_only' } : {});
     const sheets = [...styles].map(([name, file]): [string, AccountRoute] => [
       `/assets/${name}`,
       ({ acceptEncoding }) => sheet(file, chooseCoding(acceptEncoding)),
@@ -61,6 +63,7 @@ export function accountPages(options: PagesOptions): (services: AccountServices)
     return new Map<string, AccountRoute>([
       ['/', home],
       ['/account', accountRoute(options, services, { pages, mark })],
+      [missingPage, missing],
       ...sheets,
     ]);
   };

@@ -1,9 +1,12 @@
+import type { Origin } from '../../contract/vocabulary.ts';
 import type { HeaderList } from '../../http/headers.ts';
 import { errorReply, type Reply, withBody } from '../../http/reply.ts';
 import type { Coding } from '../../http/representation/accept-encoding.ts';
 import { encode } from '../../http/representation/compress.ts';
 import { renderPage } from '../../web/document.tsx';
+import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
+import { originCaveats } from '../caveats.ts';
 import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
 import { IssueLinks, IssueList } from './issues.tsx';
 import {
@@ -42,7 +45,11 @@ interface Shown {
   readonly now: number;
   /** Reason for which the label overview is refused; null while it is served. */
   readonly refusal: string | null;
+  /** Origins of the served facts except `live`: the archive of a simulated network must not be mistaken for a live one. */
+  readonly origins: readonly MarkedOrigin[];
 }
+
+type MarkedOrigin = Exclude<Origin, 'live'>;
 
 /**
  * Creates the resource of the page about the archive, which is rendered once for each state of the archive, hour and
@@ -52,10 +59,10 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
   let kept: { shown: Shown; html: Buffer; replies: Map<Coding, Reply> } | undefined;
   const unavailable = errorReply('asset_unavailable', common, ['Cache-Control', 'no-store']);
 
-  return (coding: Coding, now: number, refusal: string | null): Reply => {
+  return (coding: Coding, now: number, refusal: string | null, origins: readonly MarkedOrigin[] = []): Reply => {
     const days = source.days();
     if (days === null) return unavailable;
-    const shown = { days, issues: source.issues(), now, refusal };
+    const shown = { days, issues: source.issues(), now, refusal, origins };
     if (!kept || !isSame(kept.shown, shown)) {
       kept = { shown, html: Buffer.from(renderPage(archiveParts(shown))), replies: new Map() };
     }
@@ -72,21 +79,26 @@ export function archivePage(common: HeaderList, source: ArchivedDays) {
 }
 
 function isSame(a: Shown, b: Shown): boolean {
-  return a.days === b.days && hourNumber(a.now) === hourNumber(b.now) && a.refusal === b.refusal;
+  const isSameHour = a.days === b.days && hourNumber(a.now) === hourNumber(b.now);
+  return isSameHour && a.refusal === b.refusal && a.origins.join() === b.origins.join();
 }
 
 /** Returns the page about the archive. Links are relative, so that the page works under any path prefix. */
 function archiveParts(shown: Shown): PageParts {
   const base = '.';
+  const { origins } = shown;
   return {
-    title: 'The archive: what was published, day by day',
+    title: [...origins.map((origin) => originTitles[origin]), 'The archive: what was published, day by day'].join(''),
     description: 'Daily files of the observations of the AT Protocol network, with their gaps, in the public domain.',
     base,
-    indexed: true,
+    // Exclude simulated data from search engines, which could present it as live.
+    indexed: origins.length === 0,
+    ...(origins.length === 0 ? {} : { banner: origins.map((origin) => originCaveats[origin]).join(' ') }),
     styles: ['/assets/observatory.css'],
     navigation: [
       { href: './labelers', text: 'Labelers' },
       { href: './docs', text: 'API' },
+      { href: './method/weather', text: 'Method' },
       { href: './policy', text: 'Policy' },
     ],
     children: <Body base={base} shown={shown} />,
@@ -105,7 +117,10 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
       <p>
         The archive keeps what this observatory publishes: its facts hour by hour, daily tables, and the gaps of each
         day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
-        files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days.{' '}
+        files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days. Each
+        day has its tables as CSV and Parquet, whose columns <a href={`${base}/archive/tables.json`}>tables.json</a>{' '}
+        explains. <code>almanac archive verify</code>, with the address of this page, compares every file with its
+        digest and with the log.{' '}
         {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}

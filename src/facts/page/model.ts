@@ -35,8 +35,14 @@ export function isLegacy(envelope: LabelsOverview): envelope is LegacyEnvelope {
 
 /** Returns the origins of the shown facts except `live`; a producer that names no origin is live. */
 export function originsShown({ conditions, metrics, labels }: ObservatoryFacts): Exclude<Origin, 'live'>[] {
-  const origins = [conditions, metrics, labels].map((fact) =>
-    fact.kind === 'served' ? (fact.envelope.provenance.origin ?? 'live') : 'live',
+  return markedOrigins(
+    [conditions, metrics, labels].flatMap((fact) =>
+      fact.kind === 'served' ? [fact.envelope.provenance.origin ?? 'live'] : [],
+    ),
   );
+}
+
+/** Returns the origins that pages mark, each once. */
+export function markedOrigins(origins: readonly Origin[]): Exclude<Origin, 'live'>[] {
   return (['simulated', 'sample'] as const).filter((origin) => origins.includes(origin));
 }

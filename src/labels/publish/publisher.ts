@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { RecentOverview } from '../../artifact/recent-overview.ts';
 import { artifactNames } from '../../artifact/write.ts';
 import type { Micros } from '../../contract/timestamp.ts';
 import { errorFields, type Log } from '../../ops/log.ts';
@@ -19,7 +18,7 @@ import { type SourceState, sourceStates } from '../state/source-state.ts';
 import { type EnrolledSource, windowOf } from './coverage.ts';
 import type { GapWriter } from './gap-writer.ts';
 import { type HoursPublication, HoursPublisher } from './hours/hours-publisher.ts';
-import type { SourceSample } from './hours/source-history.ts';
+import { sampleOf } from './hours/source-history.ts';
 import { DefinitionCache } from './labelers/definition-cache.ts';
 import {
   type LabelersCache,
@@ -204,16 +203,6 @@ async function writeHours(
     telemetry.notWritten();
     log.error('the hours could not be written', errorFields(error));
   }
-}
-
-/** Returns the enrolled sources by state, as the overview counts them. */
-function sampleOf({ generated_at: at, coverage }: Pick<RecentOverview, 'generated_at' | 'coverage'>): SourceSample {
-  const { enrolled, unstarted, probing, refused, established, cursor_order_unverified } = coverage.sources;
-  const { undated_only, provider_rejects, unavailable } = coverage.sources;
-  return {
-    ...{ at: String(at), enrolled, unstarted, probing, refused, established, cursor_order_unverified },
-    ...{ undated_only, provider_rejects, unavailable },
-  };
 }
 
 /** Writes pending gaps. If the store rejects them temporarily, the overview is computed without these gaps. */

@@ -22,12 +22,13 @@ export function hoursReader(artifacts: string | null, log: Log): () => HoursRead
     const why = reading.kind === 'readable' ? '' : reading.why;
     if (why !== '' && logged.get(path) !== why) log.warn('an hours file cannot be archived', { path, why });
     logged.set(path, why);
-    return hoursReading(reading);
+    return hoursReadingOf(reading);
   };
   return () => ({ weather: read(weather, weatherPath), labels: read(labels, labelsPath) });
 }
 
-function hoursReading<A>(reading: Reading<A>): HoursReading<A> {
+/** Returns what an archiver uses of the reading of an hours file. */
+export function hoursReadingOf<A>(reading: Reading<A>): HoursReading<A> {
   if (reading.kind === 'readable') return reading;
   return { kind: 'failure', reason: reading.kind === 'unknown_schema' ? 'malformed' : reading.kind };
 }

@@ -1,16 +1,18 @@
+import { join } from 'node:path';
 import { OperatorError } from '../../ops/errors.ts';
 import type { LogLevel } from '../../ops/log.ts';
 import type { Running } from '../serve.ts';
 import type { SampleAccount } from '../sim/sample-accounts.ts';
 import { storeOf } from '../up/observatory-parts.ts';
-import { startPart } from '../up/part-process.ts';
+import { type PartProcess, startPart } from '../up/part-process.ts';
+import { type Past, startPast } from './past/past.ts';
 
 /** Parameters of the demo's network. */
 const network = { seed: 1, rate: 120, labelers: 12, labelRate: 0.02, historyHours: 26 * 24 } as const;
 /** Timeout after which a stopping network is killed, in milliseconds. */
 const killAfterMs = 1_000;
 
-/** The simulated network of a demo, which is a separate process, and the history that the process has written. */
+/** The simulated network of a demo, which is a separate process, and the past that was written for the instruments. */
 export interface DemoNetwork extends Running {
   readonly jetstream: string;
   readonly plc: string;
@@ -19,30 +21,29 @@ export interface DemoNetwork extends Running {
   readonly seeds: string;
   /** Sample accounts with descriptions of their labels. */
   readonly accounts: readonly SampleAccount[];
+  /** Directory of the archive, which has its first hour. */
+  readonly archive: string;
+  /** Resolves when the archive of the past is written: false if it could not be. */
+  readonly archived: Promise<boolean>;
   /** Rejects if the network process ends, because the instruments would then observe nothing. */
   readonly failed: Promise<never>;
 }
 
-/** Starts the network and writes its history into the stores of a directory; rejects when asked to stop. */
+/**
+ * Starts the network, writes its history into the stores of a directory, and begins the archive of that history; rejects
+ * when asked to stop.
+ */
 export async function startDemoNetwork(
   data: string,
   logLevel: LogLevel,
   stderr: 'inherit' | number,
   asked: AbortSignal,
 ): Promise<DemoNetwork> {
-  const { seed, rate, labelers, labelRate, historyHours } = network;
+  const { seed, rate } = network;
   const endUs = Math.floor(Date.now() / 1000) * 1_000_000;
-  const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
-  const sim = startPart(
-    {
-      name: 'sim',
-      args: [
-        ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
-        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
-      ],
-    },
-    stderr,
-  );
+  const sim = startSim(data, logLevel, stderr);
+  const archive = join(data, 'archive');
+  let past: Past | null = null;
   let stopping = false;
   const failed = new Promise<never>((_resolve, reject) => {
     sim.process.once('exit', () => {
@@ -52,7 +53,7 @@ export async function startDemoNetwork(
   failed.catch(() => undefined);
   const stop = async (): Promise<void> => {
     stopping = true;
-    await sim.stop(killAfterMs);
+    await Promise.all([past?.stop(), sim.stop(killAfterMs)]);
   };
   const giveUp = (): void => void stop();
   asked.addEventListener('abort', giveUp);
@@ -60,15 +61,20 @@ export async function startDemoNetwork(
     asked.throwIfAborted();
     const addresses = parse(await sim.nextLine());
     const jetstream = textOf(addresses, 'jetstream');
-    // The network process writes the label history itself.
-    await writeWeather(data, jetstream, endUs);
-    const { accounts } = parse(await sim.nextLine());
+    past = startPast({ data, archive, endpoint: jetstream, endUs, seed, rate }, stderr);
+    // The network process writes the label history itself, at the same time.
+    const [line] = await Promise.all([sim.nextLine(), past.weather]);
+    const { accounts } = parse(line);
+    asked.throwIfAborted();
+    await past.beginArchive();
     return {
       jetstream,
       plc: textOf(addresses, 'plc'),
       relay: textOf(addresses, 'relay'),
       seeds: textOf(addresses, 'seeds'),
       accounts: Array.isArray(accounts) ? (accounts as SampleAccount[]) : [],
+      archive,
+      archived: past.archived,
       failed,
       stop,
     };
@@ -80,14 +86,20 @@ export async function startDemoNetwork(
   }
 }
 
-async function writeWeather(data: string, endpoint: string, endUs: number): Promise<void> {
-  // Load the simulated network only here, because no other command needs it.
-  const [{ createSim }, { writeWeatherHistory }] = await Promise.all([
-    import('../../../sim/index.ts'),
-    import('./weather-history.ts'),
-  ]);
-  const { seed, rate } = network;
-  await writeWeatherHistory({ data, endpoint, sim: createSim({ seed, rate }), endUs, missed: true });
+/** Starts the process of the network, which writes the label history of its labelers into the store of a directory. */
+function startSim(data: string, logLevel: LogLevel, stderr: 'inherit' | number): PartProcess {
+  const { seed, rate, labelers, labelRate, historyHours } = network;
+  const numbers = { seed, rate, labelers, 'label-rate': labelRate, 'history-hours': historyHours };
+  return startPart(
+    {
+      name: 'sim',
+      args: [
+        ...Object.entries(numbers).flatMap(([flag, number]) => [`--${flag}`, String(number)]),
+        ...['--label-history', storeOf(data), '--host', '127.0.0.1', '--log-level', logLevel],
+      ],
+    },
+    stderr,
+  );
 }
 
 function parse(line: string | null): Readonly<Record<string, unknown>> {

@@ -77,8 +77,9 @@ function pageOf(did: string, url: string | undefined): string {
 }
 
 /** Returns flags that make the parts observe the simulated network, regardless of the variables and the config file. */
-function extraOf({ jetstream, plc, relay, seeds, accounts }: DemoNetwork): Extra {
+function extraOf({ jetstream, plc, relay, seeds, accounts, archive, archived }: DemoNetwork): Extra {
   return {
+    ...{ archive, archiveFollows: archived },
     linksAccounts: true,
     facts: accounts.flatMap(({ did, shows }) => ['--sample-account', `${did} ${shows}`]),
     account: ['--plc', plc],

@@ -1,5 +1,6 @@
 import { AnswerError, NetworkError } from '../../client/errors.ts';
 import { type Answer, exchange } from '../../client/exchange.ts';
+import { isDid } from '../../contract/identifiers.ts';
 import { type LabelerEnvelope, labelerPaths } from '../../contract/labelers.ts';
 import { shapeProblem } from './labeler-response.ts';
 import { terminalText } from './terminal-text.ts';
@@ -28,12 +29,53 @@ export interface LabelerRequest {
 /** Maximum size of a document in bytes: a line of the artifact and its definitions are far smaller. */
 const maxBytes = 2 * 1024 * 1024;
 
+/** Maximum size of the list in bytes: that of thousands of labelers. */
+const maxListBytes = 16 * 1024 * 1024;
+
 /** Requests a labeler's document. A failure of the request or of the service is a result. */
 export async function fetchLabeler(did: string, request: LabelerRequest): Promise<FoundLabeler | LabelerFailure> {
-  const path = `${labelerPaths.one}${did}.json`;
+  const answer = await asked(`${labelerPaths.one}${did}.json`, maxBytes, request);
+  return 'kind' in answer ? answer : read(answer, request.base);
+}
+
+/** Returns the DID of the labeler with a confirmed handle, in lower case, in the list of a service. */
+export async function findLabeler(handle: string, request: LabelerRequest): Promise<string | LabelerFailure> {
+  const answer = await asked(labelerPaths.list, maxListBytes, request);
+  if ('kind' in answer) return answer;
+  const labelers = answer.status === 200 ? listIn(parsed(answer.text)) : null;
+  if (labelers === null)
+    return answer.status === 200 ? notFacts(request.base, 'it has no list of labelers') : failure(answer, request.base);
+  const named = labelers.filter(({ name }) => name === handle);
+  const [confirmed, ...more] = named.filter((one) => one.confirmed);
+  if (confirmed !== undefined && more.length === 0) return confirmed.did;
+  const claims = named.map(({ did }) => did).join(', ');
+  const why =
+    claims === '' ? 'no labeler of the service has it' : `claimed, and not confirmed: give the DID (${claims})`;
+  return { kind: 'unknown', why: `the handle ${handle} names no labeler: ${why}` };
+}
+
+/** A labeler of the list with a handle. */
+interface Named {
+  readonly did: string;
+  readonly name: string;
+  readonly confirmed: boolean;
+}
+
+/** Returns the labelers with a handle in a list; null if the value is no list. */
+function listIn(body: unknown): readonly Named[] | null {
+  const labelers = isRecord(body) && isRecord(body.facts) ? body.facts.labelers : null;
+  if (!Array.isArray(labelers)) return null;
+  return labelers.flatMap((one: unknown) => {
+    if (!isRecord(one) || typeof one.did !== 'string' || !isDid(one.did) || !isRecord(one.handle)) return [];
+    const { name, confirmed } = one.handle;
+    return typeof name === 'string' ? [{ did: one.did, name: name.toLowerCase(), confirmed: confirmed === true }] : [];
+  });
+}
+
+async function asked(path: string, bytes: number, request: LabelerRequest): Promise<Answer | LabelerFailure> {
   const { signal } = new AbortController();
   try {
-    return read(await exchange({ ...request, path, etag: null, maxBytes, signal }), request.base);
+    return await exchange({ ...request, path, etag: null, maxBytes: bytes, signal });
   } catch (error) {
     if (error instanceof NetworkError) {
       const what = error.reason === 'timeout' ? 'did not respond in time' : 'cannot be reached';
@@ -44,15 +86,18 @@ export async function fetchLabeler(did: string, request: LabelerRequest): Promis
   }
 }
 
-function read({ status, text }: Answer, base: string): FoundLabeler | LabelerFailure {
-  const body = parsed(text);
-  if (status === 200) {
-    const problem = shapeProblem(body);
-    return problem === null
-      ? { kind: 'document', document: body as LabelerEnvelope }
-      : notFacts(base, `its response does not have the published shape: ${terminalText(problem)}`);
-  }
-  const error = errorOf(body);
+function read(answer: Answer, base: string): FoundLabeler | LabelerFailure {
+  if (answer.status !== 200) return failure(answer, base);
+  const body = parsed(answer.text);
+  const problem = shapeProblem(body);
+  return problem === null
+    ? { kind: 'document', document: body as LabelerEnvelope }
+    : notFacts(base, `its response does not have the published shape: ${terminalText(problem)}`);
+}
+
+/** Returns the failure that a response states. */
+function failure({ status, text }: Answer, base: string): LabelerFailure {
+  const error = errorOf(parsed(text));
   if (error === null) return notFacts(base, `it responds with the status ${status}`);
   const kind = error.code === 'unknown_labeler' ? 'unknown' : 'refused';
   return { kind, why: `${terminalText(error.message)} (${terminalText(error.code)})` };

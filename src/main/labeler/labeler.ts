@@ -1,5 +1,6 @@
 import { canonicalDid, didInWords, isDid } from '../../contract/identifiers.ts';
 import { httpSchemes } from '../../input/url.ts';
+import { isHandle } from '../../network/identity/handle.ts';
 import { OperatorError } from '../../ops/errors.ts';
 import { integer, text, toggle } from '../../ops/setting.ts';
 import { resolveSettings } from '../../ops/settings.ts';
@@ -24,10 +25,10 @@ export const labelerExitCodes = {
 /** Width of a terminal that does not report its own, in characters. */
 const defaultWidth = 80;
 
-/** `almanac labeler DID`: shows what a facts service knows of one labeler. */
+/** `almanac labeler DID-or-HANDLE`: shows what a facts service knows of one labeler. */
 export const labelerCommand: Command = {
   summary: 'shows one labeler: its state, activity by day, gaps and values, as its page does',
-  operands: 'DID',
+  operands: 'DID-or-HANDLE',
   settings,
   exitCodes: [
     { code: labelerExitCodes.shown, meaning: 'the document is shown' },
@@ -42,19 +43,24 @@ export const labelerCommand: Command = {
   async run(context) {
     const { values, positionals } = resolveSettings(settings, context);
     const [named] = positionals;
-    if (named === undefined || positionals.length > 1) throw new OperatorError('labeler requires exactly one DID');
-    if (!isDid(named)) throw new OperatorError(`labeler requires a DID: ${didInWords}`);
+    if (named === undefined || positionals.length > 1)
+      throw new OperatorError('labeler requires exactly one DID or handle');
+    const handle = named.replace(/^@/, '').toLowerCase();
+    if (!isDid(named) && !isHandle(handle))
+      throw new OperatorError(`labeler requires a handle, or a DID: ${didInWords}`);
     const url = operatorUrl('facts', values.facts, { schemes: httpSchemes, admits: ['fragment'] });
     // Loaded on demand: other commands do not need the schemas.
-    const [{ fetchLabeler }, { labelerLines }] = await Promise.all([
+    const [{ fetchLabeler, findLabeler }, { labelerLines }] = await Promise.all([
       import('./labeler-document.ts'),
       import('./labeler-text.ts'),
     ]);
-    const found = await fetchLabeler(canonicalDid(named), {
+    const request = {
       base: url.origin + url.pathname.replace(/\/+$/, ''),
       fetch: globalThis.fetch,
       timeoutMs: values.timeoutSeconds * 1000,
-    });
+    };
+    const did = isDid(named) ? canonicalDid(named) : await findLabeler(handle, request);
+    const found = typeof did === 'string' ? await fetchLabeler(did, request) : did;
     if (found.kind !== 'document') {
       process.stderr.write(`almanac: ${found.why}\n`);
       return labelerExitCodes[found.kind];

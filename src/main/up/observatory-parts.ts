@@ -32,6 +32,8 @@ export type Extra = Readonly<Partial<Record<'facts' | 'account' | 'weather' | 'l
   readonly linksAccounts?: boolean;
   /** Directory of the archive; null or absent without one. */
   readonly archive?: string | null;
+  /** Work on the directory of the archive that must end before its process starts. */
+  readonly archiveFollows?: Promise<unknown>;
 };
 
 /**
@@ -100,12 +102,16 @@ export function observatoryParts(
       nodeFlags: smallNursery,
       args: ['--store', storeOf(data), '--artifacts', artifacts, ...(extra.labels ?? []), ...common(2)],
     },
-    ...archivePart(values, args, archive),
+    ...archivePart(values, args, { ...extra, archive }),
   ];
 }
 
 /** Returns the archive's process, which starts once the facts API listens and stops before it; none without an archive. */
-function archivePart(values: ObservatoryValues, args: readonly string[], archive: string | null): SupervisedPart[] {
+function archivePart(
+  values: ObservatoryValues,
+  args: readonly string[],
+  { archive, archiveFollows: follows }: Extra & { readonly archive: string | null },
+): SupervisedPart[] {
   if (archive === null) return [];
   const contact = values.contact === null ? [] : ['--contact', values.contact];
   return [
@@ -113,6 +119,7 @@ function archivePart(values: ObservatoryValues, args: readonly string[], archive
       name: 'archive',
       kind: 'instrument',
       after: { part: 'facts', args: factsUrlArgs },
+      ...(follows === undefined ? {} : { follows }),
       args: [
         ...['--archive', archive, '--artifacts', join(values.data, 'artifacts')],
         ...['--log-level', values.logLevel, ...contact],

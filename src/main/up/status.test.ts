@@ -90,6 +90,8 @@ it('the status names the hosts that were tried, until the network responds', () 
   );
   const report = reportOf({ connected: true, cause: null, lagSeconds: 0.4 });
   expect(texts({ now: start + 8_000, tried, report })).not.toHaveProperty('hosts');
+  // A simulated network has no host to contact.
+  expect(texts({ now: start + 8_000, tried: [] })).not.toHaveProperty('hosts');
 });
 
 it('the status shows both hosts, which of them is published, and since when', () => {

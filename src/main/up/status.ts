@@ -72,7 +72,8 @@ function networkLine(observed: Observed): StatusLine | null {
 /** Names every host that was contacted. Returns null unless the network is unreachable. */
 function hostsLine(observed: Observed): StatusLine | null {
   const { tried } = observed;
-  if (tried === null || !isUnanswered(observed)) return null;
+  // A simulated network has no host to contact.
+  if (tried === null || tried.length === 0 || !isUnanswered(observed)) return null;
   const text = `${describeTried(tried)}; \`almanac doctor\` explains the causes and what to do`;
   return { name: 'hosts', text, news: text };
 }

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { OperatorError } from '../../ops/errors.ts';
-import type { Log } from '../../ops/log.ts';
+import { errorFields, type Log } from '../../ops/log.ts';
 import { type Part, type PartProcess, startPart } from './part-process.ts';
 
 /** Delays before restarts, in milliseconds: doubled after each exit, up to the maximum. */
@@ -18,6 +18,8 @@ export interface SupervisedPart extends Part {
   readonly kind: 'instrument' | 'server';
   /** Part that must be ready before this part starts, and the arguments that derive from that part's first line. */
   readonly after?: { readonly part: string; readonly args: (line: string) => readonly string[] };
+  /** Work that must end before this part starts, which is `after` another one. The observatory is ready without it. */
+  readonly follows?: Promise<unknown>;
 }
 
 /** Dependencies of a supervisor. */
@@ -58,22 +60,37 @@ export async function supervise(parts: readonly SupervisedPart[], options: Super
   };
   const ready = new Map<string, string>();
   try {
-    const first = new Map(
-      children.filter(({ part }) => !part.after).map((child) => [child.part.name, child.start([])]),
-    );
-    const lines = await Promise.all(
-      children.map(async (child) => {
-        const { name, after } = child.part;
-        const line = await first.get(after?.part ?? name);
-        return after ? child.start(after.args(line ?? '')) : (line ?? '');
-      }),
-    );
-    for (const [index, { name }] of parts.entries()) ready.set(name, lines[index] ?? '');
+    const lines = await Promise.all(startedInOrder(children));
+    for (const [index, { name }] of parts.entries()) {
+      const line = lines[index] ?? null;
+      if (line !== null) ready.set(name, line);
+    }
   } catch (error) {
     await stop();
     throw error;
   }
   return { ready, states: () => children.map((child) => child.state()), stop };
+}
+
+/** Starts each part after the part that it names. Returns their first lines; null for a part that follows other work. */
+function startedInOrder(children: readonly ChildSupervisor[]): Promise<string | null>[] {
+  const begun = new Map<string, Promise<string | null>>();
+  const begin = (child: ChildSupervisor): Promise<string | null> => {
+    const { name } = child.part;
+    const line = begun.get(name) ?? beginAfter(child);
+    begun.set(name, line);
+    return line;
+  };
+  const beginAfter = async (child: ChildSupervisor): Promise<string | null> => {
+    const { after, follows } = child.part;
+    if (!after) return child.start([]);
+    const before = children.find(({ part }) => part.name === after.part);
+    const more = after.args((before && (await begin(before))) ?? '');
+    if (!follows) return child.start(more);
+    child.startLater(follows, more);
+    return null;
+  };
+  return children.map(begin);
 }
 
 /** Runs one part and restarts it when it exits. */
@@ -116,6 +133,16 @@ class ChildSupervisor {
     return line;
   }
 
+  /** Starts the part with further arguments once work has ended, and again if it cannot start. */
+  startLater(work: Promise<unknown>, more: readonly string[]): void {
+    const failed = (error: unknown): void => {
+      if (!this.#isRestarting) return;
+      const inMs = this.#restartSoon();
+      this.#options.log.error('a part could not start', { part: this.part.name, inMs, ...errorFields(error) });
+    };
+    void work.then(() => this.start(more)).catch(failed);
+  }
+
   /** Ends the restarts of parts that exit after this call. */
   endRestarts(): void {
     this.#isRestarting = false;
@@ -141,15 +168,21 @@ class ChildSupervisor {
     const died = (code: number | null, signal: string | null): void => {
       if (!this.#isRestarting) return;
       if (performance.now() - since >= recoveredMs) this.#pauseMs = restart.firstMs;
-      const fields = { part: this.part.name, code, signal, inMs: this.#pauseMs };
+      const fields = { part: this.part.name, code, signal, inMs: this.#restartSoon() };
       this.#options.log.error('a component exited and is being restarted', fields);
-      this.#state = 'waiting';
-      this.#waiting = setTimeout(() => this.#restart(), this.#pauseMs);
-      this.#pauseMs = Math.min(this.#pauseMs * 2, restart.capMs);
     };
     // The part may have exited between its first line and this point.
     if (watched.exitCode !== null || watched.signalCode !== null) died(watched.exitCode, watched.signalCode);
     else watched.once('exit', died);
+  }
+
+  /** Schedules a restart. Returns the delay in milliseconds. */
+  #restartSoon(): number {
+    const inMs = this.#pauseMs;
+    this.#state = 'waiting';
+    this.#waiting = setTimeout(() => this.#restart(), inMs);
+    this.#pauseMs = Math.min(inMs * 2, restart.capMs);
+    return inMs;
   }
 
   #restart(): void {

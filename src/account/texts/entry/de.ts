@@ -68,6 +68,7 @@ export const entryDe: EntryTexts = {
   tryAgain: (span) => `Versuchen Sie es nach dieser Zeit erneut: ${span}.`,
   code: (code) => ['Code: ', code, '. Daraus lässt sich nichts über ein Konto schließen.'],
   refusalHeading: {
+    not_found: 'Unter dieser Adresse gibt es keine Seite',
     invalid_account: 'Dieses Konto kann nicht nachgeschlagen werden',
     invalid_interval: 'Dieser Zeitraum ist ungültig',
     unsupported_interval: 'Dieser Zeitraum wird nicht unterstützt',
@@ -83,6 +84,7 @@ export const entryDe: EntryTexts = {
     internal_error: 'Hier ist etwas schiefgegangen',
   },
   refusal: {
+    not_found: `Geben Sie den Handle des Kontos ein, etwa alice.bsky.social, oder seine DID: ${did}.`,
     invalid_account: `Geben Sie die DID des Kontos einmal an: ${did}.`,
     invalid_interval: 'Geben Sie „Von“ und „Bis“ zusammen an, jeweils mit Tag und Uhrzeit, und „Bis“ nach „Von“.',
     unsupported_interval: 'Wählen Sie 7 Tage, 30 Tage oder einen Zeitraum von einem Zeitpunkt bis zu einem anderen.',

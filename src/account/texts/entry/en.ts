@@ -14,6 +14,7 @@ const { counted } = formatsOf('en');
 /** Error codes that a page can show. */
 export type PageErrorCode = Extract<
   AccountErrorCode,
+  | 'not_found'
   | 'invalid_account'
   | 'invalid_interval'
   | 'unsupported_interval'
@@ -95,6 +96,7 @@ export const entryEn = {
   tryAgain: (span: string) => `Try again in ${span}.`,
   code: (code: Piece): Piece => ['Code: ', code, '. Nothing may be concluded from this about any account.'],
   refusalHeading: {
+    not_found: 'There is no page at this address',
     invalid_account: 'This account cannot be looked up',
     invalid_interval: 'This interval is invalid',
     unsupported_interval: 'This interval is not supported',
@@ -110,6 +112,7 @@ export const entryEn = {
     internal_error: 'Something went wrong here',
   } satisfies Record<PageErrorCode, string>,
   refusal: {
+    not_found: `Enter the handle of the account, such as alice.bsky.social, or its DID: ${did}.`,
     invalid_account: `Enter the DID of the account once: ${did}.`,
     invalid_interval: 'Enter both From and To, each as a day and a time, with To after From.',
     unsupported_interval: 'Choose 7 days, 30 days, or an interval from one instant to another.',

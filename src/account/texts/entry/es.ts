@@ -67,6 +67,7 @@ export const entryEs: EntryTexts = {
   tryAgain: (span) => `Inténtelo de nuevo dentro de ${span}.`,
   code: (code) => ['Código: ', code, '. De esto no se puede concluir nada sobre ninguna cuenta.'],
   refusalHeading: {
+    not_found: 'No hay ninguna página en esta dirección',
     invalid_account: 'No se puede consultar esta cuenta',
     invalid_interval: 'Este intervalo no es válido',
     unsupported_interval: 'Este intervalo no se admite',
@@ -82,6 +83,7 @@ export const entryEs: EntryTexts = {
     internal_error: 'Algo ha salido mal',
   },
   refusal: {
+    not_found: `Escriba el identificador de la cuenta, por ejemplo alice.bsky.social, o su DID: ${did}.`,
     invalid_account: `Indique una sola vez el DID de la cuenta: ${did}.`,
     invalid_interval: 'Indique Desde y Hasta juntos, cada uno con día y hora, y Hasta después de Desde.',
     unsupported_interval: 'Elija 7 días, 30 días o un intervalo entre dos instantes.',

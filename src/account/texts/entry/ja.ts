@@ -68,6 +68,7 @@ export const entryJa: EntryTexts = {
   tryAgain: (span) => `${span}後にもう一度お試しください。`,
   code: (code) => ['コード：', code, '。このことから、いずれのアカウントについても何も結論できません。'],
   refusalHeading: {
+    not_found: 'このアドレスにページはありません',
     invalid_account: 'このアカウントは調べられません',
     invalid_interval: 'この期間は無効です',
     unsupported_interval: 'この期間には対応していません',
@@ -83,6 +84,7 @@ export const entryJa: EntryTexts = {
     internal_error: '問題が発生しました',
   },
   refusal: {
+    not_found: `アカウントのハンドル（例：alice.bsky.social）またはDIDを入力してください：${did}。`,
     invalid_account: `アカウントのDIDを1つだけ指定してください：${did}。`,
     invalid_interval: '開始と終了を両方とも日付と時刻で指定し、終了を開始より後にしてください。',
     unsupported_interval: '7日間、30日間、または2つの時刻の間の期間を選んでください。',

@@ -67,6 +67,7 @@ export const entryPt: EntryTexts = {
   tryAgain: (span) => `Tente novamente em ${span}.`,
   code: (code) => ['Código: ', code, '. Nada se pode concluir disso sobre qualquer conta.'],
   refusalHeading: {
+    not_found: 'Não há nenhuma página neste endereço',
     invalid_account: 'Não é possível consultar esta conta',
     invalid_interval: 'Este intervalo é inválido',
     unsupported_interval: 'Este intervalo não é aceito',
@@ -82,6 +83,7 @@ export const entryPt: EntryTexts = {
     internal_error: 'Algo deu errado',
   },
   refusal: {
+    not_found: `Digite o identificador da conta, por exemplo alice.bsky.social, ou o seu DID: ${did}.`,
     invalid_account: `Informe uma única vez o DID da conta: ${did}.`,
     invalid_interval: 'Informe De e Até juntos, cada um com dia e hora, e Até depois de De.',
     unsupported_interval: 'Escolha 7 dias, 30 dias ou um intervalo entre dois instantes.',

@@ -1,4 +1,5 @@
 import type { LabelsHour, LabelsHours } from '../../../artifact/hours/labels-hours.ts';
+import type { RecentOverview } from '../../../artifact/recent-overview.ts';
 import { parseTimestamp } from '../../../contract/timestamp.ts';
 import { hour } from '../../../store/time.ts';
 
@@ -33,4 +34,17 @@ export class SourceHistory {
   dropBefore(start: number): void {
     for (const at of this.#samples.keys()) if (at < start / hour) this.#samples.delete(at);
   }
+}
+
+/** Returns the enrolled sources by state, as an overview counts them. */
+export function sampleOf({
+  generated_at: at,
+  coverage,
+}: Pick<RecentOverview, 'generated_at' | 'coverage'>): SourceSample {
+  const { enrolled, unstarted, probing, refused, established, cursor_order_unverified } = coverage.sources;
+  const { undated_only, provider_rejects, unavailable } = coverage.sources;
+  return {
+    ...{ at: String(at), enrolled, unstarted, probing, refused, established, cursor_order_unverified },
+    ...{ undated_only, provider_rejects, unavailable },
+  };
 }

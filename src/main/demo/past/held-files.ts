@@ -1,0 +1,40 @@
+import { isDay } from '../../../archive/days/calendar.ts';
+import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
+
+/** Files of an archive whose changes are held in memory. */
+export interface HeldFiles extends ArchiveFiles {
+  /** Writes the changed files, in the order in which they last changed, so that an index never names a missing file. */
+  flush(): void;
+}
+
+/**
+ * Returns files that are read and changed in memory until `flush`. An archiver of one hour after another replaces the same
+ * files again and again, and each durable write waits for the disk. The archive must have no files but those written here.
+ */
+export function heldFiles(files: ArchiveFiles): HeldFiles {
+  const held = new Map<string, Buffer | null>();
+  const changed = new Set<string>();
+  const read = (path: string): Buffer | null => held.get(path) ?? null;
+  const hold = (path: string, bytes: Buffer | null): void => {
+    held.set(path, bytes);
+    changed.delete(path);
+    changed.add(path);
+  };
+  return {
+    read,
+    append: (path, line) => hold(path, Buffer.concat([read(path) ?? Buffer.alloc(0), line])),
+    // No line is appended partially.
+    repair: () => undefined,
+    replace: (path, bytes) => hold(path, Buffer.from(bytes)),
+    remove: (path) => hold(path, null),
+    days: () => [...new Set([...held.keys()].map((path) => path.split('/')[1] ?? ''))].filter(isDay).sort(),
+    flush() {
+      for (const path of changed) {
+        const bytes = read(path);
+        if (bytes === null) files.remove(path);
+        else files.replace(path, bytes);
+      }
+      changed.clear();
+    },
+  };
+}

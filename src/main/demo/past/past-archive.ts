@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Archiver, type ArchiverOptions, createArchiver } from '../../../archive/archiver.ts';
+import { dayMs, hourMs } from '../../../archive/days/calendar.ts';
+import { formatIssues, issuesFile } from '../../../archive/days/known-issues.ts';
+import type { ArchiveFiles } from '../../../archive/files/archive-files.ts';
+import { keptInFile, openDayLog } from '../../../archive/signing/day-log.ts';
+import { readOrCreateKey } from '../../../archive/signing/key-file.ts';
+import { noTelemetry } from '../../../archive/telemetry.ts';
+import { formatTimestamp } from '../../../contract/timestamp.ts';
+import { makeFolder } from '../../../ops/folder.ts';
+import { createLog } from '../../../ops/log.ts';
+import { openStoreReader } from '../../../store/open.ts';
+import { micros } from '../../../store/time.ts';
+import { openWindowStore } from '../../../weather/window/window-store.ts';
+import { openFiles, takeLock } from '../../archive/archive-folder.ts';
+import { findIdentity, findIdentityIn } from '../../archived-identity.ts';
+import { storeOf } from '../../up/observatory-parts.ts';
+import { heldFiles } from './held-files.ts';
+import { pastFacts } from './past-facts.ts';
+import { PastLabelInstrument, type PastLabels } from './past-labels.ts';
+import { type PastWeather, pastWeatherInstrument } from './past-weather.ts';
+
+/** Days before the present one that the archive contains, of which the two newest are open. */
+const pastDays = 10;
+/** Time after the start of an hour at which its facts are archived, in milliseconds: the hours files then state the hour before. */
+const afterHourMs = 90_000;
+/** Name of the log of closed days, which a checkpoint states. */
+const logName = 'almanac-demo-simulated';
+
+/** Input and output of the archive of a simulated past. */
+export interface PastArchive {
+  /** Directory of the demo, with the label store of the whole past. */
+  readonly data: string;
+  /** Directory with a copy of the store of the weather. */
+  readonly scratch: string;
+  /** Directory of the archive, which does not exist. */
+  readonly archive: string;
+  /** The simulated host as the weather instrument names it. */
+  readonly endpoint: string;
+  /** End of the past, in microseconds: the instruments observe from there on. */
+  readonly endUs: number;
+  /** Called after the first hour, when the archive can be shown. */
+  readonly begun: () => void;
+}
+
+/**
+ * Archives the simulated past as an archiver would have done: hour by hour on the clock of that hour, with the facts and
+ * the hours files of the instruments at that time, and their gaps. The present hour is left to the archiver of the demo,
+ * which continues with the same key.
+ */
+export async function writePastArchive(past: PastArchive): Promise<void> {
+  const { data, scratch, archive, endpoint, endUs, begun } = past;
+  makeFolder(archive);
+  const lock = takeLock(archive);
+  const store = await openStoreReader(storeOf(data));
+  const windows = openWindowStore(scratch);
+  try {
+    const hours = hoursUntil(endUs / 1000);
+    const files = heldFiles(openFiles(archive));
+    files.replace(issuesFile, simulatedIssue(hours[0] ?? endUs / 1000));
+    const observatory = pastObservatory(
+      await PastLabelInstrument.open(store),
+      pastWeatherInstrument(windows, endpoint),
+    );
+    const archiver = openArchiver(archive, files, observatory);
+    for (const [place, now] of hours.entries()) {
+      await observatory.advance(now);
+      await archiver.tick();
+      if (place % 24 === 0 || place === hours.length - 1) {
+        files.flush();
+        begun();
+      }
+      await nextTurn();
+    }
+  } finally {
+    windows.close();
+    await store.close();
+    lock.release();
+  }
+}
+
+/** The observatory at one instant of the past: what an archiver of that instant reads. */
+interface PastObservatory extends Pick<ArchiverOptions, 'clock' | 'fetchFact' | 'readHours'> {
+  /** Moves the clock to an instant, in milliseconds since 1970, and publishes. */
+  advance(now: number): Promise<void>;
+}
+
+function pastObservatory(labels: PastLabelInstrument, weatherAt: (now: number) => PastWeather): PastObservatory {
+  let shown: { readonly now: number; readonly labels: PastLabels; readonly weather: PastWeather } | null = null;
+  const current = () => {
+    if (shown === null) throw new Error('nothing was published');
+    return shown;
+  };
+  const facts = pastFacts(() => ({ labels: current().labels.overview, weather: current().weather.summary }));
+  return {
+    clock: () => current().now,
+    fetchFact: (path) => Promise.resolve(facts(path, current().now)),
+    readHours: () => ({ weather: current().weather.hours, labels: current().labels.hours }),
+    async advance(now) {
+      shown = { now, labels: await labels.at(micros(now * 1000)), weather: weatherAt(now) };
+    },
+  };
+}
+
+/** Returns the instants at which the hours before an instant are archived, in milliseconds since 1970. */
+function hoursUntil(end: number): number[] {
+  const present = end - (end % hourMs);
+  const first = end - (end % dayMs) - pastDays * dayMs;
+  return Array.from({ length: (present - first) / hourMs }, (_, hour) => first + hour * hourMs + afterHourMs);
+}
+
+/** Returns the list of known issues, which every day and its gap manifest repeat: a copied file states that it is simulated. */
+function simulatedIssue(from: number): Buffer {
+  const start = formatTimestamp(Math.floor(from / hourMs) * hourMs);
+  const summary = 'Simulated by the demo: every value of this archive comes from a simulated network.';
+  return formatIssues([{ id: 'simulated', reported_at: start, source: 'archive', start, end: null, summary }]);
+}
+
+function openArchiver(
+  archive: string,
+  files: ArchiveFiles,
+  { clock, fetchFact, readHours }: PastObservatory,
+): Archiver {
+  const path = `${resolve(archive)}.key`;
+  const key = readOrCreateKey({ path, name: logName, mayCreate: true, random: randomBytes });
+  return createArchiver({
+    ...{ files, clock, fetchFact, readHours, findIdentity, findIdentityIn },
+    dayLog: openDayLog({ files, key, kept: keptInFile(`${path}.checkpoint`) }),
+    key: key.verifier.text,
+    random: () => 0,
+    log: createLog('archive', 'warn'),
+    telemetry: noTelemetry,
+  });
+}

@@ -1,0 +1,107 @@
+import type { HoursReading } from '../../../archive/hours/hours-reading.ts';
+import { decodeArtifact } from '../../../artifact/decode.ts';
+import { type LabelsHours, recogniseLabelsHours } from '../../../artifact/hours/labels-hours.ts';
+import { decodeHours } from '../../../artifact/hours/read-hours.ts';
+import type { Reading } from '../../../artifact/reading.ts';
+import { type LabelArtifact, recogniseLabels } from '../../../artifact/recognise.ts';
+import type { Micros } from '../../../contract/timestamp.ts';
+import { countDirectoryOnly } from '../../../labels/discovery/discovery-sources.ts';
+import type { EnrolledSource } from '../../../labels/publish/coverage.ts';
+import { closedHours, HourCounts } from '../../../labels/publish/hours/hour-counts.ts';
+import { makeHours } from '../../../labels/publish/hours/labels-hours.ts';
+import { SourceHistory, sampleOf } from '../../../labels/publish/hours/source-history.ts';
+import { type LabelersInputs, listLabelers } from '../../../labels/publish/labelers/labelers-artifact.ts';
+import { makeOverview, type OverviewInputs } from '../../../labels/publish/overview.ts';
+import { WindowReader, type WindowReading } from '../../../labels/publish/window/window-reader.ts';
+import { isEnrolled, type KnownLabeler, labelerFromRow } from '../../../labels/roster/known-labeler.ts';
+import type { StoreReader } from '../../../store/port.ts';
+import { micros } from '../../../store/time.ts';
+import { hoursReadingOf } from '../../archive/hours-reader.ts';
+
+/** Days of the label window, as the label instrument of the demo publishes it. */
+const windowDays = 30;
+/** Share of a day that the overview states in a caveat only while a source is paused, which no source of the past is. */
+const dailyRows = 0;
+
+/** Files of the label instrument at an instant of the past. */
+export interface PastLabels {
+  readonly overview: Reading<LabelArtifact>;
+  readonly hours: HoursReading<LabelsHours>;
+}
+
+/** The label instrument at instants of the simulated past: the same counting and publishing over the same store. */
+export class PastLabelInstrument {
+  readonly #reader: WindowReader;
+  readonly #counts: HourCounts;
+  readonly #sources = new SourceHistory();
+  readonly #labelers: readonly KnownLabeler[];
+
+  private constructor(store: StoreReader, labelers: readonly KnownLabeler[]) {
+    this.#reader = new WindowReader(store);
+    this.#counts = new HourCounts(store);
+    this.#labelers = labelers;
+  }
+
+  /** Reads the labelers of a store. */
+  static async open(store: StoreReader): Promise<PastLabelInstrument> {
+    return new PastLabelInstrument(
+      store,
+      (await store.roster()).map((row) => labelerFromRow(row, null)),
+    );
+  }
+
+  /** Makes the files of an instant, in microseconds. Instants must increase. */
+  async at(now: Micros): Promise<PastLabels> {
+    const reading = asOf(await this.#reader.read(now, windowDays), now);
+    const overview = makeOverview(reading, overviewInputs(this.#labelers, now));
+    this.#sources.add(sampleOf(overview));
+    const modifiedAt = now / 1000;
+    return {
+      overview: decodeArtifact(bytesOf({ ...overview, hold: false }), modifiedAt, recogniseLabels),
+      hours: hoursReadingOf(decodeHours(bytesOf(await this.#hours(reading)), recogniseLabelsHours, modifiedAt)),
+    };
+  }
+
+  async #hours(reading: WindowReading): Promise<object> {
+    const { epoch, frontier, window } = reading;
+    const hours = closedHours(window.end, frontier, epoch.startedAt);
+    this.#sources.dropBefore(hours.start);
+    const { entries } = listLabelers(reading, listing(this.#labelers));
+    const counted = await this.#counts.read(hours);
+    const { head, labelers } = await makeHours({
+      ...{ reading, hours, counted, entries, sources: this.#sources, origin: 'simulated' },
+    });
+    return { ...head, hold: false, labelers: labelers.map((json): unknown => JSON.parse(json)) };
+  }
+}
+
+function bytesOf(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** Returns a reading as the instrument had it at an instant: its last page is of that instant, or of the start of a gap. */
+function asOf(reading: WindowReading, now: Micros): WindowReading {
+  const interruption = reading.gaps.find(({ source, start, end }) => source === null && start < now && now <= end);
+  const observedThrough = micros(Math.min(reading.frontier.observedThrough ?? now, interruption?.start ?? now));
+  return { ...reading, frontier: { ...reading.frontier, observedThrough } };
+}
+
+function listing(labelers: readonly KnownLabeler[]): Omit<LabelersInputs, 'failed'> {
+  return { origin: 'simulated', labelers, waits: () => false, isPaused: () => false, deniedSince: () => null };
+}
+
+function overviewInputs(labelers: readonly KnownLabeler[], now: Micros): OverviewInputs {
+  const enrolled = labelers.filter((labeler) => isEnrolled(labeler, now));
+  return {
+    ...{ now, windowDays, dailyRows, origin: 'simulated', departures: [], capped: [], paused: null },
+    sources: enrolled.map((labeler): EnrolledSource => ({ ...labeler, state: stateAt(labeler, now) })),
+    notEnrolled: labelers.length - enrolled.length,
+    directoryOnly: countDirectoryOnly(enrolled),
+    ...{ unreachable: 0, waiting: 0, delayed: 0, dropped: 0, denied: 0 },
+  };
+}
+
+/** Returns the state at an instant: a labeler that failed later was read before. */
+function stateAt({ tracker: { tracked } }: KnownLabeler, now: Micros): EnrolledSource['state'] {
+  return tracked.stateSince > now && tracked.firstAnswered !== null ? 'established' : tracked.state;
+}

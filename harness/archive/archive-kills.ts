@@ -13,6 +13,7 @@ import type { Finding } from '../../src/archive/verify/finding.ts';
 import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { systemCode } from '../../src/ops/errors.ts';
 import { SmallDisk } from '../faults/small-disk.ts';
+import { killedHours, killedRespond } from './killed-service.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
 
 /** Numbers of kills and of full disks, and the seed of their times. */
@@ -33,6 +34,8 @@ export interface ArchiveKillReport {
   /** Number of archived hours. */
   readonly hours: number;
   readonly closedDays: number;
+  /** Reasons of the gaps in all manifests, sorted. */
+  readonly reasons: readonly string[];
   /** Number of processes that met a full disk; null if this user cannot mount one. */
   readonly metFullDisk: number | null;
 }
@@ -114,7 +117,7 @@ class Run {
   }
 
   async report(hasDisk: boolean): Promise<ArchiveKillReport> {
-    const intact = simulateArchive();
+    const intact = simulateArchive({ respond: killedRespond, hours: killedHours });
     await intact.run(this.#last + 1);
     // The hour that a kill interrupted may be complete, too.
     const archiver = this.#start(this.#last);
@@ -133,8 +136,20 @@ class Run {
       differences,
       hours: this.#last + 1,
       closedDays: this.#closedDays,
+      reasons: this.#reasons(),
       metFullDisk: hasDisk ? this.#metFullDisk : null,
     };
+  }
+
+  #reasons(): string[] {
+    const folder = join(this.#root, 'archive/days');
+    const gaps = readdirSync(folder).flatMap((day) => {
+      const manifest = JSON.parse(readFileSync(join(folder, day, 'gaps.json'), 'utf8')) as {
+        gaps: { reason: string }[];
+      };
+      return manifest.gaps.map(({ reason }) => reason);
+    });
+    return [...new Set(gaps)].sort();
   }
 
   #start(from = this.#last + 1): ArchiverProcess {

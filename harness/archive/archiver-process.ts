@@ -11,9 +11,8 @@ import { openArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import { keptInFile, openDayLog } from '../../src/archive/signing/day-log.ts';
 import { noTelemetry } from '../../src/archive/telemetry.ts';
 import { silentLog } from '../../src/ops/log.ts';
-import { publishedFact } from './published-bodies.ts';
+import { killedHours, killedRespond } from './killed-service.ts';
 import { simulatedKey, simulatedStart } from './simulated-archive.ts';
-import { simulatedHours } from './simulated-hours.ts';
 
 /** Time until a failed call of the archiver is repeated, in its own milliseconds. */
 const retryMs = 60_000;
@@ -26,12 +25,12 @@ const archiver = createArchiver({
   dayLog: openDayLog({ files, key: simulatedKey, kept: keptInFile(join(root, 'key.checkpoint')) }),
   key: simulatedKey.verifier.text,
   fetchFact(path) {
-    const fetched = publishedFact(path, { now });
+    const fetched = killedRespond(path, now);
     return Promise.resolve(fetched.kind === 'response' ? { ...fetched, date: now } : fetched);
   },
   findIdentity: () => null,
   findIdentityIn: () => null,
-  readHours: () => simulatedHours(now),
+  readHours: () => killedHours(now),
   clock: () => now,
   random: () => 0,
   log: silentLog,

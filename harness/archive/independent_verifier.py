@@ -1,10 +1,14 @@
 """Verifies the log and the digests of an archive in a directory, with Python's standard library alone.
 
 Written from the texts of C2SP (tlog-tiles, tlog-checkpoint, signed-note) and from RFC 6962 and RFC 8032, without the code
-of Almanac. Prints "intact", or the first difference, and exits with 0 or 1.
+of Almanac. Prints a line for each directory: "intact", or the first difference after a word for its kind. Exits with 0 if
+all are intact, otherwise with 1. `--key` is a key that the publisher named elsewhere, `--checkpoint` the file that an
+earlier verification kept.
 """
 
+import argparse
 import base64
+import datetime
 import hashlib
 import json
 import pathlib
@@ -99,59 +103,136 @@ def read_bundle(data, width):
     return entries
 
 
-def open_checkpoint(note, key):
+class Difference(Exception):
+    """A difference between an archive and the specifications, with a word for its kind."""
+
+    def __init__(self, kind, message):
+        super().__init__(f"{kind}: {message}")
+
+
+def read(path):
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise Difference("missing", path.name) from None
+
+
+def parse_key(key):
     name, identifier, encoded = key.split("+", 2)
     key_bytes = base64.b64decode(encoded, validate=True)
-    public = key_bytes[1:]
     if key_bytes[0] != 1 or sha256(f"{name}\n".encode() + key_bytes)[:4].hex() != identifier:
         raise ValueError("the key is damaged")
-    text, _, lines = note.rpartition("\n\n")
+    return name, identifier, key_bytes[1:]
+
+
+def open_checkpoint(note, key):
+    name, identifier, public = parse_key(key)
+    text, split, lines = note.rpartition("\n\n")
+    if not split:
+        raise Difference("signature", "the checkpoint is not a signed note")
     for line in lines.splitlines():
         dash, signer, encoded_signature = line.split(" ")
         signature = base64.b64decode(encoded_signature, validate=True)
         if dash == "\u2014" and signer == name and signature[:4].hex() == identifier:
             if not is_signed(public, (text + "\n").encode(), signature[4:]):
-                raise ValueError("the signature is invalid")
+                raise Difference("signature", "the signature is invalid")
             origin, size, root = text.split("\n")[:3]
             if origin != name:
-                raise ValueError("the checkpoint is of another log")
+                raise Difference("signature", "the checkpoint is of another log")
             return int(size), base64.b64decode(root, validate=True)
-    raise ValueError("the key has not signed the checkpoint")
+    raise Difference("signature", "the key has not signed the checkpoint")
 
 
-def verify(root):
-    index = json.loads((root / "index.json").read_text())
-    log = root / "log"
-    size, tree = open_checkpoint((log / "checkpoint").read_text(), index["key"])
+def read_entries(log, size):
     entries = []
     for number, width in enumerate(tile_widths(size)):
-        entries += read_bundle((log / "tile/entries" / place(number, width)).read_bytes(), width)
-    if merkle_root(entries) != tree:
-        raise ValueError("the entries do not have the root of the checkpoint")
+        path = log / "tile/entries" / place(number, width)
+        try:
+            entries += read_bundle(read(path), width)
+        except (ValueError, struct.error):
+            raise Difference("log", "an entry bundle is damaged") from None
+    return entries
+
+
+def verify_tiles(log, entries):
     level, hashes = 0, [sha256(b"\x00" + entry) for entry in entries]
     while hashes:
         for number, width in enumerate(tile_widths(len(hashes))):
-            tile = (log / "tile" / str(level) / place(number, width)).read_bytes()
+            tile = read(log / "tile" / str(level) / place(number, width))
             if tile != b"".join(hashes[number * 256 : number * 256 + width]):
-                raise ValueError("a tile does not match the entries")
+                raise Difference("log", "a tile does not match the entries")
         level += 1
         span = 256**level
         hashes = [merkle_root(entries[i * span : (i + 1) * span]) for i in range(len(entries) // span)]
+
+
+def verify_log(log, key, kept):
+    """Returns the entries of a log. The kept checkpoint must be of the same log, or of an earlier state of it."""
+    checkpoint = log / "checkpoint"
+    if kept is not None and not checkpoint.exists():
+        raise Difference("rollback", "the log has no checkpoint any more")
+    size, tree = open_checkpoint(read(checkpoint).decode(), key)
+    old_size, old_tree = (0, None) if kept is None else open_checkpoint(kept["note"], key)
+    if old_size > size:
+        raise Difference("rollback", "the log is smaller than the kept checkpoint")
+    entries = read_entries(log, size)
+    if merkle_root(entries) != tree:
+        raise Difference("log", "the entries do not have the root of the checkpoint")
+    if old_tree is not None and merkle_root(entries[:old_size]) != old_tree:
+        raise Difference("fork", "the log does not continue the kept checkpoint")
+    verify_tiles(log, entries)
+    return entries
+
+
+def verify_days(root, entries):
+    previous = None
+    for entry in entries:
+        leaf = json.loads(entry)
+        day = datetime.date.fromisoformat(leaf["day"])
+        if previous is not None and day != previous + datetime.timedelta(days=1):
+            raise Difference("order", f"{day} follows {previous}")
+        previous = day
     for entry in entries:
         leaf = json.loads(entry)
         folder = root / "days" / leaf["day"]
-        record = (folder / "day.json").read_bytes()
+        record = read(folder / "day.json")
         if sha256(record).hex() != leaf["sha256"]:
-            raise ValueError("the record of a day does not match the log")
+            raise Difference("altered", "the record of a day does not match the log")
         for file in json.loads(record)["files"]:
-            if sha256((folder / file["name"]).read_bytes()).hex() != file["sha256"]:
-                raise ValueError("a file does not match the record of its day")
-    return size
+            if sha256(read(folder / file["name"])).hex() != file["sha256"]:
+                raise Difference("altered", "a file does not match the record of its day")
 
 
-try:
-    count = verify(pathlib.Path(sys.argv[1]))
-except (ValueError, KeyError, OSError, struct.error) as error:
-    print(error)
-    sys.exit(1)
-print(f"intact: {count} days")
+def verify(root, key, kept):
+    try:
+        named = json.loads(read(root / "index.json"))["key"]
+    except (ValueError, KeyError):
+        raise Difference("malformed", "the index names no key") from None
+    trusted = key or (kept and kept["key"]) or named
+    try:
+        parse_key(trusted)
+    except ValueError:
+        raise Difference("malformed", "the index names no key") from None
+    if named != trusted:
+        raise Difference("key", "the archive names another key")
+    entries = verify_log(root / "log", trusted, kept)
+    verify_days(root, entries)
+    return len(entries)
+
+
+def describe(root, key=None, kept=None):
+    try:
+        return f"intact: {verify(root, key, kept)} days"
+    except (Difference, ValueError, KeyError, OSError, struct.error) as error:
+        return str(error)
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--key")
+parser.add_argument("--checkpoint", type=pathlib.Path)
+parser.add_argument("directories", nargs="+", type=pathlib.Path)
+options = parser.parse_args()
+checkpoint = options.checkpoint and json.loads(options.checkpoint.read_text())
+lines = [describe(root, options.key, checkpoint) for root in options.directories]
+print("\n".join(lines))
+sys.exit(0 if all(line.startswith("intact: ") for line in lines) else 1)

@@ -9,6 +9,8 @@ import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
+/** Time for which a simulated store keeps what it has observed. */
+const keptMs = 45 * 24 * hourMs;
 /** Labelers of the simulated instrument, in the order of their DIDs. */
 export const simulatedLabelers = ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'did:web:labels.example.com'] as const;
 /** Collections of the simulated weather. */
@@ -118,6 +120,14 @@ function hoursOf({ through, starts }: Shared, gaps: readonly SimulatedGap[]) {
   });
 }
 
+/** Returns the first instant that the store of a host has observed: the end of a gap that is as old as a store can be. */
+function observedSince({ starts, through }: Shared, gaps: readonly SimulatedGap[]): string | null {
+  let since = (starts[0] ?? 0) - keptMs;
+  const whole = gaps.filter(({ collection }) => collection === undefined).sort((a, b) => a.start - b.start);
+  for (const { start, end } of whole) if (start <= since) since = Math.max(since, end);
+  return since < through ? iso(since) : null;
+}
+
 function weatherSeries(shared: Shared, { host, published, gaps }: SimulatedHostState): WeatherHours['series'][number] {
   const shownIn = gaps.filter(({ end }) => end > (shared.starts[0] ?? 0));
   const all = hoursOf(
@@ -137,6 +147,7 @@ function weatherSeries(shared: Shared, { host, published, gaps }: SimulatedHostS
     wire: 'jetstream.legacy',
     published,
     through: iso(shared.through),
+    observed_since: observedSince(shared, gaps),
     hours: all.map(({ at, start, complete, seconds }) => {
       return { start, complete, observed_seconds: seconds, events: countOf('total', at, seconds) };
     }),

@@ -9,13 +9,13 @@ let left = kills;
 for (let seed = 1; left > 0; seed += 1, left -= 50) {
   const some = Math.min(50, left);
   const report = await killArchiver({ kills: some, disks: Math.ceil(some / 10), seed });
-  const { findings, lostHours, differences, hours, closedDays, metFullDisk } = report;
+  const { findings, lostHours, differences, hours, closedDays, reasons, metFullDisk } = report;
   const isIntact = findings.length + lostHours.length + differences.length === 0;
   const verdict = isIntact
     ? 'none lost, every file whole'
     : `WRONG: ${JSON.stringify({ findings, lostHours, differences })}`;
   console.log(
-    `seed ${seed}: ${some} kills, ${metFullDisk ?? 'no'} full disks, ${hours} hours, ${closedDays} closed days, ${verdict}`,
+    `seed ${seed}: ${some} kills, ${metFullDisk ?? 'no'} full disks, ${hours} hours, ${closedDays} closed days, gaps (${reasons.join(', ')}), ${verdict}`,
   );
   if (!isIntact) process.exit(1);
 }

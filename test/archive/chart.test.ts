@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { writeClosedArchive } from '../../harness/archive/closed-archive.ts';
 import type { SimulatedGap } from '../../harness/archive/simulated-hours.ts';
 import { fixture } from '../../harness/artifacts/fixtures.ts';
+import { pathPoints } from '../../harness/pages/path-points.ts';
 import { factsInMemory, fixtureNow } from '../../harness/process/facts.ts';
 import { dice } from '../../sim/random.ts';
 import { type ArchiveSummary, archiveSummary } from '../../src/archive/summary/archive-summary.ts';
@@ -97,8 +98,8 @@ function expectSame(found: readonly (number | null)[], expected: readonly (numbe
 function drawnValues(html: string, kind: string, picture: number, max: number): Map<number, number> {
   const path = [...html.matchAll(new RegExp(`class="line-${kind}" d="([^"]*)"`, 'g'))][picture]?.[1] ?? '';
   const top = kind === 'weather' ? 0 : 100;
-  const points = [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)];
-  return new Map(points.map(([, x, y]) => [Math.floor(Number(x) / 10), ((top + 92 - Number(y)) / 84) * max]));
+  // The short line at the start of a piece is at the height of its point.
+  return new Map(pathPoints(path).map(({ x, y }) => [Math.floor(x / 10), ((top + 92 - y) / 84) * max]));
 }
 
 function pages() {

@@ -3,8 +3,10 @@ import { killArchiver } from '../../harness/archive/archive-kills.ts';
 import { crashes } from '../../harness/archive/interrupted.ts';
 
 test('an archiver that is killed at any moment, and whose disk fills up, loses no complete hour and leaves whole files and a consistent log', async () => {
-  const { metFullDisk, hours, closedDays, ...report } = await killArchiver({ kills: 50, disks: 10, seed: 3 });
+  const { metFullDisk, hours, closedDays, reasons, ...report } = await killArchiver({ kills: 50, disks: 10, seed: 3 });
   expect(report).toEqual({ findings: [], lostHours: [], differences: [] });
+  // The operator held the label facts, and hours of labels were missing for longer than a file reaches back.
+  expect(reasons).toEqual(['incomplete', 'missing', 'source_held']);
   expect(hours).toBeGreaterThan(150);
   expect(closedDays).toBeGreaterThan(2);
   expect([10, null]).toContain(metFullDisk);

@@ -120,11 +120,11 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
     await hold(false);
     const { page, close } = await open('/archive', { javaScriptEnabled: false });
     expect(await page.locator('.archive-days tbody tr').count()).toBe(30);
-    expect(await page.locator('svg.lines').count()).toBe(2);
-    const drawn = await page.locator('svg.lines').first().boundingBox();
+    expect(await page.locator('.lines svg').count()).toBe(2);
+    const drawn = await page.locator('.lines svg').first().boundingBox();
     expect([(drawn?.width ?? 0) > 300, (drawn?.height ?? 0) > 80]).toEqual([true, true]);
     const links = await page
-      .locator('main a, svg a')
+      .locator('main a')
       .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
     const own = [...new Set(links)].filter((href) => href.startsWith('./'));
     expect(own).toContain(`./archive/days/${days.at(-1)}/weather-by-hour.csv`);
@@ -138,7 +138,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
 
   it('is reached from the observatory page by keyboard, which shows its 30 days', async () => {
     const { page, close } = await open('/', { javaScriptEnabled: false });
-    expect(await page.locator('section[aria-labelledby="archive"] svg.lines').count()).toBe(1);
+    expect(await page.locator('section[aria-labelledby="archive"] .lines svg').count()).toBe(1);
     await page.getByRole('link', { name: 'The archive' }).first().focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/archive$/);
@@ -148,7 +148,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
 
   it('gives each day its file at the place of the pointer', async () => {
     const { page, close } = await open('/archive');
-    await page.locator('svg.lines a').nth(10).click();
+    await page.locator('.lines a').nth(10).click();
     const day = new Date(Date.now() - 19 * dayMs).toISOString().slice(0, 10);
     expect(page.url()).toBe(`${program.url}/archive/days/${day}/day.json`);
     await close();

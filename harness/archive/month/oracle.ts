@@ -76,9 +76,10 @@ export class MonthOracle {
     for (const { host, gaps } of plan.hostsAt(madeAt)) {
       const own: KnownHours = this.#weather.get(host) ?? new Map<number, number>();
       this.#weather.set(host, own);
-      const isLost = madeAt >= plan.lostStores.weather && start <= plan.lostStores.weather;
+      const isNew = madeAt >= plan.lostStores.weather && start <= plan.lostStores.weather;
       const known = own.get(start);
-      const before = isLost && known !== undefined ? observedIn(start, known, wholeGaps(gapsAt(host, known))) : 0;
+      const isLost = isNew && known !== undefined && known < plan.lostStores.weather;
+      const before = isLost ? observedIn(start, known, wholeGaps(gapsAt(host, known))) : 0;
       if (before === 0 || observedIn(start, madeAt, wholeGaps(gaps)) >= before) own.set(start, madeAt);
     }
   }

@@ -98,8 +98,12 @@ function randomGaps(more: () => Partial<SimulatedGap>): SimulatedGap[] {
 
 const isAfterStop = (spans: readonly Span[]): SimulatedGap[] => spans.map((one) => ({ ...one, knownAt: one.end }));
 
+/** A gap that both instruments know so late that it covers the first hours of their files. */
+const lateGap = { ...span([14, 20], [15, 4, 40]), knownAt: at(17, 22, 30) };
+
 /** Gaps of the weather, of whichever host is read. */
 const weatherGaps: readonly SimulatedGap[] = [
+  lateGap,
   ...randomGaps(() => chance.pick([{}, {}, { collection: 'like.create' }, { collection: 'post.create' }])),
   ...isAfterStop(frozen.weather),
   span([6, 3], [7, 9, 30]),
@@ -127,6 +131,7 @@ export function hostsAt(now: number) {
 export const labelGaps: readonly SimulatedGap[] = [
   ...randomGaps(() => chance.pick([{}, ...labelers.map(({ did }) => ({ labeler: did }))])),
   ...isAfterStop(frozen.labels),
+  lateGap,
   { ...ever, end: lostStores.labels, knownAt: lostStores.labels },
   ...labelers.flatMap(({ did, enrolled }) => [
     ...(enrolled.end === ever.end ? [] : [{ start: enrolled.end, end: ever.end, labeler: did }]),

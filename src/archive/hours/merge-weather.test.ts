@@ -1,11 +1,15 @@
 import { expect, it } from 'vitest';
 import { simulatedHours } from '../../../harness/archive/simulated-hours.ts';
 import type { WeatherHours } from '../../artifact/hours/weather-hours.ts';
-import { hourMs, startOf } from '../days/calendar.ts';
+import { dayMs, hourMs, startOf } from '../days/calendar.ts';
+import type { HoursReadings } from './hours-reading.ts';
 import { mergeWeather } from './merge-weather.ts';
-import { unknownWeather, type WeatherDay } from './weather-day.ts';
+import { formatWeatherDay, parseWeatherDay, unknownWeather, type WeatherDay } from './weather-day.ts';
 
-/** One series of a day is that of the published weather, because series of two hosts must never be added. */
+/**
+ * The hours of a day are those that the instrument stated last. One series of a day is that of the published weather,
+ * because series of two hosts must never be added.
+ */
 
 const day = '2026-11-20';
 const at = (hour: number): number => startOf(day) + hour * hourMs;
@@ -13,10 +17,14 @@ const at = (hour: number): number => startOf(day) + hour * hourMs;
 /** Returns the file at an hour of the day, of a host that was first read at another hour. */
 function fileAt(hour: number, host = 'a.example', since = Number.NEGATIVE_INFINITY): WeatherHours {
   const gap = { start: startOf(day) - 100 * hourMs, end: at(since), knownAt: 0 };
-  const { weather } = simulatedHours(at(hour), { weather: Number.isFinite(since) ? [gap] : [] });
+  const weather = weatherOf(simulatedHours(at(hour), { weather: Number.isFinite(since) ? [gap] : [] }));
+  const series = weather.series.map((one) => ({ ...one, endpoint: `wss://${host}/subscribe` }));
+  return { ...weather, series };
+}
+
+function weatherOf({ weather }: HoursReadings): WeatherHours {
   if (weather.kind !== 'readable') throw new Error('the file is not readable');
-  const series = weather.artifact.series.map((one) => ({ ...one, endpoint: `wss://${host}/subscribe` }));
-  return { ...weather.artifact, series };
+  return weather.artifact;
 }
 
 /** Returns the file of both hosts of a failover, the second of which is published. */
@@ -40,6 +48,52 @@ it('the series of the host that failed stays published on the days that the othe
   const files = [fileAt(10), afterFailover(12, 11)];
   expect(published(merged(day, ...files))).toEqual(['b.example']);
   expect(published(merged('2026-11-19', ...files))).toEqual(['a.example']);
+});
+
+/** Returns the file of an instrument whose store observes since one instant, and with a gap between two others. */
+function fileWith(hour: number, since: number, [from, to]: readonly [number, number] = [0, 0]): WeatherHours {
+  const ever = { start: startOf(day) - 100 * dayMs, end: at(since) };
+  const gap = { start: at(from), end: at(to), knownAt: 0 };
+  return weatherOf(simulatedHours(at(hour), { weather: [ever, gap] }));
+}
+
+const observed = (kept: WeatherDay): number[] => kept.series.flatMap((one) => one.observed_seconds).slice(8, 13);
+
+it('a late gap replaces known hours, in the hour of the first observation of the store too', () => {
+  const whole = merged(day, fileWith(14, 9.5));
+  expect(observed(whole)).toEqual([0, 1_800, 3_600, 3_600, 3_600]);
+  expect(observed(merged(day, fileWith(14, 9.5), fileWith(15, 9.5, [9.75, 11.5])))).toEqual([0, 900, 0, 1_800, 3_600]);
+});
+
+it('a lost store erases no hour that began before its successor, in any of the files that follow', () => {
+  const files = [fileWith(10.9, -50), fileWith(11.2, 10.95), fileWith(11.5, 10.95), fileWith(14, 10.95)];
+  for (let count = 2; count <= files.length; count++) {
+    expect(observed(merged(day, ...files.slice(0, count))).slice(0, 3)).toEqual([3_600, 3_600, 3_180]);
+  }
+  expect(observed(merged(day, ...files))).toEqual([3_600, 3_600, 3_180, 3_600, 3_600]);
+});
+
+it('a store that has observed nothing erases no hour', () => {
+  const empty = fileWith(14, 20);
+  expect(empty.series[0]?.observed_since).toBeNull();
+  expect(observed(merged(day, fileWith(13, -50), empty))).toEqual([3_600, 3_600, 3_600, 3_600, 3_540]);
+});
+
+it('a file of an earlier version, which does not state since when its store observes, erases no early hour', () => {
+  const old = (file: WeatherHours): WeatherHours => ({
+    ...file,
+    series: file.series.map(({ observed_since: _, ...one }) => one),
+  });
+  expect(observed(merged(day, fileWith(13, -50), old(fileWith(14, 10.5))))).toEqual([
+    3_600, 3_600, 3_600, 3_600, 3_600,
+  ]);
+});
+
+it('the hours of a day are written as they are read', () => {
+  for (const kept of [merged(day, fileWith(14, -50)), merged(day, fileWith(14, 9.5))]) {
+    expect(parseWeatherDay(formatWeatherDay(kept), day)).toEqual(kept);
+  }
+  expect(formatWeatherDay(merged(day, fileWith(14, -50))).toString()).not.toContain('observed_since');
 });
 
 it('the only series of a day is published, although it observed nothing', () => {

@@ -14,7 +14,8 @@ import { type DaySeries, type HourCounts, maxDaySeries, type WeatherDay } from '
 
 /**
  * Returns the weather of a day with the hours of a newer file; the same object for an older file. An instrument that lost
- * its store observed nothing before a certain hour: such a file does not erase what is known of earlier hours.
+ * its store observed nothing before a certain instant: such a file does not erase what is known of earlier hours. Any other
+ * hour is replaced, even if less of it was observed than an earlier file stated.
  */
 export function mergeWeather(kept: WeatherDay, file: WeatherHours): WeatherDay {
   if (kept.generated_at !== null && Date.parse(file.generated_at) <= Date.parse(kept.generated_at)) return kept;
@@ -61,8 +62,9 @@ function keyOf({ host, protocol }: Pick<DaySeries, 'host' | 'protocol'>): string
 }
 
 function unknownSeries(host: string, protocol: DaySeries['protocol']): DaySeries {
-  const through = dayList<string | null>(null);
-  return { host, protocol, published: false, through, ...unknown(), collections: {}, gaps: [], gap_overflow: false };
+  const [through, observed_since] = [dayList<string | null>(null), dayList<string | null>(null)];
+  const series = { host, protocol, published: false, through, observed_since };
+  return { ...series, ...unknown(), collections: {}, gaps: [], gap_overflow: false };
 }
 
 function unknown(): HourCounts {
@@ -70,15 +72,7 @@ function unknown(): HourCounts {
 }
 
 function mergedSeries(day: string, before: DaySeries, own: WeatherHourSeries): DaySeries | null {
-  /** Index within the file by place in the day. */
-  const index = new Map<number, number>();
-  const firstObserved = own.hours.findIndex(({ observed_seconds }) => observed_seconds > 0);
-  for (const [at, hour] of own.hours.entries()) {
-    const place = placeOf(day, hour.start);
-    const isEarly = firstObserved < 0 || at <= firstObserved;
-    const isErased = isEarly && hour.observed_seconds < (before.observed_seconds[place ?? -1] ?? 0);
-    if (place !== null && !isErased) index.set(place, at);
-  }
+  const index = replacedPlaces(day, before, own);
   if (index.size === 0) return null;
   const places = [...index.keys()];
   const merged = (counts: HourCounts, news: HourCounts | undefined): HourCounts => ({
@@ -101,6 +95,10 @@ function mergedSeries(day: string, before: DaySeries, own: WeatherHourSeries): D
       const hour = own.hours[index.get(place) ?? -1];
       return hour ? throughOf(hour.start, own.through) : null;
     }),
+    observed_since: replacedEntries(before.observed_since, places, (place) => {
+      const hour = own.hours[index.get(place) ?? -1];
+      return hour ? sinceOf(hour, own) : null;
+    }),
     ...merged(before, totals),
     collections,
     gaps: replacedGaps(
@@ -112,6 +110,39 @@ function mergedSeries(day: string, before: DaySeries, own: WeatherHourSeries): D
   };
 }
 
-function secondsOf(hour: WeatherHourSeries['hours'][number]): number {
+type WeatherHour = WeatherHourSeries['hours'][number];
+
+function secondsOf(hour: WeatherHour): number {
   return hour.observed_seconds;
+}
+
+/** Returns the index within the file of each hour that the file replaces, by its place in the day. */
+function replacedPlaces(day: string, before: DaySeries, own: WeatherHourSeries): Map<number, number> {
+  const index = new Map<number, number>();
+  for (const [at, hour] of own.hours.entries()) {
+    const place = placeOf(day, hour.start);
+    if (place === null) continue;
+    const isKnown = isKnownFrom(own, at) || isSameStore(hour, own, before.observed_since[place] ?? null);
+    if (isKnown || hour.observed_seconds >= (before.observed_seconds[place] ?? 0)) index.set(place, at);
+  }
+  return index;
+}
+
+/** Returns true if the store of the instrument had already observed when an hour of the file began. */
+function isKnownFrom({ hours, observed_since }: WeatherHourSeries, at: number): boolean {
+  const start = hours[at]?.start ?? '';
+  if (observed_since !== undefined) return observed_since !== null && Date.parse(start) >= Date.parse(observed_since);
+  // In files of earlier versions, the store may have been lost before the first observed hour.
+  const first = hours.findIndex(({ observed_seconds }) => observed_seconds > 0);
+  return first >= 0 && at > first;
+}
+
+function isSameStore(hour: WeatherHour, own: WeatherHourSeries, kept: string | null): boolean {
+  const since = sinceOf(hour, own);
+  return since !== null && since === kept;
+}
+
+/** Returns the first observation of the store if the hour began before it. */
+function sinceOf({ start }: WeatherHour, { observed_since: since }: WeatherHourSeries): string | null {
+  return since && Date.parse(start) < Date.parse(since) ? since : null;
 }

@@ -31,6 +31,8 @@ export interface DaySeries extends HourCounts {
   readonly published: boolean;
   /** End of the closed minutes of each hour; null for an hour that the series does not contain. */
   readonly through: (string | null)[];
+  /** First observation of the store that stated the hour, if the hour began before it; otherwise null. */
+  readonly observed_since: (string | null)[];
   readonly collections: Partial<Record<(typeof collectionNames)[number], HourCounts>>;
   readonly gaps: readonly WeatherGap[];
   readonly gap_overflow: boolean;
@@ -63,6 +65,7 @@ const Schema = Type.Object(
           protocol: oneOf(wires),
           published: Type.Boolean(),
           through: list(nullable(usableInstant())),
+          observed_since: Type.Optional(list(nullable(usableInstant()))),
           ...countFields,
           collections: Type.Object(
             Object.fromEntries(collectionNames.map((name) => [name, Type.Optional(Type.Object(countFields, closed))])),
@@ -108,9 +111,11 @@ export function formatWeatherDay({ day, generated_at, failures, series }: Weathe
     day,
     generated_at,
     failures: packed(failures),
-    series: series.map((one) => ({
+    series: series.map(({ observed_since, ...one }) => ({
       ...one,
       through: packed(one.through),
+      // Nearly all hours begin after the first observation.
+      ...(observed_since.some((since) => since !== null) ? { observed_since: packed(observed_since) } : {}),
       ...packedCounts(one),
       collections: Object.fromEntries(
         Object.entries(one.collections).map(([name, counts]) => [name, packedCounts(counts)]),
@@ -137,6 +142,7 @@ export function parseWeatherDay(bytes: Uint8Array, day: string): WeatherDay | nu
 
 function parsedSeries(written: Written['series'][number]): DaySeries | null {
   const through = unpacked<string | null>(written.through);
+  const since = unpacked<string | null>(written.observed_since ?? null);
   const counts = unpackedCounts(written);
   const collections: DaySeries['collections'] = {};
   for (const name of collectionNames) {
@@ -145,7 +151,7 @@ function parsedSeries(written: Written['series'][number]): DaySeries | null {
     if (parsed === null) return null;
     if (parsed) collections[name] = parsed;
   }
-  return through && counts ? { ...written, through, ...counts, collections } : null;
+  return through && since && counts ? { ...written, through, observed_since: since, ...counts, collections } : null;
 }
 
 function unpackedCounts(written: WrittenCounts): HourCounts | null {

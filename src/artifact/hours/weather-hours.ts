@@ -41,6 +41,11 @@ const SeriesSchema = Type.Object({
   published: Type.Boolean(),
   /** End of the closed minutes. */
   through: usableInstant(),
+  /**
+   * Start of the first time that the instrument's store has observed; null without one. Of earlier hours the store knows
+   * nothing, and a store that was lost may have known more. Absent in files of earlier versions.
+   */
+  observed_since: Type.Optional(nullable(usableInstant())),
   hours: perHour(
     Type.Object({
       start: usableInstant(),

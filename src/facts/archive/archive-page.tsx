@@ -8,7 +8,7 @@ import { originTitles } from '../../web/format.ts';
 import type { PageParts } from '../../web/page-body.tsx';
 import { originCaveats } from '../caveats.ts';
 import { dayText, eventsText, GapList, LabelsRefused, labelsText, RateChart, recentDays } from './chart.tsx';
-import { IssueLinks, IssueList } from './issues.tsx';
+import { IssueLinks, IssueList, listedIssues } from './issues.tsx';
 import {
   type ArchivedDay,
   type ArchivedDays,
@@ -17,6 +17,7 @@ import {
   chartDays,
   hourGaps,
   hourNumber,
+  type IssuesByDay,
   issuesIn,
 } from './model.ts';
 
@@ -124,7 +125,7 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
         {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}
-      <IssueList base={base} issues={concerning} />
+      <IssueList base={base} issues={concerning.all} />
       <section aria-labelledby="month">
         <h2 id="month">30 days</h2>
         <RateChart base={base} days={month} what="30 days" areLabelsShown={areLabelsShown} />
@@ -147,13 +148,14 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
 interface DayTableProps {
   readonly base: string;
   readonly days: readonly ChartDay[];
-  readonly issues: readonly ArchivedIssue[];
+  readonly issues: IssuesByDay;
   readonly areLabelsShown: boolean;
 }
 
 /** Lists the days of a month with their files and known issues, newest first. */
 function DayTable(props: DayTableProps) {
   const { base, days, issues, areLabelsShown } = props;
+  const listed = listedIssues(issues.all);
   return (
     <div class="scroll">
       <table class="archive-days">
@@ -173,7 +175,7 @@ function DayTable(props: DayTableProps) {
               <td>{areLabelsShown ? labelsText(day) : 'not shown'}</td>
               <td>
                 {day.isArchived ? <Files base={base} day={day} /> : 'not archived'}
-                <IssueLinks day={day.day} issues={issues} />
+                <IssueLinks day={day.day} issues={issues} listed={listed} />
               </td>
             </tr>
           ))}

@@ -60,7 +60,9 @@ function fileOf(base: string, { day, isArchived }: ChartDay): string {
 
 function titleOf(day: ChartDay, areLabelsShown: boolean): string {
   const texts = areLabelsShown ? [eventsText(day), labelsText(day)] : [eventsText(day)];
-  return `${dayText(day.day)}: ${texts.join(', ')}`;
+  // A year has 365 of these texts.
+  const short = texts.join(', ').replace(' per second', '/s').replace(' per hour', '/h');
+  return `${dayText(day.day)}: ${short}`;
 }
 
 /** Formats a day of the archive. */
@@ -141,7 +143,7 @@ export function recentArchive(
     ...{ newest, days: chartDays(days, period), areLabelsShown: period.areLabelsShown },
     gaps: newestOf(gaps),
     weatherGaps: newestOf(gaps.filter(({ instrument }) => instrument === 'weather')),
-    issues: issuesIn(issues, period).length,
+    issues: issuesIn(issues, period).all.length,
   };
 }
 

@@ -1,42 +1,66 @@
 import { countText, instantText } from '../../web/format.ts';
-import { type ArchivedIssue, issuesOn } from './model.ts';
+import type { ArchivedIssue, IssuesByDay } from './model.ts';
 
 /** Maximum number of issues that are listed. */
-const maxIssues = 20;
+const maxIssues = 10;
+/** Maximum length of the summaries of all listed issues, in characters; one issue is listed in any case. */
+const maxCharacters = 2_000;
 
-/** Lists the known issues in the words of the operator, newest first; nothing without any. */
+/** Returns the newest issues, as many as a page can list: a character needs up to six bytes in HTML. */
+export function listedIssues(issues: readonly ArchivedIssue[]): readonly ArchivedIssue[] {
+  let characters = 0;
+  const tooMany = issues.findIndex(({ summary }, at) => {
+    characters += summary.length;
+    return at >= maxIssues || (at > 0 && characters > maxCharacters);
+  });
+  return tooMany < 0 ? issues : issues.slice(0, tooMany);
+}
+
+/** Lists the newest known issues in the words of the operator; nothing without any. `issues` are all, newest first. */
 export function IssueList({ base, issues }: { base: string; issues: readonly ArchivedIssue[] }) {
   if (issues.length === 0) return null;
-  const more = issues.length - maxIssues;
+  const listed = listedIssues(issues);
+  const more = issues.length - listed.length;
+  const file = `${base}/archive/known-issues.json`;
   return (
     <section aria-labelledby="issues">
       <h2 id="issues">Known issues</h2>
       <p>
-        The operator lists in <a href={`${base}/archive/known-issues.json`}>known-issues.json</a> what is known to be
-        wrong with published values.
+        The operator lists in <a href={file}>known-issues.json</a> what is known to be wrong with published values.
       </p>
       <ul>
-        {issues.slice(0, maxIssues).map(({ id, source, start, end, summary }) => (
+        {listed.map(({ id, source, start, end, summary }) => (
           <li key={id} id={anchorOf(id)}>
             {source}, {instantText(start)} to {end === null ? 'now' : instantText(end)}: <bdi>{summary}</bdi>
           </li>
         ))}
-        {more > 0 ? <li>and {countText(more)} more in the list</li> : null}
+        {more > 0 ? (
+          <li>
+            and <a href={file}>{countText(more)} more in the list</a>
+          </li>
+        ) : null}
       </ul>
     </section>
   );
 }
 
-/** Links a day to its known issues that are listed. */
-export function IssueLinks({ day, issues }: { day: string; issues: readonly ArchivedIssue[] }) {
-  return issuesOn(day, issues.slice(0, maxIssues)).map(({ id }) => (
+/** Links a day to the known issues that concern it: to the issue itself if it is the only one and `listed`. */
+export function IssueLinks({ day, issues, listed }: IssueLinksProps) {
+  const [first, ...more] = issues.on(day);
+  if (!first) return null;
+  const href = more.length === 0 && listed.includes(first) ? `#${anchorOf(first.id)}` : '#issues';
+  return (
     <>
       {' '}
-      <a key={id} href={`#${anchorOf(id)}`}>
-        known issue
-      </a>
+      <a href={href}>{more.length === 0 ? 'known issue' : `${countText(more.length + 1)} known issues`}</a>
     </>
-  ));
+  );
+}
+
+interface IssueLinksProps {
+  readonly day: string;
+  readonly issues: IssuesByDay;
+  readonly listed: readonly ArchivedIssue[];
 }
 
 function anchorOf(id: string): string {

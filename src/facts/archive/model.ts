@@ -107,18 +107,30 @@ function gapHours(day: string, sums: ArchivedSums | null, now: number): number[]
   return gaps;
 }
 
-/** Returns the issues that concern a day. */
-export function issuesOn(day: string, issues: readonly ArchivedIssue[]): ArchivedIssue[] {
-  const start = Date.parse(day);
-  return issues.filter(
-    (issue) => Date.parse(issue.start) < start + dayMs && (issue.end === null || Date.parse(issue.end) > start),
-  );
+/** Known issues of a period. */
+export interface IssuesByDay {
+  /** The issues that concern the period, the newest first. */
+  readonly all: readonly ArchivedIssue[];
+  /** Returns the issues that concern a day, the newest first. */
+  on(day: string): ArchivedIssue[];
 }
 
-/** Returns the issues that concern a period, the newest first. */
-export function issuesIn(issues: readonly ArchivedIssue[], period: Period): ArchivedIssue[] {
-  const concerned = new Set(dayNames(period).flatMap((day) => issuesOn(day, issues)));
-  return [...concerned].sort((a, b) => Date.parse(b.start) - Date.parse(a.start));
+/** Returns the issues that concern the days of a period. The times of a long list are parsed once. */
+export function issuesIn(issues: readonly ArchivedIssue[], { count, now }: Period): IssuesByDay {
+  const spans = issues
+    .map((issue) => ({
+      issue,
+      start: Date.parse(issue.start),
+      end: issue.end === null ? Number.POSITIVE_INFINITY : Date.parse(issue.end),
+    }))
+    .sort((a, b) => b.start - a.start);
+  const last = Math.floor(now / dayMs) * dayMs + dayMs;
+  const within = (from: number, to: number): ArchivedIssue[] =>
+    spans.filter(({ start, end }) => start < to && end > from).map(({ issue }) => issue);
+  return {
+    all: within(last - count * dayMs, last),
+    on: (day) => within(Date.parse(day), Date.parse(day) + dayMs),
+  };
 }
 
 /** An interval of whole hours that was at least partly unobserved. */

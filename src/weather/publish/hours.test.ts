@@ -71,6 +71,15 @@ function likesOf(hours: WeatherHours, name: CollectionName = 'like.create') {
   return events.map((count, at) => [count, seconds[at]]);
 }
 
+test('the file states since when the store has observed, which is before its hours in a store of some age', () => {
+  const nowUs = startUs + 100 * hourUs;
+  expect(only(read(nowUs)).observed_since).toBeNull();
+  keep(startUs + 90 * hourUs, startUs + 91 * hourUs);
+  expect(only(read(nowUs)).observed_since).toBe('2026-11-13T18:00:00.000Z');
+  keep(startUs, startUs + hourUs);
+  expect(only(read(nowUs)).observed_since).toBe('2026-11-10T00:00:00.000Z');
+});
+
 test('whole observed hours have their sums, and the current hour has its closed minutes', () => {
   const nowUs = startUs + 3 * hourUs + 10 * windowUs + 30_000_000;
   keep(startUs, startUs + 3 * hourUs + 10 * windowUs);

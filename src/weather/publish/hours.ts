@@ -70,11 +70,13 @@ function readSeries(
   const time: SeriesTime = { span, hours: maxHours, observed };
   const sums = new Map(store.hourSums(id, span, collectionNames).map((hour) => [hour.startUs, hour]));
   const countedSince = store.countedSince(id);
+  const since = store.observedSince(id);
   const unseen = neverSeen(store, { id, name }, sums, seen);
   const unobserved = [...uncountedSpans(countedSince), ...store.silences(id, span)];
   const limited = limitGaps(gapsOf(time, { countedSince, unseen, silences: store.silences(id, span) }), maxSeriesGaps);
   return {
     ...{ endpoint: name, wire, published: name === published, through: instant(end) },
+    observed_since: since === null ? null : instant(since),
     hours: hoursOf(time, sums),
     collections: Object.fromEntries(
       collectionNames.map((collection, place) => {

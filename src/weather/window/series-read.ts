@@ -16,6 +16,8 @@ export interface SeriesReads {
   hourSums(series: number, span: Interval, metrics: readonly string[]): HourSums[];
   /** Returns the observed spans that overlap the span, in order, disjoint, not clipped. */
   observed(series: number, span: Interval): Interval[];
+  /** Returns the start of the first observed span, in microseconds; null if nothing was observed. */
+  observedSince(series: number): number | null;
   /**
    * Returns the events per observed second of the last five minutes before the instant, or null if too little was
    * observed.
@@ -49,9 +51,11 @@ export function seriesReads(db: Database): SeriesReads {
       'SELECT coalesce(sum(events), 0) FROM window WHERE series = ? AND start_us >= ? AND start_us < ?',
     )
     .pluck();
+  const since = db.prepare<[number], number | null>('SELECT min(from_us) FROM observed WHERE series = ?').pluck();
   return {
     ...seriesReader(db),
     observed,
+    observedSince: (series) => since.get(series) ?? null,
     windows: (series, { from, to }, metrics) => {
       const columns = [...fixedColumns, ...metrics.map(metricColumn)];
       const rows = db

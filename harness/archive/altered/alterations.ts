@@ -1,0 +1,6 @@
+import type { Alteration } from './alteration.ts';
+import { damages } from './damages.ts';
+import { forgeries } from './forgeries.ts';
+
+/** All alterations: damage that a single file shows, and what only its publisher can make. */
+export const alterations: readonly Alteration[] = [...damages, ...forgeries];

@@ -1,0 +1,39 @@
+import { hourMs } from '../../../src/archive/days/calendar.ts';
+import { signerKey } from '../../../src/archive/log/keys.ts';
+import type { KeptCheckpoint } from '../../../src/archive/verify/report.ts';
+import { type Content, copyOf } from '../forge.ts';
+import { simulateArchive, simulatedStart } from '../simulated-archive.ts';
+
+/** The archive that is altered, and what a verifier knows of it. */
+export interface IntactArchive {
+  /** An archive with four closed and three open days. */
+  readonly intact: Content;
+  /** The same archive when it had two closed days. */
+  readonly older: Content;
+  /** Checkpoint that a verifier kept of the older one. */
+  readonly kept: KeptCheckpoint;
+}
+
+/** Instant of a verification of the intact archive, in milliseconds since 1970. */
+export const verifiedAt = simulatedStart + (24 * 6 + 1) * hourMs;
+/** A key of the same name that has not signed the archive. */
+export const otherKey = signerKey('test.example/archive', Buffer.alloc(32, 9));
+/** Closed days of the intact archive, and its last open day. */
+export const [first, second, third, fourth, open] = [
+  '2026-11-20',
+  '2026-11-21',
+  '2026-11-22',
+  '2026-11-23',
+  '2026-11-26',
+];
+
+/** Makes the archive that is altered. */
+export async function intactArchive(): Promise<IntactArchive> {
+  const archive = simulateArchive();
+  await archive.run(24 * 4 + 1);
+  const older = copyOf(archive.content);
+  const { keep } = await archive.verify();
+  if (!keep) throw new Error('the older archive is not intact');
+  await archive.run(24 * 2, 24 * 4 + 1);
+  return { intact: copyOf(archive.content), older, kept: keep };
+}

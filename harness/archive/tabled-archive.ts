@@ -1,0 +1,43 @@
+import { parquetReadObjects } from 'hyparquet';
+import { dayMs, hourMs } from '../../src/archive/days/calendar.ts';
+import { type DayRecord, parseDay } from '../../src/archive/days/day.ts';
+import { findIdentityIn } from '../../src/main/archived-identity.ts';
+import { parseCsv } from './parse-csv.ts';
+import { type SimulatedArchive, type SimulationOptions, simulateArchive, simulatedStart } from './simulated-archive.ts';
+
+/** Returns the instant of a day, hour and minute after the start of a simulated archive, in milliseconds since 1970. */
+export function at(day: number, hour: number, minute = 0): number {
+  return simulatedStart + day * dayMs + hour * hourMs + minute * 60_000;
+}
+
+/** A gap of a manifest; fields that it lacks are undefined. */
+export type ManifestGap = Readonly<Record<string, string>>;
+
+/** A simulated archive whose tables and manifests a test reads. */
+export interface TabledArchive extends SimulatedArchive {
+  bytes(path: string): Buffer;
+  /** Returns the rows of a table of a day, the header first. */
+  csv(day: string, name: string): string[][];
+  parquet(day: string, name: string): Promise<Record<string, unknown>[]>;
+  gaps(day: string): ManifestGap[];
+  /** Returns the record of a day; null without one. */
+  record(day: string): DayRecord | null;
+}
+
+/** Archives a number of hours with the privacy scan of the program. */
+export async function tabledArchive(hours: number, options: SimulationOptions = {}): Promise<TabledArchive> {
+  const archive = simulateArchive({ findIdentityIn, ...options });
+  await archive.run(hours);
+  const bytes = (path: string): Buffer => archive.content.get(path) ?? Buffer.alloc(0);
+  return {
+    ...archive,
+    bytes,
+    csv: (day, name) => parseCsv(bytes(`days/${day}/${name}.csv`).toString('utf8')),
+    parquet(day, name) {
+      const { buffer, byteOffset, length } = bytes(`days/${day}/${name}.parquet`);
+      return parquetReadObjects({ file: buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer });
+    },
+    gaps: (day) => (JSON.parse(bytes(`days/${day}/gaps.json`).toString('utf8')) as { gaps: ManifestGap[] }).gaps,
+    record: (day) => parseDay(bytes(`days/${day}/day.json`)),
+  };
+}

@@ -1,0 +1,25 @@
+/** A point of a path, and whether it begins a new piece. */
+export interface PathPoint {
+  readonly x: number;
+  readonly y: number;
+  readonly isStart: boolean;
+}
+
+/** Returns the points of a path that consists of the commands `M`, `m`, `l` and `h`, whose coordinates are as in SVG. */
+export function pathPoints(d: string): PathPoint[] {
+  const points: PathPoint[] = [];
+  let [x, y] = [0, 0];
+  for (const [, command = '', text = ''] of d.matchAll(/([a-zA-Z])([^a-zA-Z]*)/g)) {
+    const numbers = (text.match(/-?\d+(?:\.\d+)?/g) ?? []).map(Number);
+    const pairs =
+      command === 'h'
+        ? numbers.map((dx) => [dx, 0])
+        : numbers.flatMap((one, at) => (at % 2 === 0 ? [[one, numbers[at + 1] ?? Number.NaN]] : []));
+    for (const [first = Number.NaN, second = Number.NaN] of pairs) {
+      if (!'Mmlh'.includes(command)) throw new Error(`a path has no command ${command}`);
+      [x, y] = command === 'M' ? [first, second] : [x + first, y + second];
+      points.push({ x, y, isStart: command.toLowerCase() === 'm' });
+    }
+  }
+  return points;
+}

@@ -1,0 +1,265 @@
+import { describe, expect, it } from 'vitest';
+import { publishedFact, served } from '../../harness/archive/published-bodies.ts';
+import type { SimulationOptions } from '../../harness/archive/simulated-archive.ts';
+import { simulatedHours } from '../../harness/archive/simulated-hours.ts';
+import { tabledArchive as archiveInTest, at } from '../../harness/archive/tabled-archive.ts';
+import { errorBody } from '../contract/errors.ts';
+import { dayMs } from './days/calendar.ts';
+import { parseDay } from './days/day.ts';
+import { sha256Of } from './days/digest.ts';
+import type { HoursReadings } from './hours/hours-reading.ts';
+
+/** The archive copies the hours that an instrument states, as far as it may, and changes open days by later statements. */
+
+const first = '2026-11-20';
+
+describe('a day', () => {
+  it('names the hours of which the archive has no counts, with the reason, and their cells are empty', async () => {
+    let failure: 'missing' | null = null;
+    const hours: SimulationOptions['hours'] = (now) =>
+      failure === null
+        ? simulatedHours(now)
+        : { weather: { kind: 'failure', reason: failure }, labels: { kind: 'failure', reason: failure } };
+    const archive = await archiveInTest(10, { hours });
+    failure = 'missing';
+    await archive.run(24 * 3 + 1 - 10, 10);
+    const missing = archive.gaps(first).filter(({ fact }) => fact === 'labels-hours');
+    expect(missing.map(({ start, end, reason }) => [start, end, reason])).toEqual([
+      ['2026-11-20T08:59:00Z', '2026-11-20T09:00:00Z', 'incomplete'],
+      ['2026-11-20T09:00:00Z', '2026-11-21T00:00:00Z', 'missing'],
+    ]);
+    expect(
+      archive
+        .csv(first, 'labels-by-hour')[20]
+        ?.slice(1)
+        .every((one) => one === ''),
+    ).toBe(true);
+    expect(archive.csv(first, 'weather-by-hour').at(-1)?.slice(-2)).toEqual(['', '']);
+    expect((await archive.verify()).findings).toEqual([]);
+  });
+
+  it('contains no hour of labels that the operator holds, and all of them after the release', async () => {
+    let isHeld = true;
+    const respond = (path: string, now: number) => publishedFact(path, { now, isHeld });
+    const archive = await archiveInTest(30, { respond });
+    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(1);
+    expect(archive.gaps(first)).toContainEqual(
+      expect.objectContaining({ fact: 'labels-hours', reason: 'held', end: '2026-11-21T00:00:00Z' }),
+    );
+    isHeld = false;
+    await archive.run(1, 30);
+    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(3);
+    expect(archive.gaps(first).filter(({ reason }) => reason === 'held')).toEqual([]);
+  });
+
+  it('contains no hour of labels of a file that is held, though the overview of the hour was published before', async () => {
+    const archive = await archiveInTest(5, {
+      hours: (now) => heldHours(now, now >= at(0, 5, 10)),
+      respond: (path, now) =>
+        path === '/v1/instruments' && now >= at(0, 5) && now < at(0, 5, 51)
+          ? { kind: 'failure', failure: 'unreachable' }
+          : publishedFact(path, { now }),
+    });
+    await archive.tickAt(at(0, 5) + 5_000);
+    const before = archive.bytes(`days/${first}/labels-hours.json`);
+    await archive.tickAt(at(0, 5, 51));
+    expect(archive.bytes(`days/${first}/labels-hours.json`)).toEqual(before);
+    await archive.run(70, 6);
+    expect(parseDay(archive.bytes(`days/${first}/day.json`))).toMatchObject({ state: 'open', reason: 'held' });
+  });
+
+  it.each([
+    ['the source is unavailable', 'held', served(errorBody('source_unavailable'), 503)],
+    ['a proxy responds after a hold', 'recent', served({}, 502)],
+  ])('contains no hour of labels, and no day is closed, while %s', async (_response, reason, refusal) => {
+    const archive = await archiveInTest(76, {
+      hours: (now) => heldHours(now, reason === 'held'),
+      respond: (path, now) => {
+        const isRefused = path === '/v1/labels/overview' && now >= at(2, 22);
+        return isRefused ? refusal : publishedFact(path, { now, isHeld: true });
+      },
+    });
+    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(1);
+    expect(parseDay(archive.bytes(`days/${first}/day.json`))).toMatchObject({ state: 'open', reason });
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 0 });
+  });
+
+  it('contains no hour of a file that is dated in the future, and the hours of later files', async () => {
+    const hours: SimulationOptions['hours'] = (now) => {
+      const isAhead = now > at(0, 3) && now < at(0, 4);
+      const { weather, labels } = simulatedHours(now);
+      const generated_at = new Date(now + 10 * dayMs).toISOString();
+      if (!isAhead || weather.kind !== 'readable' || labels.kind !== 'readable') return { weather, labels };
+      return {
+        weather: { kind: 'readable', artifact: { ...weather.artifact, generated_at } },
+        labels: { kind: 'readable', artifact: { ...labels.artifact, generated_at } },
+      };
+    };
+    const archive = await archiveInTest(4, { hours });
+    expect(archive.messages).toEqual(
+      ['weather-hours.json', 'labels-hours.json'].map((name) => ({
+        message: 'an hours file is dated in the future and not archived: compare the clocks',
+        fields: { name },
+      })),
+    );
+    for (const name of ['weather', 'labels']) {
+      expect(archive.bytes(`days/${first}/${name}-hours.json`).toString()).not.toContain('"generated_at":"2026-11-30');
+    }
+    await archive.run(6, 4);
+    expect(archive.csv(first, 'labels-by-hour')[8]?.[4]).toBe('3600');
+    expect(
+      archive
+        .csv(first, 'weather-by-hour')
+        .filter(([hour]) => hour?.includes('T07'))
+        .at(-1)
+        ?.at(-1),
+    ).toBe('3600');
+  });
+
+  it('contains the hours of files after the clocks of the archiver and the instruments were ahead', async () => {
+    const unseen = [{ start: at(0, 3), end: at(1, 20) }];
+    const archive = await archiveInTest(3, {
+      hours: (now) => simulatedHours(now, now > at(1, 0) ? { weather: unseen, labels: unseen } : {}),
+    });
+    await archive.tickAt(at(1, 20) + 5_000);
+    const seconds = () => [
+      archive.csv(first, 'labels-by-hour')[6]?.[4],
+      archive
+        .csv(first, 'weather-by-hour')
+        .findLast(([hour]) => hour?.includes('T05'))
+        ?.at(-1),
+    ];
+    expect(seconds()).toEqual(['0', '0']);
+    await archive.run(5, 3);
+    expect(seconds()).toEqual(['3600', '3600']);
+  });
+
+  it('contains no hour of labels while the facts API does not respond, because the operator may hold them', async () => {
+    const respond: SimulationOptions['respond'] = (path, now) =>
+      now < at(0, 5) ? publishedFact(path, { now }) : { kind: 'failure', failure: 'unreachable' };
+    const { csv } = await archiveInTest(10, { respond });
+    expect(
+      csv(first, 'labels-by-hour')
+        .slice(1, 10)
+        .map((row) => row[4] !== ''),
+    ).toEqual([...[true, true, true, true], ...[false, false, false, false, false]]);
+    expect(csv(first, 'weather-by-hour').at(-1)?.at(-1)).not.toBe('');
+  });
+});
+
+describe('the record of a day', () => {
+  it('has a new revision when the instruments state a late gap, and none when they state the same', async () => {
+    const late = [{ start: at(0, 23, 50), end: at(1, 0, 20), knownAt: at(2, 5) }];
+    const archive = await archiveInTest(24 + 3, { hours: (now) => simulatedHours(now, { weather: late }) });
+    const before = archive.record(first);
+    await archive.run(22, 24 + 3);
+    const same = archive.bytes(`days/${first}/day.json`);
+    await archive.run(6, 24 + 25);
+    const after = archive.record(first);
+    expect(before?.state).toBe('open');
+    expect(after?.previous).toBe(sha256Of(same));
+    expect(after?.revision).toBe((parseDay(same)?.revision ?? 0) + 1);
+    expect(archive.csv(first, 'weather-by-hour').at(-1)?.at(-1)).toBe('3000');
+  });
+
+  // The hours file of the last hour before the close begins with the first hour of the day.
+  it.each([
+    ['the first hours', { from: 0, to: 3, known: 72 }, ['0', '0', '0', '3600']],
+    ['a part of the first hour', { from: 0, to: 0.5, known: 72 }, ['1800', '3600', '3600', '3600']],
+    ['hours from the day before on', { from: -4, to: 2, known: 68 }, ['0', '0', '3600', '3600']],
+  ])(
+    'has a new revision when the instruments state a late gap that covers %s of their files',
+    async (_hours, { from, to, known }, seconds) => {
+      const gap = { start: at(0, from), end: at(0, to), knownAt: at(0, known) };
+      const hours = (now: number) => simulatedHours(now, { weather: [gap], labels: [gap] });
+      const archive = await archiveInTest(24 * 2 + 20, { hours });
+      const observed = () =>
+        [
+          archive.csv(first, 'weather-by-hour').filter((row) => row[4] === 'total'),
+          archive.csv(first, 'labels-by-hour').slice(1),
+        ].map((rows, table) => rows.slice(0, 4).map((row) => row[table === 0 ? 6 : 4]));
+      expect(observed()).toEqual([Array(4).fill('3600'), Array(4).fill('3600')]);
+      const before = archive.bytes(`days/${first}/day.json`);
+      await archive.run(5, 24 * 2 + 20);
+      expect(archive.record(first)?.state).toBe('closed');
+      expect(archive.record(first)?.revision).toBeGreaterThan(parseDay(before)?.revision ?? 0);
+      expect(observed()).toEqual([seconds, seconds]);
+      const stated = archive.gaps(first).filter(({ source }) => source === 'weather');
+      expect(stated).toMatchObject([{ start: at(0, Math.max(0, from)), end: at(0, to) }].map(instants));
+      expect((await archive.verify()).findings).toEqual([]);
+    },
+  );
+});
+
+function instants({ start, end }: { start: number; end: number }) {
+  return { start: new Date(start).toISOString(), end: new Date(end).toISOString() };
+}
+
+describe('an hours file of an instrument that lost its store', () => {
+  it('does not erase the counts of earlier hours', async () => {
+    const lostAt = at(0, 10, 30);
+    const lost = [{ start: 0, end: lostAt, knownAt: lostAt }];
+    const hours: SimulationOptions['hours'] = (now) => {
+      const read = simulatedHours(now, { weather: lost, labels: lost });
+      if (read.labels.kind !== 'readable' || now < lostAt) return read;
+      const artifact = { ...read.labels.artifact, generation_id: '00000000-0000-4000-8000-000000000002' };
+      return { ...read, labels: { ...read.labels, artifact } };
+    };
+    const { csv } = await archiveInTest(24, { hours });
+    const [weather, labels] = [csv(first, 'weather-by-hour'), csv(first, 'labels-by-hour')];
+    const totals = weather.filter(([, , , , collection]) => collection === 'total');
+    expect(totals.slice(0, 12).map((row) => row.at(-1))).toEqual(
+      Array.from({ length: 12 }, (_, hour) => lastSecondsOf(hour)),
+    );
+    expect(labels.slice(1, 13).map((row) => row[4])).toEqual(
+      Array.from({ length: 12 }, (_, hour) => lastSecondsOf(hour)),
+    );
+  });
+});
+
+describe('an identity in an hours file', () => {
+  const planted = 'did:plc:ar7c4by46qjdydhdevvrndac';
+
+  it('is in no byte of the archive, and stops the counts by hour alone, with an alarm', async () => {
+    const hours: SimulationOptions['hours'] = (now) => {
+      const read = simulatedHours(now);
+      if (read.weather.kind !== 'readable') return read;
+      const artifact = structuredClone(read.weather.artifact);
+      for (const series of artifact.series) series.endpoint = `wss://alice.bsky.social/${planted}`;
+      const first = artifact.series[0];
+      if (first) first.endpoint = `wss://${planted.replaceAll(':', '%3A')}.example/`;
+      return { ...read, weather: { kind: 'readable', artifact } };
+    };
+    const archive = await archiveInTest(24 * 3 + 1, { hours });
+    for (const [path, bytes] of archive.content) {
+      expect(bytes.includes('ar7c4by46qjdydhdevvrndac'), path).toBe(false);
+      expect(bytes.includes('alice'), path).toBe(false);
+    }
+    expect(archive.csv(first, 'labels-by-labeler')).toHaveLength(3);
+    expect((await archive.verify()).findings).toEqual([]);
+  });
+
+  it('that the scan finds in a computed file stops that file, and the day is closed without it', async () => {
+    const stopped = 'labels-by-labeler.csv';
+    const scan = (name: string): string | null => (name === stopped ? 'a DID is at /rows/0' : null);
+    const archive = await archiveInTest(24 * 3 + 1, { findIdentityIn: scan });
+    expect(archive.content.has(`days/${first}/${stopped}`)).toBe(false);
+    expect(parseDay(archive.bytes(`days/${first}/day.json`))).toMatchObject({ state: 'closed', withheld: [stopped] });
+    expect(archive.messages.map(({ message }) => message)).toContain(
+      'a file of the archive contains an identity and is not written',
+    );
+    expect(await archive.verify()).toMatchObject({ findings: [], closedDays: 1 });
+  });
+});
+
+/** Returns the hours files of instruments whose label facts may be held. */
+function heldHours(now: number, hold: boolean): HoursReadings {
+  const read = simulatedHours(now);
+  if (read.labels.kind !== 'readable') return read;
+  return { ...read, labels: { ...read.labels, artifact: { ...read.labels.artifact, hold } } };
+}
+
+/** The archive saw the tenth hour up to its last minute, and the eleventh after the loss alone. */
+function lastSecondsOf(hour: number): string {
+  return hour === 9 ? '3540' : hour === 10 ? '1800' : '3600';
+}

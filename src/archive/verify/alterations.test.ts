@@ -1,0 +1,81 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { alterations } from '../../../harness/archive/altered/alterations.ts';
+import { type IntactArchive, intactArchive, verifiedAt } from '../../../harness/archive/altered/archives.ts';
+import { type Content, copyOf } from '../../../harness/archive/forge.ts';
+import { memoryReader } from '../../../harness/archive/memory-files.ts';
+import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
+import { exitCodeOf, verifyExitCodes } from './finding.ts';
+import type { VerifyOptions } from './report.ts';
+import { verifyArchive } from './verify.ts';
+
+/** Every deliberate alteration has its exit code and its problem, at first contact, with a kept checkpoint, and with a key. */
+
+let archives: IntactArchive;
+
+beforeAll(async () => {
+  archives = await intactArchive();
+});
+
+async function verdict(content: Content, options: Partial<VerifyOptions>) {
+  const wait = (): Promise<void> => Promise.resolve();
+  const reader = memoryReader(content);
+  const report = await verifyArchive({ reader, key: null, kept: null, now: verifiedAt, wait, ...options });
+  const code = exitCodeOf(report.findings);
+  const deciding = report.findings.filter(({ kind }) => verifyExitCodes[kind] === code);
+  return { code, report, paths: deciding.map(({ path }) => path) };
+}
+
+it('the table has at least 40 alterations, of every kind that the issue of a forged archive has, and each once', () => {
+  const names = alterations.map(({ name }) => name);
+  expect(names.length).toBeGreaterThanOrEqual(60);
+  expect(new Set(names).size).toBe(names.length);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      ...[
+        'a byte of an archived body',
+        'a removed row',
+        'a removed day',
+        'swapped directories of days',
+        'a backdated day',
+      ],
+      ...[
+        'a forked log of the same size',
+        'a truncated tile',
+        'a checkpoint of another key',
+        'another key for the whole log',
+      ],
+    ]),
+  );
+  const kinds = new Set(alterations.flatMap(({ first, kept = first, key = first }) => [first, kept, key]));
+  // A file that cannot be read is no alteration.
+  expect([...kinds, 'unreadable'].sort()).toEqual(Object.keys(verifyExitCodes).sort());
+});
+
+describe('a verification', () => {
+  it('finds an archive intact at first contact, with a kept checkpoint, and with its key', async () => {
+    const { intact, kept } = archives;
+    expect(kept.note).toContain('\n2\n');
+    const atFirst = await verdict(intact, {});
+    expect(atFirst).toMatchObject({ code: 0, report: { closedDays: 4, openDays: 3, isFirstContact: true } });
+    const later = await verdict(intact, { kept });
+    expect(later).toMatchObject({ code: 0, report: { isFirstContact: false } });
+    expect(later.report.keep?.note).toContain('\n4\n');
+    expect(await verdict(intact, { key: simulatedKey.verifier })).toMatchObject({
+      ...{ code: 0, report: { isFirstContact: false } },
+    });
+  });
+
+  it.each(alterations.map((one) => [one.name, one] as const))('reports %s', async (_name, alteration) => {
+    const { first, kept = first, key = first, path, alter } = alteration;
+    const content = copyOf(archives.intact);
+    alter(content, archives);
+    const atFirst = await verdict(content, {});
+    const withKept = await verdict(content, { kept: archives.kept });
+    const withKey = await verdict(content, { key: simulatedKey.verifier });
+    expect([atFirst.code, withKept.code, withKey.code]).toEqual([first, kept, key].map((one) => verifyExitCodes[one]));
+    expect(withKept.paths).toContain(path);
+    // What an altered archive signs is not kept, unless nothing shows the alteration.
+    expect(withKept.report.keep).toBeNull();
+    expect([atFirst.report.isFirstContact, withKept.report.isFirstContact]).toEqual([true, false]);
+  });
+});

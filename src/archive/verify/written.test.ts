@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bytesOf, flip } from '../../../harness/archive/altered/alter.ts';
+import { first, intactArchive, verifiedAt as now } from '../../../harness/archive/altered/archives.ts';
+import { type Content, copyOf } from '../../../harness/archive/forge.ts';
+import { memoryReader } from '../../../harness/archive/memory-files.ts';
+import { simulateArchive, simulatedStart } from '../../../harness/archive/simulated-archive.ts';
+import { hourMs } from '../days/calendar.ts';
+import { verifyArchive } from './verify.ts';
+
+/** An archive may be written while it is verified, and its archiver may have been killed. */
+
+/** The archive in memory does not change between the passes of a verification. */
+const wait = (): Promise<void> => Promise.resolve();
+let intact: Content = new Map();
+
+beforeAll(async () => {
+  ({ intact } = await intactArchive());
+});
+
+/** Archives the hour in which the first day is closed; returns the archive before and after it, and after each write. */
+async function closingHour() {
+  const archive = simulateArchive();
+  // The hours that confirm the first day suffice: the others are gaps.
+  await archive.run(1);
+  await archive.run(24, 48);
+  const before = archive.copy();
+  await archive.run(1, 72);
+  const writes = archive.writes() - before.writes();
+  const states: Content[] = [];
+  for (let count = 1; count <= writes; count++) {
+    const stopped = simulateArchive({ memory: before.copy() });
+    stopped.failAt(count, { effect: 'nothing', error: new Error('killed') });
+    await stopped.run(1, 72).catch(() => undefined);
+    states.push(copyOf(stopped.content));
+  }
+  return { before: before.content, after: archive.content, states };
+}
+
+const closingAt = simulatedStart + 73 * hourMs;
+
+describe('a verification of an archive that is being written', () => {
+  it('has no finding, whichever read sees the first file of the next hour', async () => {
+    const { before, after } = await closingHour();
+    let reads = 0;
+    const count = (path: string) => {
+      reads += 1;
+      return memoryReader(after).read(path);
+    };
+    await verifyArchive({ reader: { read: count }, key: null, kept: null, now: closingAt, wait });
+    expect(reads).toBeGreaterThan(30);
+    for (let change = 0; change <= reads; change++) {
+      let at = 0;
+      const read = (path: string) => memoryReader(at++ < change ? before : after).read(path);
+      const { findings } = await verifyArchive({ reader: { read }, key: null, kept: null, now: closingAt, wait });
+      expect(findings, `change at read ${change}`).toEqual([]);
+    }
+  });
+
+  it('has no finding in a directory whose archiver was killed at any of its writes', async () => {
+    const { states } = await closingHour();
+    expect(states.length).toBeGreaterThan(15);
+    for (const [at, content] of states.entries()) {
+      const reader = memoryReader(content);
+      const { findings } = await verifyArchive({ reader, key: null, kept: null, now: closingAt, wait });
+      expect(findings, `kill at write ${at + 1}`).toEqual([]);
+    }
+  });
+
+  it('repeats a pass only as long as the archive changes, and at most five times', async () => {
+    let [waits, changes] = [0, 0];
+    const content = copyOf(intact);
+    flip(content, `days/${first}/day.json`, 20);
+    const options = { reader: memoryReader(content), key: null, kept: null, now };
+    const waitAndCount = () => {
+      waits += 1;
+      return Promise.resolve();
+    };
+    await verifyArchive({ ...options, wait: waitAndCount });
+    expect(waits).toBe(2);
+    const change = () => {
+      changes += 1;
+      content.set('index.json', Buffer.concat([bytesOf(content, 'index.json'), Buffer.from(' ')]));
+      return Promise.resolve();
+    };
+    await verifyArchive({ ...options, wait: change });
+    expect(changes).toBe(4);
+  });
+});

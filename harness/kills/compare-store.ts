@@ -35,7 +35,7 @@ export class StoreComparison {
     this.#url = url;
   }
 
-  /** Compares the store with the labels emitted so far. `verified`: also verifies each day. */
+  /** Compares the store with the labels emitted so far. With `verified`, it also verifies each day. */
   async compare({ verified = true } = {}): Promise<Comparison> {
     const store = await openStoreReader(this.#url);
     const problems: string[] = [];

@@ -14,7 +14,7 @@ import type { HoursReadings } from './hours/hours-reading.ts';
 const first = '2026-11-20';
 
 describe('a day', () => {
-  it('names the hours of which the archive has no counts, with the reason, and their cells are empty', async () => {
+  it('names the hours for which the archive has no counts, with the reason, and their cells are empty', async () => {
     let failure: 'missing' | null = null;
     const hours: SimulationOptions['hours'] = (now) =>
       failure === null

@@ -53,7 +53,7 @@ export class PastLabelInstrument {
   /** Makes the files of an instant, in microseconds. Instants must increase. */
   async at(now: Micros): Promise<PastLabels> {
     const reading = asOf(await this.#reader.read(now, windowDays), now);
-    const overview = makeOverview(reading, overviewInputs(this.#labelers, now));
+    const overview = await makeOverview(reading, overviewInputs(this.#labelers, now));
     this.#sources.add(sampleOf(overview));
     const modifiedAt = now / 1000;
     return {

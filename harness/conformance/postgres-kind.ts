@@ -4,32 +4,49 @@ import { openPostgresSource } from '../../src/store/postgres/copy/source.ts';
 import { openPostgresTarget } from '../../src/store/postgres/copy/target.ts';
 import { openPostgresReader } from '../../src/store/postgres/read/reader.ts';
 import { openPostgresWriter } from '../../src/store/postgres/write/writer.ts';
+import { type PgBouncer, startPgBouncer } from '../postgres/pgbouncer.ts';
 import { type PostgresServer, startPostgres } from '../postgres/server.ts';
 import { noon } from './labels.ts';
 import type { StoreKind } from './subject.ts';
 
 let server: Promise<PostgresServer> | null = null;
+let bouncer: Promise<PgBouncer> | null = null;
 let count = 0;
 
 /** Time of a lease in tests, in milliseconds. */
 const leaseMs = 1_000;
 
+/** Returns the kind of stores over PostgreSQL, in new schemas at URLs. */
+function kindAt(name: string, url: (schema: string) => Promise<string>): StoreKind {
+  return {
+    name,
+    async place() {
+      const place = parsePostgresUrl(await url(`test_${++count}`));
+      return {
+        write: (at, options = {}) => openPostgresWriter({ place, at, leaseMs, ...options }),
+        read: () => openPostgresReader(place),
+        copied: () => openPostgresSource(place, leaseMs),
+        copy: (generation) => openPostgresTarget(place, generation, noon),
+        async remove() {
+          const session = new Session(place, 'primary', 1);
+          await session.write((queries) => queries.run(`DROP SCHEMA IF EXISTS ${place.schema} CASCADE`));
+          await session.close();
+        },
+      };
+    },
+  };
+}
+
+function sharedServer(): Promise<PostgresServer> {
+  server ??= startPostgres();
+  return server;
+}
+
 /** The kind of stores over PostgreSQL, in schemas of one server that the first store starts. */
-export const postgresKind: StoreKind = {
-  name: 'postgres',
-  async place() {
-    server ??= startPostgres();
-    const place = parsePostgresUrl((await server).url(`test_${++count}`));
-    return {
-      write: (at, options = {}) => openPostgresWriter({ place, at, leaseMs, ...options }),
-      read: () => openPostgresReader(place),
-      copied: () => openPostgresSource(place, leaseMs),
-      copy: (generation) => openPostgresTarget(place, generation, noon),
-      async remove() {
-        const session = new Session(place, 'primary', 1);
-        await session.write((queries) => queries.run(`DROP SCHEMA IF EXISTS ${place.schema} CASCADE`));
-        await session.close();
-      },
-    };
-  },
-};
+export const postgresKind = kindAt('postgres', async (schema) => (await sharedServer()).url(schema));
+
+/** The same through PgBouncer in transaction mode. */
+export const pgBouncerKind = kindAt('postgres through PgBouncer', async (schema) => {
+  bouncer ??= startPgBouncer(await sharedServer());
+  return (await bouncer).url(schema);
+});

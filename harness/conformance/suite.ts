@@ -2,15 +2,20 @@ import { afterEach, beforeEach } from 'vitest';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Batch, Observation, StoreReader, StoreWriter } from '../../src/store/port.ts';
 import { day, type Interval, micros } from '../../src/store/time.ts';
+import { hasPgBouncer } from '../postgres/pgbouncer.ts';
 import { hasPostgres } from '../postgres/server.ts';
 import { scanAccount } from '../store/scan.ts';
 import { labelNumber, noon, observationOf, subjects } from './labels.ts';
-import { postgresKind } from './postgres-kind.ts';
+import { pgBouncerKind, postgresKind } from './postgres-kind.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
 /** All implementations of the store's port. The suites run for each of them. */
-export const kinds: readonly StoreKind[] = hasPostgres() ? [sqliteKind, postgresKind] : [sqliteKind];
+export const kinds: readonly StoreKind[] = [
+  sqliteKind,
+  ...(hasPostgres() ? [postgresKind] : []),
+  ...(hasPostgres() && hasPgBouncer() ? [pgBouncerKind] : []),
+];
 
 /** A store of a kind, new for each test. */
 export interface Subject {

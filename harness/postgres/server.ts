@@ -106,11 +106,12 @@ function isRoot(): boolean {
 }
 
 /** Returns the options of `setpriv` for a server, because PostgreSQL does not run as root. */
-function serverUser(): string[] {
+export function serverUser(): string[] {
   return isRoot() ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
 }
 
-function newFolder(): string {
+/** Creates a temporary directory of the server's user. */
+export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pg-'));
   chmodSync(folder, 0o755);
   if (isRoot()) run('chown', ['postgres', folder]);

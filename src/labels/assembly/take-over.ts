@@ -52,7 +52,11 @@ export async function takeOver(
   role.kept.hold(opened);
   // The readers note the refused labels of pages that were kept just before.
   await nextTurn();
-  const positions = await writer.positions();
+  const [positions, rows, gaps] = await Promise.all([
+    writer.positions(),
+    writer.roster(),
+    gapsBySource(writer, clock()),
+  ]);
   const known = new Set([...roster.labelers].map(({ did }) => did));
   const unknown = positions.filter(({ source }) => !known.has(source));
   const answered = loadPositions(unknown, runner, ports.acceptance.repeats);
@@ -60,12 +64,7 @@ export async function takeOver(
     if (!known.has(source) || ports.acceptance.repeats.load(source, endpoint, value)) continue;
     answered.set(source, micros(Math.max(answered.get(source) ?? 0, acceptedAt)));
   }
-  const rows = await writer.roster();
-  const former = {
-    rows: new Map(rows.map((row) => [row.did, row])),
-    answered,
-    gaps: await gapsBySource(writer, clock()),
-  };
+  const former = { rows: new Map(rows.map((row) => [row.did, row])), answered, gaps };
   const { records, withdrawals } = joined(labelers, former, { kept: kept.gaps, watched, startedAt });
   if (watched.aliveAt === null || watched.aliveAt < watched.observedSince) {
     await recordDowntime(writer, { artifacts: settings.artifacts, clock: () => watched.observedSince, log }, startedAt);

@@ -31,7 +31,7 @@ export interface RoleState {
 /** Event that may change the role. */
 export type RoleEvent =
   | { readonly kind: 'looked'; readonly at: number; readonly sighting: WriterSighting }
-  /** The store could not be reached, perhaps by the writer neither. */
+  /** The store could not be reached, perhaps not by the writer either. */
   | { readonly kind: 'unseen' }
   /** The hanging writer was not ended. */
   | { readonly kind: 'writer_kept'; readonly why: string }
@@ -54,7 +54,7 @@ export function roleStep(state: RoleState, event: RoleEvent): readonly [RoleStat
     case 'looked':
       return state.role === 'standby' ? looked(state, event) : [state, 'none'];
     case 'unseen':
-      return [{ ...state, lookedAt: null, unchangedMs: 0 }, 'none'];
+      return [{ ...state, lookedAt: null }, 'none'];
     case 'writer_kept':
       return state.told === event.why ? [state, 'none'] : [{ ...state, told: event.why }, 'tell'];
     case 'taken_over':
@@ -74,13 +74,12 @@ function looked(
 ): readonly [RoleState, RoleAction] {
   if (sighting.kind === 'none') return [{ ...state, role: 'taking_over', lookedAt: at }, 'open_store'];
   const seen = { ...state, lookedAt: at, beat: sighting.beat };
-  if (state.lookedAt === null || sighting.beat !== state.beat) {
-    return [{ ...seen, unchangedMs: 0, told: sighting.beat === state.beat ? state.told : null }, 'none'];
-  }
+  if (sighting.beat !== state.beat) return [{ ...seen, unchangedMs: 0, told: null }, 'none'];
   // A writer without a heartbeat, like one of an earlier version, is no evidence of a hang.
   if (sighting.beat === null) return [seen, 'none'];
   const limit = sighting.state === 'opening' ? staleOpeningMs : staleMs;
-  const unchangedMs = state.unchangedMs + Math.min(at - state.lookedAt, maxLookGapMs);
+  // The time since a failed look, and before the first one, does not count.
+  const unchangedMs = state.unchangedMs + Math.min(at - (state.lookedAt ?? at), maxLookGapMs);
   if (unchangedMs < limit) return [{ ...seen, unchangedMs }, 'none'];
   // Measure again, so that a writer that cannot be ended is not signalled at every look.
   return [{ ...seen, unchangedMs: 0 }, 'end_writer'];

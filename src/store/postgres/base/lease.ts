@@ -5,7 +5,7 @@ import type { Limits, Queries, Session } from './session.ts';
 /** Time after which another process may take the lease of a writer that does not renew it, in milliseconds. */
 export const defaultLeaseMs = 4_000;
 /** Number of renewals within the time of a lease. */
-const renewals = 4;
+const renewals = 8;
 
 /**
  * Returns the expression of the token that follows another one. It contains the time, so that no process gets a token

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { newFolder, type PostgresServer, serverUser } from './server.ts';
+
+/** PgBouncer for tests: one of its own in front of a server, which ends with the process that started it. */
+
+/** Debian's path of the command, which is not on the path of every user. */
+const command = '/usr/sbin/pgbouncer';
+
+/** A running PgBouncer. */
+export interface PgBouncer {
+  /** Returns the URL of a store in a schema. */
+  url(schema: string): string;
+  stop(): Promise<void>;
+}
+
+let reported = false;
+
+/** Returns true if PgBouncer is installed. If it is not, reports it once; in CI, where it must be, throws instead. */
+export function hasPgBouncer(): boolean {
+  if (existsSync(command)) return true;
+  const missing = 'PgBouncer is not installed: apt-get install pgbouncer; its tests are SKIPPED';
+  if (process.env.CI) throw new Error(missing);
+  if (!reported) process.stderr.write(`\n*** ${missing} ***\n`);
+  reported = true;
+  return false;
+}
+
+/**
+ * Starts PgBouncer in transaction mode with few connections to a server, so that successive transactions of a client
+ * run on different ones.
+ */
+export async function startPgBouncer({ client }: PostgresServer): Promise<PgBouncer> {
+  const folder = newFolder();
+  const file = join(folder, 'pgbouncer.ini');
+  const settings = {
+    ...{ listen_port: 6432, unix_socket_dir: folder, auth_type: 'any', pool_mode: 'transaction' },
+    // The server gives connections in turn, and each transaction takes the next one.
+    ...{ default_pool_size: 6, server_round_robin: 1, max_client_conn: 200, syslog: 0 },
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  const database = `* = host=${client.host} port=${client.port} user=${client.user}`;
+  writeFileSync(file, ['[databases]', database, '[pgbouncer]', ...lines, ''].join('\n'));
+  chmodSync(file, 0o644);
+  const bouncer = spawn('setpriv', [...serverUser(), '--pdeathsig', 'KILL', command, file], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    cwd: '/',
+  });
+  const ended = once(bouncer, 'exit');
+  process.once('exit', () => bouncer.kill('SIGKILL'));
+  const said: string[] = [];
+  for await (const line of createInterface({ input: bouncer.stderr })) {
+    said.push(line);
+    if (line.includes('process up')) break;
+  }
+  if (bouncer.exitCode !== null) throw new Error(`PgBouncer did not start: ${said.slice(-5).join('\n')}`);
+  bouncer.stderr.resume();
+  return {
+    url: (schema) => `postgres://almanac@/postgres?host=${folder}&port=6432&schema=${schema}`,
+    async stop() {
+      bouncer.kill('SIGKILL');
+      await ended;
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { hasPostgres, newFolder, type PostgresServer, startPostgres } from '../../../harness/postgres/server.ts';
+import { parsePostgresUrl } from '../../../src/store/postgres/base/place.ts';
+import { Session } from '../../../src/store/postgres/base/session.ts';
+
+/** An authority in a directory, which signs certificates of servers. */
+function authorityIn(folder: string, name: string) {
+  const path = (file: string): string => join(folder, `${name}-${file}`);
+  const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, { stdio: 'pipe' });
+  const newKey = ['req', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+  openssl(...newKey, '-x509', '-days', '2', '-subj', `/CN=${name}`, '-keyout', path('ca.key'), '-out', path('ca.pem'));
+  return {
+    certificates: path('ca.pem'),
+    /** Returns the server's settings for a new certificate with a subject such as `IP:127.0.0.1`. */
+    settingsFor(subject: string) {
+      openssl(...newKey, '-subj', '/CN=server', '-keyout', path('server.key'), '-out', path('server.csr'));
+      writeFileSync(path('names'), `subjectAltName=${subject}\n`);
+      const signing = ['-CA', path('ca.pem'), '-CAkey', path('ca.key'), '-CAcreateserial', '-extfile', path('names')];
+      openssl('x509', '-req', '-in', path('server.csr'), '-days', '2', ...signing, '-out', path('server.pem'));
+      // PostgreSQL reads its key as its own user, and refuses one that others may read.
+      chownSync(path('server.key'), statSync(folder).uid, -1);
+      chmodSync(path('server.key'), 0o600);
+      return { ssl: 'on', ssl_cert_file: path('server.pem'), ssl_key_file: path('server.key') };
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Returns true if a connection is encrypted. Rejects if the server is refused. */
+async function isEncrypted({ client: { port } }: PostgresServer, options: string): Promise<boolean> {
+  const session = new Session(parsePostgresUrl(`postgres://almanac@127.0.0.1:${port}/postgres?${options}`), 'any', 1);
+  try {
+    const sql = 'SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()';
+    return (await session.read((queries) => queries.rows<{ ssl: boolean }>(sql)))[0]?.ssl === true;
+  } finally {
+    await session.close();
+  }
+}
+
+describe.skipIf(!hasPostgres())('a connection to PostgreSQL with TLS', () => {
+  const servers: PostgresServer[] = [];
+  const folder = newFolder();
+  const own = authorityIn(folder, 'own');
+  const other = authorityIn(folder, 'other');
+  const trusting = (authority: typeof own): string => `sslmode=verify-full&sslrootcert=${authority.certificates}`;
+  const start = async (subject: string): Promise<PostgresServer> => {
+    const server = await startPostgres({ port: await freePort(), settings: own.settingsFor(subject) });
+    servers.push(server);
+    return server;
+  };
+  let named: PostgresServer;
+  beforeAll(async () => {
+    named = await start('IP:127.0.0.1');
+  }, 60_000);
+  afterAll(async () => {
+    for (const server of servers) await server.stop();
+  });
+
+  test('is made to a server whose certificate has its name and is signed by the given authority', async () => {
+    expect(await isEncrypted(named, trusting(own))).toBe(true);
+  });
+
+  test('is refused if another authority signed the certificate', async () => {
+    await expect(isEncrypted(named, trusting(other))).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  test('is refused if the authorities of the system did not sign the certificate', async () => {
+    await expect(isEncrypted(named, 'sslmode=verify-full')).rejects.toMatchObject({ code: 'unreachable' });
+  });
+
+  test.each(['DNS:other.example', 'DNS:localhost'])('is refused if the certificate is one of %s', async (subject) => {
+    const server = await start(subject);
+    await expect(isEncrypted(server, trusting(own))).rejects.toMatchObject({ code: 'unreachable' });
+    expect(await isEncrypted(server, 'sslmode=require')).toBe(true);
+  });
+});

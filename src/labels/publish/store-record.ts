@@ -6,7 +6,7 @@ import { isObject } from '../../input/json-object.ts';
 import { makeFolder } from '../../ops/folder.ts';
 import type { StoreReader, StoreWriter } from '../../store/port.ts';
 
-/** How far a store had come when an instrument read it. */
+/** Progress of a store at the time at which an instrument read it. */
 export interface StoreProgress {
   readonly generationId: string;
   /** Fencing token of the last writer; null if the store has none, or the instrument does not know it. */

@@ -170,12 +170,7 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   return {
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),
-    beat: (at) =>
-      change(async (queries) => {
-        // A heartbeat states that everything before it is stored or a gap.
-        await acceptance.assertKept(queries);
-        await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
-      }),
+    beat: (at) => change((queries) => writeBeat(queries, acceptance, at)),
     tokens: { own: lease.token, former: lease.former },
     append: (batch) => open(() => acceptance.append(batch)),
     assertWriter: () => change(() => Promise.resolve()),
@@ -186,6 +181,12 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
       return closing;
     },
   };
+}
+
+/** Stores a heartbeat, which states that everything before it is stored or a gap. */
+async function writeBeat(queries: Queries, acceptance: Acceptance, at: Micros): Promise<void> {
+  await acceptance.assertKept(queries);
+  await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
 }
 
 /** Creates the port's methods that change or read small tables. */

@@ -1,6 +1,6 @@
 /**
  * Lets each part of an observatory over Patroni fail in turn, on three machines in namespaces of their own:
- * `npm run test:failover -- [--rounds N] [--first N] [--seed N] [--rate N] [--keep]`. Needs root, and Debian's patroni, etcd-server,
+ * `npm run test:failover -- [--rounds N] [--first N] [--seed N] [--rate N] [--restore] [--keep]`. Needs root, and Debian's patroni, etcd-server,
  * pgbackrest and postgresql.
  */
 import { spawnSync } from 'node:child_process';
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     seed: { type: 'string', default: '1' },
     rate: { type: 'string', default: '10' },
+    restore: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
   },
 });
@@ -45,7 +46,15 @@ const begun = performance.now();
 const print = (line: string): void =>
   console.log(`${String(Math.round((performance.now() - begun) / 1000)).padStart(5)} s  ${line}`);
 try {
-  const problems = await runRounds({ faults, seed: Number(values.seed), rate: Number(values.rate), folder, print });
+  const { restore } = values;
+  const problems = await runRounds({
+    faults,
+    seed: Number(values.seed),
+    rate: Number(values.rate),
+    restore,
+    folder,
+    print,
+  });
   for (const problem of problems) console.log(`  ${problem}`);
   print(problems.length === 0 ? 'the store equals what was sent' : `WRONG: ${problems.length} problems`);
   if (problems.length > 0) process.exitCode = 1;

@@ -36,8 +36,8 @@ const password = 'a-password-of-the-failover-proof';
 /** Maximum time until all members are streaming again: a timeout of Patroni, a rewind, or a new copy. */
 const wholeMs = 180_000;
 
-/** Writes the files of three machines below a directory and starts them. `changes` edits the file of Patroni. */
-export async function startCluster(folder: string, changes: (config: string) => string): Promise<Cluster> {
+/** Writes the files of three machines below a directory and starts them. */
+export async function startCluster(folder: string): Promise<Cluster> {
   createNetwork();
   const repository = join(folder, 'repository');
   mkdirSync(repository);
@@ -46,7 +46,7 @@ export async function startCluster(folder: string, changes: (config: string) => 
   const authority = writeCertificates(join(folder, 'tls'), [...addresses, '127.0.0.1']);
   const machines = names.map((name, at) => {
     const home = join(folder, name);
-    writeFiles({ name, address: addresses[at] ?? '', home, repository, tls: join(folder, 'tls'), changes });
+    writeFiles({ name, address: addresses[at] ?? '', home, repository, tls: join(folder, 'tls') });
     return createMachine(name, addresses[at] ?? '', home);
   });
   const stop = async (): Promise<void> => {
@@ -59,10 +59,20 @@ export async function startCluster(folder: string, changes: (config: string) => 
       authority,
       password,
       machine: async (role) => {
-        const found = (await members(machines)).find((member) => member.role === role);
+        const views = await Promise.all(machines.map(membersSeenBy));
+        // A machine that is cut off sees what was before.
+        const found = views.flat().find((member) => member.role === role);
         return machines.find(({ name }) => name === found?.name) ?? null;
       },
-      whole: () => until('the cluster is whole', async () => isWhole(await members(machines)), wholeMs),
+      whole: () =>
+        until(
+          'the cluster is whole',
+          async () => {
+            const views = await Promise.all(machines.map(membersSeenBy));
+            return views.every(isWhole) && new Set(views.map(rolesIn)).size === 1;
+          },
+          wholeMs,
+        ),
       sql: async (database, statements) => {
         const leader = await cluster.machine('leader');
         await run(leader?.address ?? '', database, statements);
@@ -92,17 +102,22 @@ function isWhole(all: readonly Member[]): boolean {
   );
 }
 
-/** Returns the members as the first machine that responds sees them. */
-async function members(machines: readonly Machine[]): Promise<readonly Member[]> {
-  for (const { address } of machines) {
-    try {
-      const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(1_000) });
-      return ((await response.json()) as { members: Member[] }).members;
-    } catch {
-      // The next machine is asked.
-    }
+/** Returns the role of each member as one text. */
+function rolesIn(all: readonly Member[]): string {
+  return all
+    .map(({ name, role }) => `${name} ${role}`)
+    .sort()
+    .join();
+}
+
+/** Returns the members as one machine sees them; none if it does not respond. */
+async function membersSeenBy({ address }: Machine): Promise<readonly Member[]> {
+  try {
+    const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2_000) });
+    return ((await response.json()) as { members: Member[] }).members;
+  } catch {
+    return [];
   }
-  return [];
 }
 
 async function run(host: string, database: string, statements: readonly string[]): Promise<void> {
@@ -121,11 +136,10 @@ interface Files {
   readonly home: string;
   readonly repository: string;
   readonly tls: string;
-  readonly changes: (config: string) => string;
 }
 
 /** Writes the files of `deploy/postgres` where the machine expects them, with its name, address and passwords. */
-function writeFiles({ name, address, home, repository, tls, changes }: Files): void {
+function writeFiles({ name, address, home, repository, tls }: Files): void {
   const below = (path: string): string => join(home, path);
   for (const path of [
     'etc/default',
@@ -136,7 +150,7 @@ function writeFiles({ name, address, home, repository, tls, changes }: Files): v
   ])
     mkdirSync(below(path), { recursive: true });
   const deployed = (file: string): string => readFileSync(join(root, 'deploy/postgres', file), 'utf8');
-  writeFileSync(below('etc/patroni/config.yml'), changes(deployed('patroni.yml')));
+  writeFileSync(below('etc/patroni/config.yml'), deployed('patroni.yml'));
   const own = deployed('patroni.env').replaceAll('192.0.2.11', address).replace('=db1', `=${name}`);
   writeFileSync(below('etc/patroni/almanac.env'), own.replaceAll(/PASSWORD=$/gm, `PASSWORD=${password}`));
   // The list of members has the addresses of all.

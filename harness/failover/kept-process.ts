@@ -8,7 +8,7 @@ export interface KeptProcess {
   readonly link: Link;
   /** Process number of the running one; null while none runs. */
   readonly pid: number | null;
-  /** Ends of its processes that nobody asked for: exit code or signal, and the last line that explains it. */
+  /** Unexpected ends of its processes: exit code or signal, and the line that explains it. */
   readonly ends: readonly string[];
   /** Returns the messages of the log of all of its processes. */
   log(): readonly Record<string, unknown>[];
@@ -41,8 +41,8 @@ export function keepProcess(
     for (;;) {
       const code = await start();
       if (isStopping) return code;
-      const { stderr, stdout } = programs.at(-1) ?? { stderr: [], stdout: [] };
-      ends.push(`${code} ${[...stdout, ...stderr].at(-1) ?? ''}`);
+      const reason = (programs.at(-1)?.stderr ?? []).find((line) => !/^(?:\{|\s)/.test(line));
+      ends.push(`${code} ${reason ?? ''}`);
       await wait(restartMs);
       if (isStopping) return code;
     }

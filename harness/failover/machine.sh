@@ -14,16 +14,25 @@ mkdir -p /run/postgresql
 mount -t tmpfs -o mode=777 tmpfs /run/postgresql
 keep() {
   while :; do
-    "$@" || true
+    if [ ! -e "$home/stopped" ] || [ "$1" = run_etcd ]; then
+      "$1" &
+      echo $! >"$home/$1.pid"
+      wait $! || true
+    fi
     sleep 1
   done
 }
 run_etcd() {
-  (set -a && . "$home/etc/default/etcd" && exec setpriv --reuid=etcd --regid=etcd --clear-groups etcd --log-level=warn)
+  set -a
+  . "$home/etc/default/etcd"
+  exec setpriv --reuid=etcd --regid=etcd --clear-groups etcd --log-level=warn
 }
 run_patroni() {
-  (set -a && . /etc/patroni/almanac.env && cd / && exec setpriv --reuid=postgres --regid=postgres --clear-groups \
-    env HOME=/var/lib/postgresql PGBACKREST_LOCK_PATH=/run/postgresql/lock PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 patroni /etc/patroni/config.yml)
+  set -a
+  . /etc/patroni/almanac.env
+  cd /
+  exec setpriv --reuid=postgres --regid=postgres --clear-groups env HOME=/var/lib/postgresql \
+    PGBACKREST_LOCK_PATH=/run/postgresql/lock PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 patroni /etc/patroni/config.yml
 }
 keep run_etcd >>"$home/etcd.log" 2>&1 &
 keep run_patroni >>"$home/patroni.log" 2>&1 &

@@ -9,8 +9,8 @@ import type { StoreReader } from '../../src/store/port.ts';
 export interface Responses {
   /** Number of responses by status and code. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Longest time in milliseconds without a response 200. */
-  readonly longestMs: number;
+  /** Returns the longest time in milliseconds without a response 200 since the last call. */
+  takeLongestMs(): number;
   /** Responses other than 200 and 503, and failed connections outside `excused`. */
   readonly problems: readonly string[];
   stop(): Promise<void>;
@@ -51,14 +51,15 @@ export function watchResponses(url: string, account: string, isDown: () => boole
       await ask(turn % 2 === 0 ? '/account' : '/exports');
       await wait(everyMs);
     }
-    longestMs = Math.max(longestMs, performance.now() - since);
   }
   const done = run();
   return {
     counts,
     problems,
-    get longestMs() {
-      return longestMs;
+    takeLongestMs() {
+      const longest = Math.max(longestMs, performance.now() - since);
+      longestMs = 0;
+      return longest;
     },
     stop: () => {
       isStopped = true;

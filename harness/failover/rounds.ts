@@ -5,10 +5,11 @@ import type { StoredGap } from '../../src/store/port.ts';
 import { micros } from '../../src/store/time.ts';
 import { compareStore } from '../kills/compare-store.ts';
 import { until } from '../process/until.ts';
-import { startCluster } from './cluster.ts';
+import { type Cluster, startCluster } from './cluster.ts';
 import { type Fault, inject } from './faults.ts';
 import { type Observatory, startObservatory } from './observatory.ts';
-import { type Responses, watchCounts, watchResponses } from './readers.ts';
+import { type Observed, type Responses, watchCounts, watchResponses } from './readers.ts';
+import { restoreEarlier } from './restore.ts';
 
 /** Options of a run of rounds. */
 export interface RoundsOptions {
@@ -16,6 +17,8 @@ export interface RoundsOptions {
   readonly seed: number;
   /** Labels per second of each of the six labelers. */
   readonly rate: number;
+  /** True to restore the database to an earlier instant after the rounds. */
+  readonly restore: boolean;
   /** Directory for the files of the machines and processes. */
   readonly folder: string;
   readonly print: (line: string) => void;
@@ -24,12 +27,25 @@ export interface RoundsOptions {
 /** Time that a fault lasts, in milliseconds: longer than Patroni waits, and than a writer's lease. */
 const faultMs = 35_000;
 
-/** A fault that has ended. */
-interface Round extends Fault {
-  readonly target: string;
-  /** Times in microseconds of its beginning, and of the end of the recovery. */
+/** Maximum time between an instant and the last page that a restore to it contains, in microseconds. */
+const restoredMicros = 3_000_000;
+
+/** Interval in which a fault lasted and was recovered from, in microseconds. */
+interface Trouble {
   readonly from: number;
   readonly to: number;
+}
+
+/** Everything that runs. */
+interface Running {
+  readonly sim: Sim;
+  readonly cluster: Cluster;
+  readonly observatory: Observatory;
+  readonly watches: readonly Responses[];
+  readonly account: string;
+  /** Name of the part that fails now. */
+  down: string | null;
+  readonly print: RoundsOptions['print'];
 }
 
 /** Lets a part of an observatory fail in each round. Returns the problems. */
@@ -45,71 +61,25 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
     }),
   });
   const addresses = await sim.start();
-  const cluster = await startCluster(folder, (config) => config);
+  const cluster = await startCluster(folder);
   let observatory: Observatory | null = null;
   const watches: Responses[] = [];
   try {
     print('the cluster is whole');
-    const all = await startObservatory(cluster, addresses, folder);
-    observatory = all;
-    await until('labels are stored', async () => (await compareStore(sim, all.store, { verified: false })).rows > 100);
-    const account = busiestAccount(sim);
-    await all.whole(account);
+    observatory = await startObservatory(cluster, addresses, folder);
+    const { store, anyServer, accountUrls, accounts } = observatory;
+    await until('labels are stored', async () => (await compareStore(sim, store, { verified: false })).rows > 100);
+    const running: Running = { sim, cluster, observatory, watches, account: busiestAccount(sim), down: null, print };
+    await observatory.whole(running.account);
     print('the observatory is whole');
-    let down: string | null = null;
-    for (const [at, url] of all.accountUrls.entries())
-      watches.push(watchResponses(url, account, () => down === all.accounts[at]?.name));
-    const observed = await watchCounts(all.anyServer);
+    for (const [at, url] of accountUrls.entries())
+      watches.push(watchResponses(url, running.account, () => running.down === accounts[at]?.name));
+    const observed = await watchCounts(anyServer);
     const problems: string[] = [];
-    const rounds: Round[] = [];
-    for (const [index, fault] of faults.entries()) {
-      const from = Date.now() * 1000;
-      const rows = (await compareStore(sim, all.store, { verified: false })).rows;
-      const injected = await inject(fault, cluster, all, all.roles);
-      down = injected.target;
-      const stored = rowsStored(all, rows, Date.now());
-      await wait(faultMs);
-      await injected.heal();
-      await cluster.whole();
-      await all.whole(account);
-      down = null;
-      const resumed = await stored;
-      const to = Date.now() * 1000;
-      rounds.push({ ...fault, target: injected.target, from, to });
-      const found = await compareStore(sim, all.store, { verified: false });
-      problems.push(
-        ...found.problems.map((problem) => `after round ${index + 1} (${fault.way} ${fault.part}): ${problem}`),
-      );
-      print(
-        `round ${index + 1}: ${fault.way} ${fault.part} (${injected.target}): rows again after ${resumed} s, whole after ${Math.round((to - from) / 1e6)} s, ${found.rows} of ${found.emitted} labels`,
-      );
-    }
-    for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
-    await until(
-      'all labels are stored',
-      async () => (await compareStore(sim, all.store, { verified: false })).whole,
-      120_000,
-    ).catch((error: unknown) => problems.push(String(error)));
-    await observed.stop();
-    await Promise.all(watches.map((watch) => watch.stop()));
-    problems.push(...(await observed.compare(all.store)));
-    const rest = await compareStore(sim, all.store);
-    if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`, ...rest.missing);
-    problems.push(...rest.problems);
-    for (const gap of await gapsOf(all.store)) {
-      print(`gap: ${JSON.stringify(gap)}`);
-      const round = rounds.find(({ from, to }) => from <= gap.start && gap.end <= to);
-      if (!round) problems.push(`a gap outside of every round: ${JSON.stringify(gap)}`);
-    }
-    for (const [at, watch] of watches.entries()) {
-      const counts = [...watch.counts].map(([status, count]) => `${count} x ${status}`).join(', ');
-      print(`account ${at + 1}: ${counts}, at most ${Math.round(watch.longestMs / 1000)} s without 200`);
-      problems.push(...watch.problems.map((problem) => `account ${at + 1}: ${problem}`));
-    }
-    print(`${observed.count} states of servers compared; ${rest.rows} of ${rest.emitted} labels stored`);
-    for (const { name, ends } of [...all.instruments, ...all.accounts])
-      for (const end of ends) print(`${name} ended: ${end}`);
-    const codes = await all.stop();
+    const troubles: Trouble[] = [];
+    for (const [index, fault] of faults.entries()) troubles.push(await round(running, index + 1, fault, problems));
+    print(await judge(running, observed, troubles, problems, options.restore));
+    const codes = await observatory.stop();
     observatory = null;
     if (codes.some((code) => code !== 0)) problems.push(`the instruments exited with ${codes.join()}`);
     return problems;
@@ -121,6 +91,84 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
   }
 }
 
+/** Runs one round: a fault, its end, and the recovery. */
+async function round(running: Running, number: number, fault: Fault, problems: string[]): Promise<Trouble> {
+  const { sim, cluster, observatory, watches, account, print } = running;
+  const name = `${fault.way} ${fault.part}`;
+  const from = Date.now() * 1000;
+  const { rows } = await compareStore(sim, observatory.store, { verified: false });
+  const injected = await inject(fault, cluster, observatory, observatory.roles);
+  running.down = injected.target;
+  const stored = rowsStored(observatory, rows, Date.now());
+  await wait(faultMs);
+  await injected.heal();
+  await cluster.whole();
+  await observatory.whole(account);
+  running.down = null;
+  const resumed = await stored;
+  const to = Date.now() * 1000;
+  const found = await compareStore(sim, observatory.store, { verified: false });
+  problems.push(...found.problems.map((problem) => `after round ${number} (${name}): ${problem}`));
+  const unserved = watches.map((watch) => Math.round(watch.takeLongestMs() / 1000)).join(' and ');
+  print(
+    `round ${number}: ${name} (${injected.target}): rows again after ${resumed} s, whole after ${Math.round((to - from) / 1e6)} s, no page for ${unserved} s, ${found.rows} of ${found.emitted} labels`,
+  );
+  return { from, to };
+}
+
+/** Compares the store, its gaps and all responses with what must be. Adds the problems. Returns a summary. */
+async function judge(
+  running: Running,
+  observed: Observed,
+  troubles: readonly Trouble[],
+  problems: string[],
+  restores: boolean,
+): Promise<string> {
+  const { cluster, observatory, watches, print } = running;
+  await observed.stop();
+  await Promise.all(watches.map((watch) => watch.stop()));
+  for (const [at, watch] of watches.entries()) {
+    const counts = [...watch.counts].map(([status, count]) => `${count} x ${status}`).join(', ');
+    print(`account ${at + 1}: ${counts}`);
+    problems.push(...watch.problems.map((problem) => `account ${at + 1}: ${problem}`));
+  }
+  problems.push(...(await observed.compare(observatory.store)));
+  let expected = troubles;
+  if (restores) {
+    // The last commit before the instant is the last one that is restored.
+    const from = Date.now() * 1000 - restoredMicros;
+    const { to: instant, at } = await restoreEarlier(cluster, observatory);
+    await observatory.whole(running.account);
+    expected = [...troubles, { from, to: Date.now() * 1000 }];
+    const gap = (await gapsOf(observatory.store)).find(
+      ({ start, end }) => start <= instant + restoredMicros && end >= at,
+    );
+    if (!gap) problems.push(`no gap covers the time from ${instant} to ${at} that the restore lost`);
+    print(`restored to an earlier instant: ${gap ? 'the lost time is a gap' : 'NO GAP'}`);
+  }
+  await allStored(running, problems);
+  for (const gap of await gapsOf(observatory.store)) {
+    print(`gap of ${((gap.end - gap.start) / 1e6).toFixed(1)} s: ${gap.source ?? 'all'}, ${gap.reason}`);
+    if (!expected.some(({ from, to }) => from <= gap.start && gap.end <= to))
+      problems.push(`a gap outside of every round: ${JSON.stringify(gap)}`);
+  }
+  for (const { name, ends } of [...observatory.instruments, ...observatory.accounts])
+    for (const end of ends) print(`${name} ended: ${end}`);
+  return `${observed.count} states of servers compared`;
+}
+
+/** Ends the traffic, and requires that every label is stored. */
+async function allStored({ sim, observatory, print }: Running, problems: string[]): Promise<void> {
+  const { store } = observatory;
+  for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
+  const isWhole = async (): Promise<boolean> => (await compareStore(sim, store, { verified: false })).whole;
+  await until('all labels are stored', isWhole, 120_000).catch((error: unknown) => problems.push(String(error)));
+  const rest = await compareStore(sim, store);
+  if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`, ...rest.missing);
+  problems.push(...rest.problems);
+  print(`${rest.rows} of ${rest.emitted} labels stored`);
+}
+
 /** Returns the account about which most labels were emitted. */
 function busiestAccount(sim: Sim): string {
   const { byAccount } = sim.labelers.truth.expected({ epochUs: 0, which: 'emitted' });
@@ -130,21 +178,20 @@ function busiestAccount(sim: Sim): string {
 /** Resolves with the seconds after which the store contains more rows than before the fault. */
 async function rowsStored({ store }: Observatory, before: number, begun: number): Promise<number> {
   for (;;) {
-    try {
-      const reader = await openStoreReader(store);
-      try {
-        const { startedAt } = await reader.epoch();
-        const counts = await reader.countsByLabeler({ start: startedAt, end: micros(Date.now() * 1000 + 1e9) });
-        const rows = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
-        // A few seconds of rows may have been stored after the count and before the fault.
-        if (rows > before + 200) return Math.round((Date.now() - begun) / 1000);
-      } finally {
-        await reader.close();
-      }
-    } catch {
-      // No primary can be reached.
-    }
+    // A few seconds of rows may have been stored after the count and before the fault.
+    if ((await rowsIn(store).catch(() => 0)) > before + 200) return Math.round((Date.now() - begun) / 1000);
     await wait(500);
+  }
+}
+
+async function rowsIn(url: string): Promise<number> {
+  const reader = await openStoreReader(url);
+  try {
+    const { startedAt } = await reader.epoch();
+    const counts = await reader.countsByLabeler({ start: startedAt, end: micros(Date.now() * 1000 + 1e9) });
+    return counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
+  } finally {
+    await reader.close();
   }
 }
 

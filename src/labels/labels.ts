@@ -13,6 +13,7 @@ import { clockAtStart } from './assembly/start-clock.ts';
 import { type Acts, type Assembled, createActs, startTasks } from './assembly/tasks.ts';
 import { wait } from './clock/wait.ts';
 import { requireDenyList } from './operator/deny-file.ts';
+import { progressOf, StoreRecorder } from './publish/store-record.ts';
 import { type KnownLabeler, priorityInput } from './roster/known-labeler.ts';
 import { pacedLog } from './shares/paced-log.ts';
 import { isActive } from './standby/instrument-role.ts';
@@ -89,6 +90,7 @@ async function observe(
   if (isActive(role)) {
     await recordDowntime(store, { artifacts: settings.artifacts, clock, log }, epoch.startedAt);
     await writeHeartbeat(store, clock);
+    await new StoreRecorder(settings.artifacts, store).replace(await progressOf(store, store.tokens?.own ?? null));
   } else await role?.kept.follow();
 
   const acceptance = createAcceptance(base, fail);
@@ -157,11 +159,12 @@ async function endReading(
 /** Stores and publishes the final state. */
 async function storeFinalState(
   { base: { log }, labelers: { denials } }: Assembled,
-  { keep, publish }: Acts,
+  { keep, publish, recorder }: Acts,
 ): Promise<void> {
   await denials
     .recordGaps()
     .catch((error: unknown) => log.warn('gaps of denied labelers were not stored', errorFields(error)));
   await keep().catch((error: unknown) => log.warn('the last heartbeat could not be stored', errorFields(error)));
+  await recorder.update().catch((error: unknown) => log.warn('the store was not recorded', errorFields(error)));
   await publish().catch((error: unknown) => log.warn('the last artifact was not written', errorFields(error)));
 }

@@ -394,4 +394,6 @@ export interface StoreWriter extends StoreReader, PurgeWriter {
   maintain(at: Micros): Promise<Maintenance>;
   /** Rejects with `fenced` if another process became the writer, which every change checks too. */
   assertWriter(): Promise<void>;
+  /** Fencing tokens of this writer and of the former one; absent if the store does not order them. */
+  readonly tokens?: { readonly own: number; readonly former: number };
 }

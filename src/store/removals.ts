@@ -54,6 +54,11 @@ export interface PurgeWriter {
    * the store is closed during the call.
    */
   purge(at: Micros): Promise<boolean>;
+  /**
+   * Ends every read that has begun, also one of a revision up to `revision`, which the store may have lost: rows that
+   * it returned may be missing.
+   */
+  endReads(revision: number): Promise<void>;
 }
 
 /** Rows that were removed, as pages and APIs describe them. A request that found no rows is not part of it. */

@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { account, ask, create, fill, folderInTest, follow, page } from '../../harness/accounts/account.ts';
+import { freePort } from '../../harness/net/ports.ts';
 import { pauseReplay, resumeReplay } from '../../harness/postgres/replay.ts';
 import { hasPostgres, type PostgresServer, startPostgres, startStandby } from '../../harness/postgres/server.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
@@ -12,6 +15,36 @@ import type { StoreWriter } from '../../src/store/port.ts';
 import { hour, micros } from '../../src/store/time.ts';
 
 const clock = () => micros(Date.now() * 1000);
+
+/** Starts a server that accepts connections and never responds, like a suspended machine. Returns its port. */
+async function suspendedServer(): Promise<number> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => void sockets.add(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describe.skipIf(!hasPostgres())('an account process', () => {
+  it('serves pages while the first servers of its URL are suspended', async () => {
+    const port = await freePort();
+    const server = await startPostgres({ port });
+    onTestFinished(() => server.stop());
+    const store = await openStoreWriter(server.url('suspended'), { at: micros(clock() - hour), clock });
+    await fill(store, 3, { at: clock() - hour / 2 });
+    await store.close();
+    const ports = [await suspendedServer(), await suspendedServer(), port];
+    const hosts = ports.map((one) => `127.0.0.1:${one}`).join();
+    const url = `postgres://almanac@${hosts}/postgres?sslmode=disable&schema=suspended`;
+    const args = ['--port', '0', '--store', url, '--data', folderInTest(), '--no-handles'];
+    const { url: base } = await startProgramInTest(['account', ...args]).listening();
+    expect(await ask(`${base}/exports`, { did: account, days: '7' })).toMatchObject({ status: 200 });
+  });
+});
 
 describe.skipIf(!hasPostgres())('account processes on two standbys', () => {
   let primary: PostgresServer;

@@ -195,7 +195,7 @@ describe('docs/operations.md', () => {
     ).toEqual((await registeredMetrics()).sort());
   });
 
-  const pages = ['docs/operations.md', 'docs/operations/incidents.md'];
+  const pages = ['docs/operations.md', 'docs/operations/failover.md', 'docs/operations/incidents.md'];
 
   it('names every file of deploy/, and no other', () => {
     const files = readdirSync(join(root, 'deploy'), { recursive: true, withFileTypes: true })

@@ -1,9 +1,10 @@
-import type { Micros } from '../../contract/timestamp.ts';
+import { formatMicros, type Micros } from '../../contract/timestamp.ts';
 import type { Log } from '../../ops/log.ts';
 import type { StoreWriter } from '../../store/port.ts';
 import { micros } from '../../store/time.ts';
 import { downtime } from '../clock/downtime.ts';
 import { readHold } from '../operator/hold.ts';
+import { hasLost, progressOf, readStoreRecord } from '../publish/store-record.ts';
 
 const throughNote = 'observed-through';
 
@@ -23,25 +24,52 @@ export async function numberNote(store: StoreWriter, name: string): Promise<Micr
   return Number.isSafeInteger(number) ? micros(number) : null;
 }
 
-/** Records the time since the last heartbeat as a gap, even if the labels of that time are filled in later. */
+/**
+ * Records the time since the last heartbeat as a gap, even if the labels of that time are filled in later. Ends the
+ * reads of account processes that began before the store lost rows.
+ */
 export async function recordDowntime(
   store: StoreWriter,
   { artifacts, clock, log }: { readonly artifacts: string; readonly clock: () => Micros; readonly log: Log },
   startedAt: Micros,
 ): Promise<void> {
-  const [heartbeat, { observedThrough }, notedThrough, hold] = await Promise.all([
-    store.heartbeat(),
-    store.frontier(),
+  const [progress, notedThrough, hold, record] = await Promise.all([
+    progressOf(store, store.tokens?.former ?? null),
     numberNote(store, throughNote),
     readHold(artifacts),
+    readStoreRecord(artifacts),
   ]);
-  const gap = downtime({ startedAt, heartbeat, observedThrough, notedThrough }, clock());
+  const { heartbeat, observedThrough, revision } = progress;
+  const lost = hasLost(progress, record);
+  const gap = downtime({ startedAt, heartbeat, observedThrough, notedThrough, hasLost: lost }, clock());
+  if (lost || gap?.restored === true) await store.endReads(Math.max(revision, record?.revision ?? 0));
   if (gap === null) return;
   const { start, end, restored } = gap;
   await store.recordGap({ source: null, start, end, reason: hold ? 'maintenance' : 'ingest_paused' });
-  if (restored)
+  if (lost) {
+    log.warn('the store has lost commits by a failover, or was restored: the time since its last row is a gap', {
+      storedThrough: formatMicros(start),
+      lostFrom: formatMicros(progress.end),
+      recordedThrough: formatMicros(record?.end ?? progress.end),
+    });
+  } else if (restored) {
     log.warn('parts of the store were restored to an earlier time: the time since then is recorded as a gap');
+  }
   log.info('no process observed since the last heartbeat: the time since then is recorded as a gap', {
     seconds: (gap.end - gap.start) / 1e6,
+  });
+}
+
+/**
+ * Ends the reads of account processes if the store has lost rows since this standby, which kept its own, last read it.
+ */
+export async function endLostReads(store: StoreWriter, artifacts: string, log: Log): Promise<void> {
+  const record = await readStoreRecord(artifacts);
+  const progress = await progressOf(store, store.tokens?.former ?? null);
+  if (record === null || !hasLost(progress, record)) return;
+  await store.endReads(Math.max(progress.revision, record.revision));
+  log.warn('the store has lost commits, for example by a failover: this standby stores its rows again', {
+    lostFrom: formatMicros(progress.end),
+    recordedThrough: formatMicros(record.end),
   });
 }

@@ -4,13 +4,14 @@ import { type GapChange, maxBatchRows, type StoredGap, type StoreWriter } from '
 import type { RosterRow } from '../../store/roster.ts';
 import { type Interval, micros } from '../../store/time.ts';
 import { wait } from '../clock/wait.ts';
+import { progressOf } from '../publish/store-record.ts';
 import { labelerFromRow } from '../roster/known-labeler.ts';
 import type { InstrumentRole, Watched } from '../standby/instrument-role.ts';
 import { jointChanges } from '../standby/joint-coverage.ts';
 import type { OwnGaps } from '../standby/own-gaps.ts';
 import { patientStore } from '../standby/patient-store.ts';
 import { replay } from '../standby/replay.ts';
-import { recordDowntime, writeHeartbeat } from './heartbeat.ts';
+import { endLostReads, recordDowntime, writeHeartbeat } from './heartbeat.ts';
 import { loadPositions } from './load-roster.ts';
 import type { Acts, Assembled } from './tasks.ts';
 
@@ -46,6 +47,7 @@ export async function takeOver(
   const clock = clocks.wall;
   const { kept } = role.kept;
   const startedAt = (await writer.epoch()).startedAt;
+  await endLostReads(writer, settings.artifacts, log);
   const missed = await missedChanges(writer, kept.gaps.of(null), watched);
   // Changes that readers caused until now count from this standby's own progress.
   await shares.gaps.flush();
@@ -88,6 +90,7 @@ export async function takeOver(
   roster.rewriteAll();
   log.info('this instrument is the active one now', { ...stored });
   await writeHeartbeat(opened, clock);
+  await acts.recorder.replace(await progressOf(opened, opened.tokens?.own ?? null));
   await acts.keep();
 }
 

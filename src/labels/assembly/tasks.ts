@@ -3,6 +3,7 @@ import type { PageAcceptance } from '../ingest/acceptance.ts';
 import type { ReaderPorts } from '../ingest/ports.ts';
 import { removeRequested } from '../operator/purges.ts';
 import { createPublisher } from '../publish/publisher.ts';
+import { StoreRecorder } from '../publish/store-record.ts';
 import { recordDepartures } from '../reading/departures.ts';
 import { discover } from '../roster/discover.ts';
 import { priorityInput } from '../roster/known-labeler.ts';
@@ -17,6 +18,8 @@ import { sourcesReporter } from './report-sources.ts';
 
 /** Interval between writes of pending gaps, in milliseconds. */
 const gapTickMs = 1_000;
+/** Interval between records of how far the store has come, in milliseconds. */
+const recordMs = 1_000;
 /** Interval between updates of the gaps of denied labelers, in milliseconds. */
 const deniedGapMs = 60_000;
 
@@ -33,6 +36,8 @@ export interface Acts {
   /** Stores gaps, the heartbeat, shares and the roster. */
   keep(): Promise<void>;
   publish(): Promise<void>;
+  /** Writes how far the store has come next to the artifact. */
+  readonly recorder: StoreRecorder;
 }
 
 /** Creates the repeated work. */
@@ -52,6 +57,7 @@ export function createActs({ base, labelers, acceptance }: Assembled): Acts {
   });
   labelers.stored.notify = (did) => publisher.definitionsChanged(did);
   return {
+    recorder: new StoreRecorder(settings.artifacts, store),
     publish: () => publisher.publish(),
     async keep() {
       // Take the position before the roster is stored, so that after a crash the stream repeats the labelers that
@@ -83,7 +89,7 @@ export interface Tasks {
 /** Starts all tasks. */
 export function startTasks(
   assembled: Assembled,
-  { keep, publish }: Acts,
+  { keep, publish, recorder }: Acts,
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Tasks {
@@ -124,6 +130,7 @@ export function startTasks(
       runner.fillPlaces();
     }),
     every(gapTickMs, () => shares.gaps.tick()),
+    every(recordMs, () => recorder.update()),
   ];
   const upkeep = everyActive(timings.upkeepMs, async () => {
     // Check the clock first, because a clock step or an unconfirmed clock must not expire a day.

@@ -28,6 +28,12 @@ describe('the downtime before a start', () => {
 });
 
 describe('a store with restored parts', () => {
+  test('begins its gap at the earlier of its times if its record contains more than the store', () => {
+    const whole = { ...signs, heartbeat: ago(2), observedThrough: ago(3), notedThrough: ago(3) };
+    expect(downtime({ ...whole, hasLost: true }, now)).toEqual(since(3, true));
+    expect(downtime(whole, now)).toEqual(since(2));
+  });
+
   test('has a gap since its last row if recorded rows are missing', () => {
     expect(downtime({ ...signs, heartbeat: ago(1), observedThrough: ago(4), notedThrough: ago(1) }, now)).toEqual(
       since(4, true),

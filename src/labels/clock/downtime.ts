@@ -9,6 +9,8 @@ export interface LastObservation {
   readonly observedThrough: Micros | null;
   /** Time of the last accepted page according to the state file, recorded with the last heartbeat. */
   readonly notedThrough: Micros | null;
+  /** True if the store lacks what an instrument read from it, according to the record next to the artifact. */
+  readonly hasLost?: boolean;
 }
 
 /** Interval without observation, and whether parts of the store were restored to an earlier time. */
@@ -27,17 +29,18 @@ const maxHeartbeatLag = minute;
 /**
  * Returns the interval without observation before a start at `now`, or null: the time since the last heartbeat. A
  * restored store is detected by contradictions between rows and state file: recorded rows are missing, or rows exist
- * that no heartbeat covers (and the gaps that were recorded since are missing). In this case the interval begins at the
- * earlier of the two times. If the whole store was restored, it begins at the last heartbeat of the copy.
+ * that no heartbeat covers (and the gaps that were recorded since are missing). `hasLost` also finds a store that was
+ * restored, or failed over, as a whole. In these cases the interval begins at the
+ * earlier of the two times.
  */
 export function downtime(
-  { startedAt, heartbeat, observedThrough, notedThrough }: LastObservation,
+  { startedAt, heartbeat, observedThrough, notedThrough, hasLost = false }: LastObservation,
   now: Micros,
 ): Downtime | null {
   if (heartbeat === null && observedThrough === null && now - startedAt < maxNewEpochAge) return null;
   const beat = Math.max(startedAt, heartbeat ?? 0);
   const through = Math.max(startedAt, observedThrough ?? 0);
-  const restored = through > beat + maxHeartbeatLag || (notedThrough !== null && through < notedThrough);
+  const restored = hasLost || through > beat + maxHeartbeatLag || (notedThrough !== null && through < notedThrough);
   const start = (restored ? Math.min(beat, through) : Math.max(beat, through)) as Micros;
   return start < now ? { start, end: now, restored } : null;
 }

@@ -124,6 +124,7 @@ function changesOf(change: Change, kept: Kept) {
     putDirectoryPosition: (position) => ignored((to) => to.putDirectoryPosition(position)),
     putNote: (name, text) => ignored((to) => to.putNote(name, text)),
     assertWriter: () => ignored((to) => to.assertWriter()),
+    endReads: (revision) => ignored((to) => to.endReads(revision)),
     requestPurge: (request) =>
       change(
         () => false,

@@ -117,6 +117,18 @@ function valuesOf(rows: readonly Observation[], account: string) {
   );
 }
 
+describe.each(kinds)('ending reads over $name', (kind) => {
+  const on = useStore(kind);
+
+  it('raises the revision above every one that a reader has seen, also one that the store has lost', async () => {
+    await on.store.endReads(0);
+    expect((await on.store.frontier()).revision).toBe(1);
+    await on.store.endReads(7);
+    await on.reopen();
+    expect((await on.store.frontier()).revision).toBe(8);
+  });
+});
+
 describe.each(kinds)('purging a source over $name', (kind) => {
   const on = useStore(kind);
 

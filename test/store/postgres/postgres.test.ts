@@ -132,6 +132,15 @@ describe.skipIf(!hasPostgres())('a store in PostgreSQL', () => {
     await second.close();
   });
 
+  it('stores no heartbeat after the database has lost commits, because the start after it would not see the loss', async () => {
+    const writer = await write();
+    await writer.beat(noon);
+    await loseCommits(writer);
+    await expect(writer.beat(later(noon, 2_000))).rejects.toMatchObject({ code: 'commits_lost', fatal: true });
+    expect(await writer.heartbeat()).toBe(noon);
+    await writer.close();
+  });
+
   it('stops the writer if the database lost commits while the reply to a commit was lost', async () => {
     const writer = await write();
     await loseCommits(writer);

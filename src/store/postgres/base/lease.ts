@@ -7,6 +7,12 @@ export const defaultLeaseMs = 4_000;
 /** Number of renewals within the time of a lease. */
 const renewals = 8;
 
+/** Tokens of a lease that was taken, and of the one before it. */
+interface Taken {
+  readonly token: number;
+  readonly former: number;
+}
+
 /**
  * Returns the expression of the token that follows another one. It contains the time, so that no process gets a token
  * that another one has, which the database has lost by a failover.
@@ -29,6 +35,8 @@ interface LeaseRow {
  */
 export class Lease {
   readonly token: number;
+  /** Token of the writer before this one. */
+  readonly former: number;
   readonly #session: Session;
   readonly #timer: NodeJS.Timeout;
   /** Limits for changes to the lease; a change is useless after the lease has expired. */
@@ -39,9 +47,10 @@ export class Lease {
   /** Called once, when another process asks this writer to stop; null before the store is open, and after the call. */
   #asked: (() => void) | null = null;
 
-  private constructor(session: Session, token: number, leaseMs: number) {
+  private constructor(session: Session, { token, former }: Taken, leaseMs: number) {
     this.#session = session;
     this.token = token;
+    this.former = former;
     this.#limits = { statementMs: leaseMs, replyMs: leaseMs };
     this.#timer = setInterval(() => {
       this.#renewing = this.#renewing.then(() => this.#renew(leaseMs));
@@ -60,12 +69,12 @@ export class Lease {
   ): Promise<Lease> {
     let seen: LeaseRow | null = null;
     for (;;) {
-      const found: LeaseRow | number = await session.write(async (queries) => {
+      const found: LeaseRow | Taken = await session.write(async (queries) => {
         const taken = await tryTake(queries, holder, leaseMs);
-        if (typeof taken === 'number') await assertFree(queries);
+        if ('former' in taken) await assertFree(queries);
         return taken;
       });
-      if (typeof found === 'number') return new Lease(session, found, leaseMs);
+      if ('former' in found) return new Lease(session, found, leaseMs);
       if (seen !== null && (found.renewed !== seen.renewed || found.token !== seen.token)) {
         throw new StoreError(
           'second_writer',
@@ -135,8 +144,8 @@ export class Lease {
   }
 }
 
-/** Takes a lease that is free and returns its token, or returns the lease that another process holds. */
-async function tryTake(queries: Queries, holder: string, leaseMs: number): Promise<number | LeaseRow> {
+/** Takes a lease that is free and returns its tokens, or returns the lease that another process holds. */
+async function tryTake(queries: Queries, holder: string, leaseMs: number): Promise<Taken | LeaseRow> {
   // The lock conflicts with that of every change, so that no commit of the previous writer is in progress.
   const [row] = await queries.rows<LeaseRow>(
     `SELECT token, holder, renewed_at::text AS renewed,
@@ -151,5 +160,6 @@ async function tryTake(queries: Queries, holder: string, leaseMs: number): Promi
      expires_at = clock_timestamp() + $2 * interval '1 millisecond' RETURNING token`,
     [holder, leaseMs],
   );
-  return taken?.token ?? 0;
+  if (!taken) throw new StoreError('damaged', 'the table of the store has no row');
+  return { token: taken.token, former: row.token };
 }

@@ -37,6 +37,11 @@ const outsideLockMs = 2_000;
 const idleMs = 5_000;
 /** Interval at which the server checks that the client of a running statement still exists, in milliseconds. */
 const checkMs = 2_000;
+/**
+ * Maximum time in which a reader waits for one of several servers, in milliseconds: a suspended machine accepts
+ * connections without responding, and the account surface ends a read after 5 s.
+ */
+const choosingMs = 1_500;
 /** Makes a commit wait for the disk of the server, where its settings do not require that. */
 const durable = `SELECT set_config('synchronous_commit', 'on', true)
   WHERE current_setting('synchronous_commit') IN ('off', 'local')`;
@@ -59,7 +64,9 @@ export class Session {
     this.place = place;
     this.name = describePlace(place);
     this.isWriter = target === 'writer';
-    this.#pool = new Pool(place, target === 'writer' ? 'primary' : target, connections, limits.replyMs);
+    const isChoosing = !this.isWriter && place.hosts.length > 1;
+    const connectMs = isChoosing ? Math.min(limits.replyMs, choosingMs) : limits.replyMs;
+    this.#pool = new Pool(place, target === 'writer' ? 'primary' : target, connections, connectMs);
   }
 
   /** Runs a transaction that changes data. Each statement sees what was committed before it. */

@@ -6,7 +6,7 @@ import { type AppendResult, type Batch, duplicateHorizon } from '../../port.ts';
 import { dayName, dayOf, micros } from '../../time.ts';
 import type { Lease } from '../base/lease.ts';
 import { encodeRow } from '../base/row.ts';
-import { longLimits, type Session } from '../base/session.ts';
+import { longLimits, type Queries, type Session } from '../base/session.ts';
 import { HotAccounts } from '../count/hot-accounts.ts';
 import { NamedValues } from '../count/named-values.ts';
 import { readIdentities } from '../read/identities.ts';
@@ -75,6 +75,15 @@ export class Acceptance {
         await queries.run('UPDATE store SET mark = greatest(mark, $1)', [at]);
       });
     });
+  }
+
+  /** Throws `commits_lost` if the database lacks a batch that this writer has stored. */
+  async assertKept(queries: Queries): Promise<void> {
+    // A batch that is stored during the query may not be in its result.
+    const [last, through] = [this.#last, this.#through];
+    const sql = 'SELECT last_stamp AS last, observed_through AS through FROM store';
+    const [row] = await queries.rows<Pick<Ends, 'last' | 'through'>>(sql);
+    if (isBefore(row?.last ?? null, last) || isBefore(row?.through ?? null, through)) commitsLost(this.#session.name);
   }
 
   /** Removes identities of removed rows from memory, so that the same labels are accepted again. */

@@ -170,6 +170,8 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   return {
     ...readerOver(session, () => Promise.resolve()),
     ...stateChanges(change),
+    beat: (at) => change((queries) => writeBeat(queries, acceptance, at)),
+    tokens: { own: lease.token, former: lease.former },
     append: (batch) => open(() => acceptance.append(batch)),
     assertWriter: () => change(() => Promise.resolve()),
     maintain: (at) => open(() => upkeep(at)),
@@ -181,6 +183,12 @@ function writerOver({ session, lease, acceptance, marks, windowDays }: Writing):
   };
 }
 
+/** Stores a heartbeat, which states that everything before it is stored or a gap. */
+async function writeBeat(queries: Queries, acceptance: Acceptance, at: Micros): Promise<void> {
+  await acceptance.assertKept(queries);
+  await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]);
+}
+
 /** Creates the port's methods that change or read small tables. */
 function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>) {
   return {
@@ -189,8 +197,6 @@ function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Pro
     changeGaps: (changes) => change((queries) => changeGaps(queries, changes)),
     refusedRows: () =>
       change((queries) => queries.rows<RefusedRows>('SELECT source, bucket, rows FROM refused_rows ORDER BY 1, 2')),
-    beat: (at) =>
-      change(async (queries) => void (await queries.run('UPDATE store SET heartbeat = greatest(heartbeat, $1)', [at]))),
     dropRoster: (dids) => change((queries) => dropRoster(queries, dids)),
     putRoster: (rows) => change((queries) => putRoster(queries, rows)),
     putKey: (key) => change((queries) => putKey(queries, key)),
@@ -200,6 +206,10 @@ function stateChanges(change: <T>(work: (queries: Queries) => Promise<T>) => Pro
     directoryPosition: (host) => change((queries) => readDirectoryPosition(queries, host)),
     putDirectoryPosition: (position) => change((queries) => putDirectoryPosition(queries, position)),
     putNote: (name, text) => change((queries) => putNote(queries, name, text)),
+    endReads: (revision) =>
+      change(async (queries) => {
+        await queries.run('UPDATE store SET revision = greatest(revision, $1) + 1', [revision]);
+      }),
     requestPurge: (request) => change((queries) => requestPurge(queries, request)),
   } satisfies Partial<StoreWriter>;
 }

@@ -11,6 +11,7 @@ const maxPurges = 20_000;
 export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const floorOf = db.prepare<[], Micros>('SELECT floor FROM epoch').pluck();
   const raiseRevision = db.prepare('UPDATE epoch SET revision = revision + 1');
+  const endReads = db.prepare('UPDATE epoch SET revision = max(revision, ?) + 1');
   const known = db.prepare<[string], Micros>('SELECT requested_at FROM purge WHERE source = ?').pluck();
   const count = db.prepare<[], number>('SELECT count(*) FROM purge').pluck();
   const request = db.prepare(
@@ -24,6 +25,8 @@ export function purgeChanges(db: Sqlite, recordGap: (gap: StoredGap) => void) {
   const complete = db.prepare('UPDATE purge SET completed_at = ? WHERE source = ?');
 
   return {
+    /** Invalidates all earlier reads, also those of a later revision that the file has lost. */
+    endReads: (revision: number): void => void endReads.run(revision),
     requestPurge: db.transaction(({ source, at }: { readonly source: string; readonly at: Micros }): boolean => {
       const floor = floorOf.get() ?? micros(0);
       const before = known.get(source);

@@ -202,6 +202,7 @@ function stateChangesOf(change: <T>(work: () => T) => Promise<Awaited<T>>, state
     directoryPosition: (host) => change(() => state.directoryPosition(host)),
     putDirectoryPosition: (position) => change(() => state.putDirectoryPosition.immediate(position)),
     putNote: (name, text) => change(() => state.putNote(name, text)),
+    endReads: (revision) => change(() => state.endReads(revision)),
     requestPurge: (request) => change(() => state.requestPurge.immediate(request)),
   } satisfies Partial<StoreWriter>;
 }

@@ -1,0 +1,99 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { hour, micros } from '../../store/time.ts';
+import { hasLost, readStoreRecord, type StoreProgress, StoreRecorder } from './store-record.ts';
+
+const now = micros(1_780_000_000_000_123);
+const earlier = micros(now - hour);
+const progress: StoreProgress = {
+  ...{ generationId: 'a', token: 7, revision: 3 },
+  ...{ end: now, observedThrough: now, heartbeat: now },
+};
+
+describe('a store', () => {
+  it.each<[string, Partial<StoreProgress>]>([
+    ['a row', { end: earlier }],
+    ['a page', { observedThrough: earlier }],
+    ['every page', { observedThrough: null }],
+    ['a heartbeat', { heartbeat: earlier }],
+    ['a writer', { token: 6 }],
+    ['a removal of rows', { revision: 2 }],
+  ])('has lost something if it lacks %s of its record', (_, lacking) => {
+    expect(hasLost({ ...progress, ...lacking }, progress)).toBe(true);
+  });
+
+  it.each<[string, Partial<StoreProgress>]>([
+    ['contains as much', {}],
+    ['has come further', { end: micros(now + 1), token: 8, revision: 4 }],
+    ['counts no writers', { token: null }],
+    ['is another one', { generationId: 'b', end: earlier }],
+  ])('has lost nothing if it %s', (_, found) => {
+    expect(hasLost({ ...progress, ...found }, progress)).toBe(false);
+  });
+
+  it('has lost nothing without a record, or if the record does not know a writer', () => {
+    expect(hasLost(progress, null)).toBe(false);
+    expect(hasLost(progress, { ...progress, token: null, observedThrough: null, heartbeat: null })).toBe(false);
+  });
+});
+
+describe('the record of a store', () => {
+  const directory = (): string => {
+    const made = mkdtempSync(join(tmpdir(), 'almanac-record-'));
+    onTestFinished(() => rmSync(made, { recursive: true, force: true }));
+    return made;
+  };
+  /** Returns a recorder of a store whose progress the test sets. */
+  const recorderIn = (artifacts: string, of: { at: StoreProgress }) =>
+    new StoreRecorder(artifacts, {
+      frontier: () => Promise.resolve({ ...of.at, floor: earlier }),
+      heartbeat: () => Promise.resolve(of.at.heartbeat),
+      ...(of.at.token !== null && { tokens: { own: of.at.token, former: 0 } }),
+    });
+
+  it('is read as it was written', async () => {
+    const artifacts = directory();
+    await recorderIn(artifacts, { at: progress }).update();
+    expect(await readStoreRecord(artifacts)).toEqual(progress);
+    const empty = { ...progress, token: null, observedThrough: null, heartbeat: null };
+    await recorderIn(artifacts, { at: empty }).replace(empty);
+    expect(await readStoreRecord(artifacts)).toEqual(empty);
+  });
+
+  it('follows the store, and stays when the store has lost something, until it is replaced', async () => {
+    const artifacts = directory();
+    const store = { at: progress };
+    const recorder = recorderIn(artifacts, store);
+    await recorder.update();
+    store.at = { ...progress, end: micros(now + 5) };
+    await recorder.update();
+    expect(await readStoreRecord(artifacts)).toEqual(store.at);
+    const lost = { ...progress, end: earlier };
+    for (const one of [recorder, recorderIn(artifacts, { at: lost })]) {
+      store.at = lost;
+      await one.update();
+      expect((await readStoreRecord(artifacts))?.end).toBe(now + 5);
+    }
+    await recorder.replace(lost);
+    expect(await readStoreRecord(artifacts)).toEqual(lost);
+  });
+
+  it.each(['', '{', '[]', '{"generation_id":"a","token":1}', '{"generation_id":"a","token":"1","revision":1}'])(
+    'counts as missing if it is %j',
+    async (text) => {
+      const artifacts = directory();
+      writeFileSync(join(artifacts, 'labels-store.json'), text);
+      expect(await readStoreRecord(artifacts)).toBe(null);
+    },
+  );
+
+  it('counts as missing if it is larger than a record can be', async () => {
+    const artifacts = directory();
+    await recorderIn(artifacts, { at: progress }).update();
+    const path = join(artifacts, 'labels-store.json');
+    writeFileSync(path, readFileSync(path, 'utf8') + ' '.repeat(5_000));
+    expect(await readStoreRecord(artifacts)).toBe(null);
+  });
+});

@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
 
@@ -27,4 +28,13 @@ export function movedClock(): MovedClock {
       aheadUs += more;
     },
   };
+}
+
+/**
+ * Returns by how much other processes slow this one down. Timeouts are of real time: on a machine with ten processes for
+ * each processor, labelers in this process responded after more than two seconds, and counted as unreachable.
+ */
+export function slowness(): number {
+  const [load = 0] = loadavg();
+  return Math.max(1, load / availableParallelism());
 }

@@ -18,7 +18,7 @@ import { type LabelStation, quickTimings, removeStation, startStation } from '..
 import { type StandbyStation, startStandby } from '../labels/standby-station.ts';
 import { until } from '../process/until.ts';
 import { cast, expectedSources, type Moment, minLabelers, roleAt, shapeOf, stateOf } from './cast.ts';
-import { type MovedClock, movedClock } from './clock.ts';
+import { type MovedClock, movedClock, slowness } from './clock.ts';
 import { type Compared, differences, hiddenLosses, sameActions, served, wholeSpan } from './compare.ts';
 import { gapDifferences } from './gaps.ts';
 import { type Course, courseFrom } from './labelers/course.ts';
@@ -59,7 +59,7 @@ export async function proveTruth({
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
   // Use short timeouts, because hanging labelers must not occupy every connection permanently.
-  const timings = { ...quickTimings, requestMs: 2_000, maxRetryMs: Math.max(6_000, 40 * labelers) };
+  const timings = { ...quickTimings, requestMs: 2_000 * slowness(), maxRetryMs: Math.max(6_000, 40 * labelers) };
   const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
   // Keep the store in memory if possible, because the kill tests cover durability and a slow disk would only delay this
   // test.

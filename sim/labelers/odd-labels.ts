@@ -4,7 +4,7 @@ import { hash } from '../random.ts';
 export type LabelFields = Readonly<Record<string, unknown>>;
 
 /** Reason why an instrument must refuse a label at any time. Null if the decision depends only on dates. */
-export type Flaw = 'foreign' | 'malformed' | 'oversized';
+export type Flaw = 'foreign' | 'malformed' | 'oversized' | 'space_uri';
 
 /** Names of all oddities of labels. */
 export const oddKinds = [
@@ -17,6 +17,7 @@ export const oddKinds = [
   'late',
   'future',
   'duplicate',
+  'space_uri',
   'odd_value',
   'unknown_field',
   'expired',
@@ -78,6 +79,8 @@ export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext):
       return dated(emittedMs - 2 * dayMs - 60_000 - (chance % 1000) * 60_000);
     case 'future':
       return dated(emittedMs + 3_600_000 + (chance % 500) * dayMs);
+    case 'space_uri':
+      return { label: { ...fields, uri: spaceAddress(n) }, flaw: 'space_uri' };
     case 'odd_value':
       return {
         label: { ...fields, val: ['Mixed Case', 'with spaces ', 'ÜMLAUT', '!Unknown-System'][n % 4] },
@@ -93,6 +96,12 @@ export function oddLabel({ kind, fields, n, emittedMs, hugeBytes }: OddContext):
     case 'high_s':
       return { label: fields, flaw: null };
   }
+}
+
+/** Returns the address of a space, or of a record in a space. Neither is public. */
+function spaceAddress(n: number): string {
+  const space = `at://did:plc:aaaaaaaaaaaaaaaaaaaaaaaa/space/com.example.forum/3mptbypluud${n}`;
+  return n % 2 === 0 ? space : `${space}/did:plc:bbbbbbbbbbbbbbbbbbbbbbbb/app.bsky.feed.post/3mptbyplj5d2a`;
 }
 
 function malformed(fields: LabelFields, n: number): unknown {

@@ -6,6 +6,7 @@ export const refusals = [
   'foreign',
   'malformed',
   'oversized',
+  'space_uri',
   'undated',
   'pre_epoch',
   'late',

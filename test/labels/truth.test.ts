@@ -149,6 +149,7 @@ describe('a label that is not to be stored', () => {
     ['malformed', 'malformed'],
     ['oversized', 'oversized'],
     ['huge', 'oversized'],
+    ['space_uri', 'space_uri'],
     ['undated', 'undated'],
     ['pre_epoch', 'pre_epoch'],
     ['late', 'late'],

@@ -32,7 +32,14 @@ describe('odd labels', () => {
     await consumer.received(5);
     await until('the third label is served', () => skyware.served.has((fromN ?? 0) + 3));
     const { accepted, refused } = sim.labelers.truth.expected({ epochUs });
-    const refusing = { huge: 'oversized', foreign: kind, malformed: kind, oversized: kind, undated: kind };
+    const refusing = {
+      huge: 'oversized',
+      foreign: kind,
+      malformed: kind,
+      oversized: kind,
+      space_uri: kind,
+      undated: kind,
+    };
     const dated = { pre_epoch: kind, late: 'pre_epoch', future: kind, duplicate: kind };
     const reason = ({ ...refusing, ...dated } as Record<string, string>)[kind];
     const emitted = skyware.edge - skyware.log.pace.edge(epochUs);

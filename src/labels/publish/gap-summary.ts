@@ -3,7 +3,7 @@ import type { Interval } from '../../store/time.ts';
 import { FinestGaps, GappedTimes, type Missed } from './gaps.ts';
 import { Turns } from './turns.ts';
 
-/** What the overview states about the gaps of all labelers. */
+/** Gaps of all labelers, as the overview states them. */
 export interface GapSummary {
   /** Gaps of the instrument, and the union of those of the counted labelers at the smallest tolerance. */
   readonly gaps: readonly StoredGap[];

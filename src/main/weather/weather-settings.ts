@@ -3,7 +3,7 @@ import { contactSetting } from '../contact-setting.ts';
 import { defaultData, serverSettings } from '../facts/facts-settings.ts';
 
 /** Default Jetstream host. */
-const defaultJetstream = 'wss://jetstream.us-east.bsky.network/subscribe';
+const defaultJetstream = 'wss://jetstream.us-east.bsky.network';
 
 /** Settings of `almanac weather`. */
 export const weatherSettings = {

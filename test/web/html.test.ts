@@ -21,7 +21,7 @@ const validator = new HtmlValidate({
 
 /** Returns the faults of a page, with the line of each. */
 async function faultsOf(url: string): Promise<string[]> {
-  const response = await fetch(url, { redirect: 'manual' });
+  const response = await fetch(url, { redirect: 'manual', headers: { Accept: 'text/html' } });
   expect(response.headers.get('content-type'), url).toBe('text/html; charset=utf-8');
   const html = await response.text();
   const { results } = await validator.validateString(html);
@@ -91,7 +91,7 @@ describe('the HTML of the pages', () => {
     const others = ['de', 'es', 'pt', 'ja'].flatMap((language) =>
       ['/?', `${asked}&`, `${asked}&days=9&`, '/account?did=a.example&'].map((path) => `${path}lang=${language}`),
     );
-    const refused = [`${asked}&days=9`, '/account', '/account?did=a.example'];
+    const refused = [`${asked}&days=9`, '/account', '/account?did=a.example', '/account/a.example'];
     for (const path of ['/', asked, `${asked}&days=7`, none, ...refused, ...others]) {
       expect(await faultsOf(`${url}${path}`), path).toEqual([]);
     }

@@ -302,3 +302,14 @@ test('there is no page while there is no archive, and no chart on the front page
   expect([recentArchive(null, last(30)), recentArchive([], last(30))]).toEqual([null, null]);
   expect(recentArchive(year, last(30))?.days).toHaveLength(30);
 });
+
+test('the archive of a simulated network is marked, and is not indexed; a live one is neither', () => {
+  const page = archivePage(factsCommonHeaders, { days: () => year, issues: () => [] });
+  const html = (...origins: readonly 'simulated'[]) =>
+    page('identity', now, shownLabels, origins).body?.toString('utf8');
+  expect(html()).not.toMatch(/class="banner"|noindex|\[simulated\]/);
+  expect(html('simulated')).toMatch(
+    /noindex.*<title>\[simulated\] The archive.*class="banner"[^>]*>[^<]*simulated network/s,
+  );
+  expect(html()).not.toContain('class="banner"');
+});

@@ -99,7 +99,6 @@ function archiveParts(shown: Shown): PageParts {
     navigation: [
       { href: './labelers', text: 'Labelers' },
       { href: './docs', text: 'API' },
-      { href: './method/weather', text: 'Method' },
       { href: './policy', text: 'Policy' },
     ],
     children: <Body base={base} shown={shown} />,
@@ -118,10 +117,8 @@ function Body({ base, shown: { days, issues, now, refusal } }: { base: string; s
       <p>
         The archive keeps what this observatory publishes: its facts hour by hour, daily tables, and the gaps of each
         day. Closed days never change, which <a href={`${base}/archive/log/checkpoint`}>a signed log</a> proves. The
-        files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days. Each
-        day has its tables as CSV and Parquet, whose columns <a href={`${base}/archive/tables.json`}>tables.json</a>{' '}
-        explains. <code>almanac archive verify</code>, with the address of this page, compares every file with its
-        digest and with the log.{' '}
+        files are in the public domain (CC0). <a href={`${base}/archive/index.json`}>index.json</a> lists all days,{' '}
+        <a href={`${base}/archive/tables.json`}>tables.json</a> the columns of the tables (CSV and Parquet).{' '}
         {newest === undefined ? 'The archive has no day.' : `The newest day in the archive is ${dayText(newest)}.`}
       </p>
       {refusal === null ? null : <LabelsRefused why={refusal} />}

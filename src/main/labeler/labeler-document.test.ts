@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { findLabeler } from './labeler-document.ts';
+
+/** A handle names a labeler only if the service has confirmed it: any document can claim any handle. */
+
+const owner = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
+const impostor = 'did:web:impostor.example.com';
+
+async function found(handle: string, labelers: unknown) {
+  const fetch = () => Promise.resolve(Response.json({ facts: { labelers } }));
+  return findLabeler(handle, { base: 'http://facts.example.com', fetch, timeoutMs: 1_000 });
+}
+
+const claimed = (did: string, name: string, confirmed: boolean) => ({ did, handle: { name, confirmed } });
+
+test('the labeler with the confirmed handle is found, although another one claims it', async () => {
+  const list = [claimed(impostor, 'mod.example.com', false), claimed(owner, 'Mod.Example.com', true)];
+  expect(await found('mod.example.com', list)).toBe(owner);
+});
+
+test('a handle that is claimed only names no labeler, and the failure names who claims it', async () => {
+  const list = [claimed(impostor, 'mod.example.com', false), { did: owner, handle: null }];
+  expect(await found('mod.example.com', list)).toMatchObject({
+    kind: 'unknown',
+    why: expect.stringContaining(impostor),
+  });
+  expect(await found('other.example.com', list)).toMatchObject({ kind: 'unknown' });
+});
+
+test('two labelers with one confirmed handle, and a response without a list, name no labeler', async () => {
+  const twice = [claimed(owner, 'mod.example.com', true), claimed(impostor, 'mod.example.com', true)];
+  expect(await found('mod.example.com', twice)).toMatchObject({ kind: 'unknown' });
+  expect(await found('mod.example.com', 'none')).toMatchObject({ kind: 'refused' });
+});

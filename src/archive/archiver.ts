@@ -8,6 +8,7 @@ import { pathOf } from './days/paths.ts';
 import type { FetchedFact } from './fetch-fact.ts';
 import type { ArchiveFiles } from './files/archive-files.ts';
 import type { HoursReadings } from './hours/hours-reading.ts';
+import { lastHourIn, pausedSince } from './pause.ts';
 import { settleDays } from './settle.ts';
 import type { DayLog } from './signing/day-log.ts';
 import type { ArchiveTelemetry } from './telemetry.ts';
@@ -67,6 +68,7 @@ class HourlyArchiver implements Archiver {
   readonly #failures = new Map<FactName, Failure>();
   readonly #memo = new Memo();
   #settledHour = '';
+  #isFirstTick = true;
   #isWritable = true;
   /** Last hour in which the clock of the service confirmed this one; no day is closed in another hour. */
   #confirmedHour = '';
@@ -87,6 +89,8 @@ class HourlyArchiver implements Archiver {
       this.#options.log.warn('the clock is in a day that is closed: nothing is archived', { closed: last });
       return retryMs;
     }
+    if (this.#isFirstTick) this.#reportPause(now);
+    this.#isFirstTick = false;
     for (const name of factNames) {
       if (this.#lastHour(name, now) >= hour) continue;
       const isArchived = await this.#archive(name);
@@ -97,6 +101,16 @@ class HourlyArchiver implements Archiver {
     this.#settledHour = hour;
     if (isComplete) this.#options.telemetry.complete();
     return this.#delay(isComplete);
+  }
+
+  /** An older copy of an archive must not continue its log silently. */
+  #reportPause(now: number): void {
+    const since = pausedSince(this.#options.files, this.#options.dayLog, now);
+    if (since === null) return;
+    this.#options.log.warn(
+      'a day became due while the archive was not written: if this is an older copy, stop it and restore the newest one, because its log would contradict the published one',
+      { since },
+    );
   }
 
   #delay(isComplete: boolean): number {
@@ -220,10 +234,4 @@ class HourlyArchiver implements Archiver {
     this.#archived.set(name, hour);
     return hour;
   }
-}
-
-/** Returns the hour of the last whole line. */
-function lastHourIn(text: string): string {
-  const lines = text.slice(0, Math.max(0, text.lastIndexOf('\n'))).split('\n');
-  return /^\{"hour":"([^"]{20})"/.exec(lines.at(-1) ?? '')?.[1] ?? '';
 }

@@ -9,6 +9,8 @@ import { listenForTest } from '../../harness/net/listen.ts';
 import { startProgramInTest } from '../../harness/process/program-in-test.ts';
 import { until } from '../../harness/process/until.ts';
 import { signerKey } from '../../src/archive/log/keys.ts';
+import { urlReader } from '../../src/archive/verify/archive-reader.ts';
+import { verifyArchive } from '../../src/archive/verify/verify.ts';
 import { artifactNames } from '../../src/artifact/write.ts';
 
 function folderInTest(): string {
@@ -139,6 +141,19 @@ describe('almanac archive verify', () => {
     expect(code).toBe(11);
     rmSync(join(root, 'log'), { recursive: true });
     expect((await verify(root, '--checkpoint', kept)).code).toBe(9);
+  });
+
+  it('ends at its limit of time against a server that never ends a response', async () => {
+    const server = createServer((_, response) => {
+      const timer = setInterval(() => response.write(' '), 1);
+      response.on('close', () => clearInterval(timer));
+    });
+    const base = `http://127.0.0.1:${(await listenForTest(server)).port}`;
+    const limits = { ms: 300, bytes: 1_000_000_000 };
+    const own = { base, fetch, userAgent: 'test', timeoutMs: 30_000, limits, monotonic: () => performance.now() };
+    const wait = () => Promise.resolve();
+    const report = await verifyArchive({ reader: urlReader(own), key: null, kept: null, now: Date.now(), wait });
+    expect(report).toMatchObject({ limit: 'ms', keep: null, findings: [{ kind: 'unreadable', path: '.' }] });
   });
 
   it('exits with 1 for a directory that does not exist, and for a text that is not a key', async () => {

@@ -34,6 +34,32 @@ export function directoryReader(root: string): ArchiveReader {
   };
 }
 
+/** Limits for all files of an archive that is read from a URL. */
+export interface ReadingLimits {
+  readonly ms: number;
+  readonly bytes: number;
+}
+
+/**
+ * Limits of a verification: a server that responds slowly forever, or with ever more bytes, must not keep it. Ten years of
+ * archive have 150,000 files of 3 GB, each of which is read twice at most; a response every half second reads them in time.
+ */
+export const verifyLimits: ReadingLimits = { ms: 24 * 3_600_000, bytes: 64_000_000_000 };
+
+/** The files of an archive cost more than the limits of a verification allow. It ends with the findings so far. */
+export class ReadingLimitError extends OperatorError {
+  readonly limit: keyof ReadingLimits;
+
+  constructor(limit: keyof ReadingLimits, limits: ReadingLimits) {
+    super(
+      limit === 'ms'
+        ? `the verification ended after ${limits.ms / 1000} seconds, before all files were read`
+        : `the verification ended after ${limits.bytes} bytes, before all files were read`,
+    );
+    this.limit = limit;
+  }
+}
+
 /** Options for reading an archive from a URL. */
 export interface UrlReaderOptions {
   /** Address of the archive's directory, chosen by the operator, without a trailing slash. */
@@ -42,31 +68,64 @@ export interface UrlReaderOptions {
   readonly userAgent: string;
   /** Timeout of a whole response, in milliseconds. */
   readonly timeoutMs: number;
+  readonly limits: ReadingLimits;
+  /** Returns milliseconds of a clock that is never set. */
+  readonly monotonic: () => number;
 }
 
-/** Reads an archive from a URL. Redirects are not followed. */
-export function urlReader({ base, fetch, userAgent, timeoutMs }: UrlReaderOptions): ArchiveReader {
+/** Reads an archive from a URL. Redirects are not followed. Rejects with ReadingLimitError once a limit is reached. */
+export function urlReader(options: UrlReaderOptions): ArchiveReader {
+  const { monotonic, limits } = options;
+  const end = monotonic() + limits.ms;
+  let leftBytes = limits.bytes;
   return {
     async read(path) {
-      const refused = (why: string): OperatorError => new OperatorError(`cannot read ${path} from the URL: ${why}`);
-      const signal = AbortSignal.timeout(timeoutMs);
-      const headers = { 'User-Agent': userAgent };
-      let bytes: Uint8Array<ArrayBuffer> | null;
-      try {
-        const response = await fetch(`${base}/${path}`, { headers, redirect: 'manual', signal });
-        if (response.status === 404 || response.status === 410) {
-          await response.body?.cancel();
-          return null;
-        }
-        if (response.status !== 200) throw refused(`status ${response.status}`);
-        bytes = await readBody(response, maxBytes);
-      } catch (error) {
-        if (error instanceof OperatorError) throw error;
-        const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-        throw refused(signal.aborted ? 'no response in time' : systemWords(cause));
-      }
-      if (!bytes) throw refused(`it is larger than ${maxBytes} bytes`);
-      return Buffer.from(bytes.buffer);
+      const leftMs = end - monotonic();
+      if (leftMs <= 0) throw new ReadingLimitError('ms', limits);
+      if (leftBytes <= 0) throw new ReadingLimitError('bytes', limits);
+      const { bytes, failure } = await request(options, path, { leftMs, leftBytes });
+      if (monotonic() >= end) throw new ReadingLimitError('ms', limits);
+      leftBytes -= failure?.isTooLarge === true ? Math.min(maxBytes, leftBytes) : (bytes?.length ?? 0);
+      if (leftBytes <= 0) throw new ReadingLimitError('bytes', limits);
+      if (failure) throw failure.error;
+      return bytes;
     },
   };
+}
+
+interface Response {
+  /** Null if the file does not exist. */
+  readonly bytes: Buffer | null;
+  readonly failure?: { readonly error: OperatorError; readonly isTooLarge: boolean };
+}
+
+/** Requests a file within what is left of the limits. */
+async function request(
+  { base, fetch, userAgent, timeoutMs }: UrlReaderOptions,
+  path: string,
+  { leftMs, leftBytes }: { readonly leftMs: number; readonly leftBytes: number },
+): Promise<Response> {
+  const refused = (why: string, isTooLarge = false): Response => {
+    return {
+      bytes: null,
+      failure: { error: new OperatorError(`cannot read ${path} from the URL: ${why}`), isTooLarge },
+    };
+  };
+  const signal = AbortSignal.timeout(Math.ceil(Math.min(timeoutMs, leftMs)));
+  try {
+    const response = await fetch(`${base}/${path}`, {
+      ...{ headers: { 'User-Agent': userAgent }, redirect: 'manual', signal },
+    });
+    if (response.status === 404 || response.status === 410) {
+      await response.body?.cancel();
+      return { bytes: null };
+    }
+    if (response.status !== 200) return refused(`status ${response.status}`);
+    const max = Math.min(maxBytes, leftBytes);
+    const bytes = await readBody(response, max);
+    return bytes ? { bytes: Buffer.from(bytes.buffer) } : refused(`it is larger than ${max} bytes`, true);
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+    return refused(signal.aborted ? 'no response in time' : systemWords(cause));
+  }
 }

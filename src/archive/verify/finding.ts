@@ -1,4 +1,5 @@
 import { OperatorError } from '../../ops/errors.ts';
+import { ReadingLimitError } from './archive-reader.ts';
 
 /**
  * Kinds of findings of a verification, with their exit codes. The exit code of a verification is the highest one: a higher
@@ -51,7 +52,10 @@ export function exitCodeOf(findings: readonly Finding[]): number {
   return Math.max(verifyExitCodes.intact, ...findings.map(({ kind }) => verifyExitCodes[kind]));
 }
 
-/** Runs a step. Reports a file that cannot be read, and then resolves with null, so that earlier findings are kept. */
+/**
+ * Runs a step. Reports a file that cannot be read, and then resolves with null, so that earlier findings are kept. Rejects
+ * with ReadingLimitError if nothing more may be read.
+ */
 export async function orReport<T>(
   path: string,
   report: (finding: Finding) => void,
@@ -60,7 +64,7 @@ export async function orReport<T>(
   try {
     return await step();
   } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
+    if (!(error instanceof OperatorError) || error instanceof ReadingLimitError) throw error;
     report({ kind: 'unreadable', path, message: error.message });
     return null;
   }

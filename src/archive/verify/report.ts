@@ -1,5 +1,5 @@
 import type { VerifierKey } from '../log/keys.ts';
-import type { ArchiveReader } from './archive-reader.ts';
+import type { ArchiveReader, ReadingLimits } from './archive-reader.ts';
 import type { Finding } from './finding.ts';
 
 /** Record that a verifier keeps for its next run: the key in its text form, and the signed checkpoint. */
@@ -32,6 +32,8 @@ export interface VerifyReport {
   readonly isFirstContact: boolean;
   /** Key that was used; null if the archive names none. */
   readonly key: string | null;
+  /** Limit of a verification that was reached before all files were read; null if all were. */
+  readonly limit: keyof ReadingLimits | null;
   /** Checkpoint to keep for the next run; null unless the archive is intact and has closed days. */
   readonly keep: KeptCheckpoint | null;
 }

@@ -2,54 +2,92 @@ import { type ArchiveIndex, indexFile, type ListedDay, parseIndex } from '../day
 import { type Checkpoint, openCheckpoint } from '../log/checkpoint.ts';
 import { parseVerifierKey, type VerifierKey } from '../log/keys.ts';
 import { checkpointPath } from '../signing/log-files.ts';
-import type { ArchiveReader } from './archive-reader.ts';
+import { type ArchiveReader, ReadingLimitError } from './archive-reader.ts';
 import { type Finding, orReport } from './finding.ts';
 import type { KeptCheckpoint, VerifyOptions, VerifyReport } from './report.ts';
 import { DayVerifier } from './verify-day.ts';
 import { type VerifiedLog, verifyLog } from './verify-log.ts';
 
-/** Verifies the files of an archive in one pass. */
-export async function verifyOnce({ reader, key, kept, now }: VerifyOptions): Promise<VerifyReport> {
-  const findings: Finding[] = [];
-  const report = (finding: Finding): void => void findings.push(finding);
-  const index = await readIndex(reader, report);
-  const trusted = key ?? parseVerifierKey(kept?.key ?? index?.key ?? '');
-  const isFirstContact = key === null && kept === null;
-  if (!trusted) {
-    if (index) report({ kind: 'malformed', path: indexFile, message: 'it contains no key' });
-    return { findings, closedDays: 0, openDays: 0, withdrawn: [], isFirstContact, key: null, keep: null };
+/** Verifies the files of an archive in one pass, which ends early with the findings so far if a limit is reached. */
+export async function verifyOnce(options: VerifyOptions): Promise<VerifyReport> {
+  const pass = new Pass(options);
+  try {
+    await pass.run();
+    return pass.report(null);
+  } catch (error) {
+    if (!(error instanceof ReadingLimitError)) throw error;
+    return pass.report(error);
   }
-  if (index && index.key !== trusted.text) {
-    // The text of the archive may contain anything, such as commands for a terminal.
-    const own = parseVerifierKey(index.key)?.text ?? 'malformed';
-    report({ kind: 'key', path: indexFile, message: `the key is ${own}, not ${trusted.text}` });
+}
+
+/** One pass with its results so far. */
+class Pass {
+  readonly #options: VerifyOptions;
+  readonly #findings: Finding[] = [];
+  readonly #days: DayVerifier;
+  #trusted: VerifierKey | null = null;
+  #log: VerifiedLog | null = null;
+  #openDays = 0;
+
+  constructor(options: VerifyOptions) {
+    this.#options = options;
+    this.#trusted = options.key;
+    this.#days = new DayVerifier(options.reader, this.#report);
   }
-  const before = keptCheckpoint(kept, trusted, report);
-  const listed = index?.days ?? [];
-  const log = await orReport(checkpointPath, report, async () => {
-    const isClosed = listed.some(({ state }) => state === 'closed');
-    if (!isClosed && before === null && (await reader.read(checkpointPath)) === null) return null;
-    return verifyLog({ reader, key: trusted, ownKey: index?.key ?? null, kept: before, now, report });
-  });
-  const days = new DayVerifier(reader, report);
-  for (const leaf of log?.days ?? []) {
-    if (leaf) await orReport(`days/${leaf.day}`, report, () => days.verify(leaf.day, leaf.sha256, 'closed'));
+
+  readonly #report = (finding: Finding): void => void this.#findings.push(finding);
+
+  async run(): Promise<void> {
+    const { reader, key, kept, now } = this.#options;
+    const report = this.#report;
+    const index = await readIndex(reader, report);
+    const trusted = key ?? parseVerifierKey(kept?.key ?? index?.key ?? '');
+    this.#trusted = trusted;
+    if (!trusted) {
+      if (index) report({ kind: 'malformed', path: indexFile, message: 'it contains no key' });
+      return;
+    }
+    if (index && index.key !== trusted.text) {
+      // The text of the archive may contain anything, such as commands for a terminal.
+      const own = parseVerifierKey(index.key)?.text ?? 'malformed';
+      report({ kind: 'key', path: indexFile, message: `the key is ${own}, not ${trusted.text}` });
+    }
+    const before = keptCheckpoint(kept, trusted, report);
+    const listed = index?.days ?? [];
+    const log = await orReport(checkpointPath, report, async () => {
+      const isClosed = listed.some(({ state }) => state === 'closed');
+      if (!isClosed && before === null && (await reader.read(checkpointPath)) === null) return null;
+      return verifyLog({ reader, key: trusted, ownKey: index?.key ?? null, kept: before, now, report });
+    });
+    this.#log = log;
+    if (log && index) verifyIndex(log, listed, report);
+    for (const leaf of log?.days ?? []) {
+      if (leaf) await orReport(`days/${leaf.day}`, report, () => this.#days.verify(leaf.day, leaf.sha256, 'closed'));
+    }
+    const open = listed.filter(({ state }) => state === 'open');
+    this.#openDays = open.length;
+    for (const { day, sha256 } of open) {
+      await orReport(`days/${day}`, report, () => this.#days.verify(day, sha256, 'open'));
+    }
   }
-  if (log && index) verifyIndex(log, listed, report);
-  const open = listed.filter(({ state }) => state === 'open');
-  for (const { day, sha256 } of open) {
-    await orReport(`days/${day}`, report, () => days.verify(day, sha256, 'open'));
+
+  /** Returns the results; `reached` is the limit that ended the pass early. */
+  report(reached: ReadingLimitError | null): VerifyReport {
+    const { key, kept } = this.#options;
+    if (reached) this.#report({ kind: 'unreadable', path: '.', message: reached.message });
+    const note = this.#log?.note.toString('utf8') ?? null;
+    const trusted = this.#trusted;
+    return {
+      findings: this.#findings,
+      closedDays: this.#log?.days.length ?? 0,
+      openDays: this.#openDays,
+      withdrawn: this.#days.withdrawn(),
+      isFirstContact: key === null && kept === null,
+      key: trusted?.text ?? null,
+      limit: reached?.limit ?? null,
+      keep: this.#findings.length === 0 && note !== null && trusted ? { key: trusted.text, note } : null,
+    };
   }
-  const note = log?.note.toString('utf8') ?? null;
-  return {
-    findings,
-    closedDays: log?.days.length ?? 0,
-    openDays: open.length,
-    withdrawn: days.withdrawn(),
-    isFirstContact,
-    key: trusted.text,
-    keep: findings.length === 0 && note !== null ? { key: trusted.text, note } : null,
-  };
 }
 
 /** Returns the index; null after reporting it if it is missing, damaged or cannot be read. */

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { replaceFile } from '../../archive/files/archive-files.ts';
 import { parseVerifierKey, type VerifierKey } from '../../archive/log/keys.ts';
 import { maxNoteBytes } from '../../archive/log/note.ts';
-import { type ArchiveReader, directoryReader, urlReader } from '../../archive/verify/archive-reader.ts';
+import { type ArchiveReader, directoryReader, urlReader, verifyLimits } from '../../archive/verify/archive-reader.ts';
 import { exitCodeOf } from '../../archive/verify/finding.ts';
 import type { KeptCheckpoint, VerifyReport } from '../../archive/verify/report.ts';
 import { verifyArchive } from '../../archive/verify/verify.ts';
@@ -49,7 +49,9 @@ function keyOf(text: string): VerifierKey {
 function readerOf(place: string, values: ArchiveValues): ArchiveReader {
   if (/^[a-z][a-z0-9+.-]+:\/\//i.test(place)) {
     const base = operatorUrl('archive', place, { schemes: httpSchemes }).href.replace(/\/+$/, '');
-    return urlReader({ base, fetch: globalThis.fetch, userAgent: userAgentFor(values), timeoutMs: requestTimeoutMs });
+    const { fetch } = globalThis;
+    const limits = { timeoutMs: requestTimeoutMs, limits: verifyLimits, monotonic: () => performance.now() };
+    return urlReader({ base, fetch, userAgent: userAgentFor(values), ...limits });
   }
   if (statSync(place, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new OperatorError(`no such directory: ${place}`);

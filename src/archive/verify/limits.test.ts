@@ -1,0 +1,142 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { flip } from '../../../harness/archive/altered/alter.ts';
+import { first, intactArchive, verifiedAt } from '../../../harness/archive/altered/archives.ts';
+import { type Content, closedDays, copyOf, signDays } from '../../../harness/archive/forge.ts';
+import { simulatedKey } from '../../../harness/archive/simulated-archive.ts';
+import { formatIndex, type ListedDay } from '../days/index-file.ts';
+import { ReadingLimitError, type ReadingLimits, urlReader, verifyLimits } from './archive-reader.ts';
+import { exitCodeOf, verifyExitCodes } from './finding.ts';
+import type { KeptCheckpoint } from './report.ts';
+import { verifyArchive } from './verify.ts';
+
+/** A verification of a URL ends within its limits of time and bytes, whatever the server does, with what it has found. */
+
+let intact: Content = new Map();
+let kept: KeptCheckpoint | null = null;
+
+beforeAll(async () => {
+  ({ intact, kept } = await intactArchive());
+});
+
+interface Serving {
+  readonly limits: Partial<ReadingLimits>;
+  /** Duration of each response, in milliseconds of the reader's clock. */
+  readonly responseMs?: number;
+  readonly isKnown?: boolean;
+  /** Returns the body for a path; null if it does not exist. */
+  readonly respond: (path: string) => Uint8Array | null | undefined;
+}
+
+async function verifyServed({ limits, responseMs = 0, isKnown = false, respond }: Serving) {
+  let [at, requests] = [0, 0];
+  const fetch = (url: string | URL | Request): Promise<Response> => {
+    at += responseMs;
+    requests += 1;
+    const body = respond(String(url).replace('http://archive.example/', ''));
+    return Promise.resolve(body ? new Response(new Uint8Array(body)) : new Response(null, { status: 404 }));
+  };
+  const reader = urlReader({
+    ...{ base: 'http://archive.example', fetch, userAgent: 'test', timeoutMs: 30_000, monotonic: () => at },
+    limits: { ...verifyLimits, ...limits },
+  });
+  const options = { reader, key: null, kept: isKnown ? kept : null, now: verifiedAt };
+  const report = await verifyArchive({ ...options, wait: () => Promise.resolve() });
+  return { report, requests, elapsedMs: at, code: exitCodeOf(report.findings) };
+}
+
+/** Returns an index of twenty thousand open days. */
+function endlessIndex(): Buffer {
+  const days = Array.from({ length: 20_000 }, (_, at): ListedDay => {
+    const day = new Date(at * 86_400_000).toISOString().slice(0, 10);
+    return { day, state: 'open', sha256: '0'.repeat(64) };
+  });
+  return formatIndex({ key: simulatedKey.verifier.text, days });
+}
+
+describe('a verification of a URL', () => {
+  it('ends after its time if the server answers slowly forever', async () => {
+    const index = endlessIndex();
+    const responseMs = 20_000;
+    const { report, requests, elapsedMs, code } = await verifyServed({
+      ...{ limits: {}, responseMs },
+      respond: (path) => (path === 'index.json' ? index : Buffer.from('{}')),
+    });
+    expect(report).toMatchObject({ limit: 'ms', keep: null });
+    expect(report.findings.at(-1)).toMatchObject({ kind: 'unreadable', path: '.' });
+    expect(code).toBeGreaterThan(0);
+    expect([elapsedMs, requests]).toEqual([verifyLimits.ms, verifyLimits.ms / responseMs]);
+  });
+
+  it('ends after its bytes if the server sends files without end', async () => {
+    const index = endlessIndex();
+    const limits = { bytes: index.length * 3 };
+    const { report, requests } = await verifyServed({
+      limits,
+      respond: (path) => (path === 'index.json' ? index : Buffer.alloc(100_000)),
+    });
+    expect(report).toMatchObject({ limit: 'bytes', keep: null });
+    expect(requests).toBeLessThan(limits.bytes / 100_000);
+  });
+
+  it('ends after its bytes if every file is too large, although none is kept', async () => {
+    const { report, requests } = await verifyServed({
+      limits: { bytes: 1_000_000 },
+      respond: () => Buffer.alloc(2_000_000),
+    });
+    expect([report.limit, requests]).toEqual(['bytes', 1]);
+    expect(report.findings).toMatchObject([{ kind: 'unreadable' }]);
+  });
+
+  it('keeps what it has found: a slow server hides no fork', async () => {
+    const forked = copyOf(intact);
+    const other = closedDays(forked).map((leaf) => (leaf.day === first ? { ...leaf, sha256: '0'.repeat(64) } : leaf));
+    signDays(forked, other, simulatedKey);
+    const { report, code } = await verifyServed({
+      ...{ limits: { ms: 8_000 }, responseMs: 1_000, isKnown: true },
+      respond: (path) => forked.get(path),
+    });
+    expect([report.limit, code]).toEqual(['ms', verifyExitCodes.fork]);
+  });
+
+  it('keeps the findings of a complete pass if the limit ends the next one', async () => {
+    const damaged = copyOf(intact);
+    flip(damaged, `days/${first}/day.json`, 20);
+    const { requests } = await verifyServed({ limits: {}, respond: (path) => damaged.get(path) });
+    const { report, code } = await verifyServed({
+      ...{ limits: { ms: requests * 750 }, responseMs: 1_000 },
+      respond: (path) => damaged.get(path),
+    });
+    expect([report.limit, code]).toEqual(['ms', verifyExitCodes.altered]);
+  });
+
+  it('meets no limit with an honest archive of ten years', async () => {
+    let bytes = 0;
+    const { report, requests } = await verifyServed({
+      limits: {},
+      respond(path) {
+        const body = intact.get(path);
+        bytes += body?.length ?? 0;
+        return body;
+      },
+    });
+    expect(report).toMatchObject({ findings: [], limit: null });
+    const days = report.closedDays + report.openDays;
+    // Ten years of 300 MB, and files that are read more than once.
+    const repeated = bytes / [...intact.values()].reduce((sum, { length }) => sum + length, 0);
+    expect(10 * 300_000_000 * repeated).toBeLessThan(verifyLimits.bytes / 2);
+    // Every request may take half a second.
+    expect((3_653 * requests * 500) / days).toBeLessThan(verifyLimits.ms);
+  });
+
+  it('has an error of its own for each limit', () => {
+    const limits = { ms: 5_000, bytes: 7 };
+    expect(new ReadingLimitError('ms', limits)).toMatchObject({
+      limit: 'ms',
+      message: expect.stringContaining('5 seconds'),
+    });
+    expect(new ReadingLimitError('bytes', limits)).toMatchObject({
+      limit: 'bytes',
+      message: expect.stringContaining('7 bytes'),
+    });
+  });
+});

@@ -3,7 +3,7 @@ import { createSim, type Sim } from '../../sim/index.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { micros } from '../../src/store/time.ts';
-import { compareStore } from '../kills/compare-store.ts';
+import { StoreComparison } from '../kills/compare-store.ts';
 import { until } from '../process/until.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Fault, inject } from './faults.ts';
@@ -39,6 +39,7 @@ interface Trouble {
 /** Everything that runs. */
 interface Running {
   readonly sim: Sim;
+  readonly comparison: StoreComparison;
   readonly cluster: Cluster;
   readonly observatory: Observatory;
   readonly watches: readonly Responses[];
@@ -68,8 +69,18 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
     print('the cluster is whole');
     observatory = await startObservatory(cluster, addresses, folder);
     const { store, anyServer, accountUrls, accounts } = observatory;
-    await until('labels are stored', async () => (await compareStore(sim, store, { verified: false })).rows > 100);
-    const running: Running = { sim, cluster, observatory, watches, account: busiestAccount(sim), down: null, print };
+    const comparison = new StoreComparison(sim, store);
+    await until('labels are stored', async () => (await comparison.compare({ verified: false })).rows > 100);
+    const running: Running = {
+      sim,
+      comparison,
+      cluster,
+      observatory,
+      watches,
+      account: busiestAccount(sim),
+      down: null,
+      print,
+    };
     await observatory.whole(running.account);
     print('the observatory is whole');
     for (const [at, url] of accountUrls.entries())
@@ -93,10 +104,10 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
 
 /** Runs one round: a fault, its end, and the recovery. */
 async function round(running: Running, number: number, fault: Fault, problems: string[]): Promise<Trouble> {
-  const { sim, cluster, observatory, watches, account, print } = running;
+  const { comparison, cluster, observatory, watches, account, print } = running;
   const name = `${fault.way} ${fault.part}`;
   const from = Date.now() * 1000;
-  const { rows } = await compareStore(sim, observatory.store, { verified: false });
+  const { rows } = await comparison.compare({ verified: false });
   const injected = await inject(fault, cluster, observatory, observatory.roles);
   running.down = injected.target;
   const stored = rowsStored(observatory, rows, Date.now());
@@ -107,7 +118,7 @@ async function round(running: Running, number: number, fault: Fault, problems: s
   running.down = null;
   const resumed = await stored;
   const to = Date.now() * 1000;
-  const found = await compareStore(sim, observatory.store, { verified: false });
+  const found = await comparison.compare({ verified: false });
   problems.push(...found.problems.map((problem) => `after round ${number} (${name}): ${problem}`));
   const unserved = watches.map((watch) => Math.round(watch.takeLongestMs() / 1000)).join(' and ');
   print(
@@ -158,12 +169,10 @@ async function judge(
 }
 
 /** Ends the traffic, and requires that every label is stored. */
-async function allStored({ sim, observatory, print }: Running, problems: string[]): Promise<void> {
-  const { store } = observatory;
+async function allStored({ sim, comparison, print }: Running, problems: string[]): Promise<void> {
   for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
-  const isWhole = async (): Promise<boolean> => (await compareStore(sim, store, { verified: false })).whole;
-  await until('all labels are stored', isWhole, 120_000).catch((error: unknown) => problems.push(String(error)));
-  const rest = await compareStore(sim, store);
+  problems.push(...(await comparison.untilWhole()));
+  const rest = await comparison.compare();
   if (!rest.whole) problems.push(`the counts differ: ${JSON.stringify(rest.refused)}`, ...rest.missing);
   problems.push(...rest.problems);
   print(`${rest.rows} of ${rest.emitted} labels stored`);

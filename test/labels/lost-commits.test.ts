@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ask } from '../../harness/accounts/account.ts';
-import { compareStore } from '../../harness/kills/compare-store.ts';
+import { StoreComparison } from '../../harness/kills/compare-store.ts';
 import { type LabelsProcess, spawnLabels } from '../../harness/labels/labels-process.ts';
 import { freePort } from '../../harness/net/ports.ts';
 import { statement } from '../../harness/postgres/replay.ts';
@@ -96,8 +96,9 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
   /** Requires that the loss is a gap from the last row that the database had, and that every label is stored. */
   const expectGapSince = async (kept: Frontier, lostThrough: number, generation: string): Promise<void> => {
     for (const { faults } of sim.labelers.list) faults.setRate(0);
-    await until('every label is stored', async () => (await compareStore(sim, url(), { verified: false })).whole);
-    expect(await compareStore(sim, url())).toMatchObject({ problems: [], whole: true });
+    const comparison = new StoreComparison(sim, url());
+    expect(await comparison.untilWhole()).toEqual([]);
+    expect(await comparison.compare()).toMatchObject({ problems: [], whole: true });
     expect((await frontier(url())).generationId).toBe(generation);
     const covers = ({ start, end }: { start: string; end: string }): boolean =>
       (parseTimestamp(start) ?? Number.POSITIVE_INFINITY) <= kept.end && (parseTimestamp(end) ?? 0) >= lostThrough;
@@ -115,7 +116,10 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
   it('by a failover to a standby that had not received them ends, and its next start publishes a gap', async () => {
     const first = start();
     await first.observing;
-    await until('labels are stored', async () => (await compareStore(sim, url(), { verified: false })).rows > 20);
+    await until(
+      'labels are stored',
+      async () => (await new StoreComparison(sim, url()).compare({ verified: false })).rows > 20,
+    );
     const standby = await startStandby(primary, { port: ports[1], settings: { wal_receiver_status_interval: '1s' } });
     onTestFinished(() => standby.stop());
     await statement(standby, "ALTER SYSTEM SET primary_conninfo = ''");
@@ -149,7 +153,10 @@ describe.skipIf(!hasPostgres())('after its database has lost confirmed commits, 
   it('because an older copy was restored publishes a gap since the last row of the copy', async () => {
     const first = start();
     await first.observing;
-    await until('labels are stored', async () => (await compareStore(sim, url(), { verified: false })).rows > 20);
+    await until(
+      'labels are stored',
+      async () => (await new StoreComparison(sim, url()).compare({ verified: false })).rows > 20,
+    );
     const copy = await startStandby(primary, { port: ports[1] });
     onTestFinished(() => copy.stop());
     await statement(copy, 'SELECT pg_promote()');

@@ -34,7 +34,7 @@ export function directoryReader(root: string): ArchiveReader {
   };
 }
 
-/** What the files of an archive at a URL may cost in all. */
+/** Maximum cost of all files of an archive at a URL. */
 export interface ReadingLimits {
   readonly ms: number;
   readonly bytes: number;

@@ -123,9 +123,7 @@ describe.skipIf(!hasBrowser)('the page of the archive in a browser', () => {
     expect(await page.locator('.lines svg').count()).toBe(2);
     const drawn = await page.locator('.lines svg').first().boundingBox();
     expect([(drawn?.width ?? 0) > 300, (drawn?.height ?? 0) > 80]).toEqual([true, true]);
-    const links = await page
-      .locator('main a')
-      .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    const links = await page.locator('main a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
     const own = [...new Set(links)].filter((href) => href.startsWith('./'));
     expect(own).toContain(`./archive/days/${days.at(-1)}/weather-by-hour.csv`);
     expect(own.length).toBeGreaterThan(30 * 4);

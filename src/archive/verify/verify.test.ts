@@ -17,7 +17,7 @@ import { exitCodeOf, verifyExitCodes } from './finding.ts';
 import type { KeptCheckpoint } from './report.ts';
 import { verifyArchive } from './verify.ts';
 
-/** What a verification reports besides the alterations of `alterations.test.ts`. */
+/** Reports of a verification besides the alterations of `alterations.test.ts`. */
 
 /** The archive in memory does not change between the passes of a verification. */
 const wait = (): Promise<void> => Promise.resolve();

@@ -6,7 +6,7 @@ import { micros } from '../../src/store/time.ts';
 
 /**
  * Compares each row of a store that no process writes with the labels that a network has emitted: counts alone would
- * not show a lost row beside one that is stored twice.
+ * not show a lost row if another one is stored twice.
  */
 export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
   const stored = new Map<string, number>();

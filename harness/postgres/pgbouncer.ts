@@ -30,16 +30,15 @@ export function hasPgBouncer(): boolean {
 }
 
 /**
- * Starts PgBouncer in transaction mode with few connections to a server, so that successive transactions of a client
- * run on different ones.
+ * Starts PgBouncer in transaction mode. It gives the connections to the server in turn, so that successive transactions
+ * of a client run on different ones.
  */
 export async function startPgBouncer({ client }: PostgresServer): Promise<PgBouncer> {
   const folder = newFolder();
   const file = join(folder, 'pgbouncer.ini');
   const settings = {
     ...{ listen_port: 6432, unix_socket_dir: folder, auth_type: 'any', pool_mode: 'transaction' },
-    // The server gives connections in turn, and each transaction takes the next one.
-    ...{ default_pool_size: 6, server_round_robin: 1, max_client_conn: 200, syslog: 0 },
+    ...{ default_pool_size: 20, server_round_robin: 1, max_client_conn: 200, syslog: 0 },
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const database = `* = host=${client.host} port=${client.port} user=${client.user}`;

@@ -18,14 +18,8 @@ export interface IntactArchive {
 export const verifiedAt = simulatedStart + (24 * 6 + 1) * hourMs;
 /** A key of the same name that has not signed the archive. */
 export const otherKey = signerKey('test.example/archive', Buffer.alloc(32, 9));
-/** Closed days of the intact archive, and its last open day. */
-export const [first, second, third, fourth, open] = [
-  '2026-11-20',
-  '2026-11-21',
-  '2026-11-22',
-  '2026-11-23',
-  '2026-11-26',
-];
+/** The first closed days of the intact archive, and its last open day. */
+export const [first, second, third, open] = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-26'];
 
 /** Makes the archive that is altered. */
 export async function intactArchive(): Promise<IntactArchive> {

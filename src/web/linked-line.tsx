@@ -44,8 +44,8 @@ export function LinkedLines({ lines, columns, summary }: LinkedLineProps) {
       </svg>
       <div>
         {columns.map(({ href, title }, at) => (
-          // biome-ignore lint/a11y/useAnchorContent: the title is the accessible name of the link, and its tooltip
-          <a key={at} href={href} title={title} tabIndex={-1} />
+          // biome-ignore lint/a11y/useAnchorContent: the label is the accessible name of the link, and its tooltip
+          <a key={at} href={href} aria-label={title} tabIndex={-1} />
         ))}
       </div>
     </div>

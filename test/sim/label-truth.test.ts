@@ -11,7 +11,17 @@ it.each([1, 2, 3])('the readers of all streams receive exactly the labels in the
     labelRate: 5,
     shapeLabeler: () => ({
       oddShare: 0.1,
-      oddKinds: ['foreign', 'malformed', 'undated', 'pre_epoch', 'future', 'duplicate', 'oversized', 'odd_value'],
+      oddKinds: [
+        'foreign',
+        'malformed',
+        'undated',
+        'pre_epoch',
+        'future',
+        'duplicate',
+        'oversized',
+        'space_uri',
+        'odd_value',
+      ],
     }),
   });
   const readers = await Promise.all(
@@ -33,7 +43,7 @@ it.each([1, 2, 3])('the readers of all streams receive exactly the labels in the
     for (const { label } of labelsOf(consumer.frames)) {
       const { src, uri, cid, val, neg, cts } = label;
       const authoredMs = typeof cts === 'string' ? Date.parse(cts) : Number.NaN;
-      const formed = typeof uri === 'string' && /^(?:did:|at:\/\/)/.test(uri) && uri.length < 8192;
+      const formed = typeof uri === 'string' && /^(?:did:|at:\/\/)(?!.*\/space\/)/.test(uri) && uri.length < 8192;
       const valued = typeof val === 'string' && val.length <= 128 && typeof (neg ?? false) === 'boolean';
       const dated = authoredMs >= startMs && authoredMs <= startMs + 900_000;
       if (src === labeler.did && formed && valued && dated) known.add(JSON.stringify([uri, cid, val, neg, cts]));

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { StoreError } from '../../store/errors.ts';
 import { type Batch, maxStampAhead, type StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
@@ -47,6 +48,31 @@ function recordingWriter() {
   } satisfies Partial<StoreWriter>;
   return { appended, writer: writer as Partial<StoreWriter> as StoreWriter };
 }
+
+test('a read that meets the end of the view of a standby is repeated on the new writer', async () => {
+  const { writer } = recordingWriter();
+  const view = { note: () => Promise.reject(new StoreError('closed', 'the store was closed')) };
+  const { store, hold } = createStandbyStore({
+    ...{ standby: view as Partial<StoreStandby> as StoreStandby, clock: () => micros(0) },
+  });
+  const note = store.note('n');
+  hold(writer);
+  expect(await note).toBe('of the writer');
+});
+
+test('a read of a standby that closes without a successor fails', async () => {
+  const view = {
+    note: () => Promise.reject(new StoreError('closed', 'the store was closed')),
+    close: async () => undefined,
+  };
+  const { store } = createStandbyStore({
+    ...{ standby: view as Partial<StoreStandby> as StoreStandby, clock: () => micros(0) },
+  });
+  const waiting = store.note('n');
+  await store.close();
+  await expect(waiting).rejects.toThrow('the store was closed');
+  await expect(store.note('n')).rejects.toThrow('the store was closed');
+});
 
 test('a standby keeps rows that neither the store nor its memory contains, and reports the others as known', async () => {
   const { standby, stored } = standbyOf();

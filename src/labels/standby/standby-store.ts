@@ -1,4 +1,5 @@
 import type { Micros } from '../../contract/timestamp.ts';
+import { StoreError } from '../../store/errors.ts';
 import type { StoreReader, StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
@@ -32,6 +33,9 @@ export interface StandbyStoreOptions {
 /** Applies a change: keeps it in memory, or passes it to the new writer. */
 type Change = <T>(keep: () => T, write: (store: StoreWriter) => Promise<T>) => Promise<T>;
 
+/** Reads from the store that is valid at the time of the read. */
+type Read = <T>(work: (store: StoreStandby | StoreWriter) => Promise<T>) => Promise<T>;
+
 /** Creates the store of a standby. */
 export function createStandbyStore({
   standby,
@@ -51,9 +55,23 @@ export function createStandbyStore({
     return writer === null ? keep() : write(writer);
   };
   const current = (): StoreStandby | StoreWriter => writer ?? standby;
+  const succeeded = Promise.withResolvers<void>();
+  let isClosing = false;
+  // The view of a standby closes before the new writer receives the reads: repeat a read that met its end.
+  const read: Read = async (work) => {
+    const store = current();
+    try {
+      return await work(store);
+    } catch (error) {
+      const isReplaced = store === standby && error instanceof StoreError && error.code === 'closed';
+      if (!isReplaced || isClosing) throw error;
+      await succeeded.promise;
+      return work(current());
+    }
+  };
   return {
     store: {
-      ...readsOf(current),
+      ...readsOf(read, current),
       ...changesOf(change, kept),
       append: (batch) =>
         change(
@@ -61,9 +79,14 @@ export function createStandbyStore({
           // A batch that waited has an old time, and the store refuses a time far before its last stamp.
           (to) => to.append(batch.at < activeSince ? { ...batch, at: clock() } : batch),
         ),
-      refusedRows: () => current().refusedRows(),
-      dailyBytes: (day) => current().dailyBytes(day),
-      directoryPosition: (host) => current().directoryPosition(host),
+      refusedRows: () => read((store) => store.refusedRows()),
+      dailyBytes: (day) => read((store) => store.dailyBytes(day)),
+      directoryPosition: (host) => read((store) => store.directoryPosition(host)),
+      close() {
+        isClosing = true;
+        succeeded.resolve();
+        return current().close();
+      },
     },
     kept,
     follow: () => standby.follow((identity) => kept.rows.delete(identity)),
@@ -71,6 +94,7 @@ export function createStandbyStore({
     hold(next) {
       held = Promise.withResolvers();
       writer = next;
+      succeeded.resolve();
     },
     activate() {
       activeSince = clock();
@@ -143,31 +167,30 @@ function changesOf(change: Change, kept: Kept) {
   } satisfies Partial<StoreWriter>;
 }
 
-/** Returns the reads of the store that `current` returns at the time of each read. */
-function readsOf(current: () => StoreReader): StoreReader {
+/** Returns the reads of a store that changes. */
+function readsOf(read: Read, current: () => StoreReader): Omit<StoreReader, 'close'> {
   return {
-    epoch: () => current().epoch(),
-    frontier: () => current().frontier(),
-    readAccount: (query) => current().readAccount(query),
-    accountIntervals: (query) => current().accountIntervals(query),
-    tallyAccount: (query) => current().tallyAccount(query),
-    busyAccounts: (limit) => current().busyAccounts(limit),
-    countsByLabeler: (interval) => current().countsByLabeler(interval),
-    countsOverTime: (query) => current().countsOverTime(query),
-    labelersActive: (interval) => current().labelersActive(interval),
-    labelerCounters: (interval) => current().labelerCounters(interval),
-    refusals: (interval) => current().refusals(interval),
-    positions: () => current().positions(),
-    gaps: (query) => current().gaps(query),
-    coverage: (query) => current().coverage(query),
-    heartbeat: () => current().heartbeat(),
-    roster: () => current().roster(),
-    keys: (did) => current().keys(did),
-    definitions: (did) => current().definitions(did),
-    note: (name) => current().note(name),
-    purges: () => current().purges(),
-    spaceRemoval: () => current().spaceRemoval(),
+    epoch: () => read((store) => store.epoch()),
+    frontier: () => read((store) => store.frontier()),
+    readAccount: (query) => read((store) => store.readAccount(query)),
+    accountIntervals: (query) => read((store) => store.accountIntervals(query)),
+    tallyAccount: (query) => read((store) => store.tallyAccount(query)),
+    busyAccounts: (limit) => read((store) => store.busyAccounts(limit)),
+    countsByLabeler: (interval) => read((store) => store.countsByLabeler(interval)),
+    countsOverTime: (query) => read((store) => store.countsOverTime(query)),
+    labelersActive: (interval) => read((store) => store.labelersActive(interval)),
+    labelerCounters: (interval) => read((store) => store.labelerCounters(interval)),
+    refusals: (interval) => read((store) => store.refusals(interval)),
+    positions: () => read((store) => store.positions()),
+    gaps: (query) => read((store) => store.gaps(query)),
+    coverage: (query) => read((store) => store.coverage(query)),
+    heartbeat: () => read((store) => store.heartbeat()),
+    roster: () => read((store) => store.roster()),
+    keys: (did) => read((store) => store.keys(did)),
+    definitions: (did) => read((store) => store.definitions(did)),
+    note: (name) => read((store) => store.note(name)),
+    purges: () => read((store) => store.purges()),
+    spaceRemoval: () => read((store) => store.spaceRemoval()),
     verify: () => current().verify(),
-    close: () => current().close(),
   };
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { StoreError } from '../../store/errors.ts';
 import { type Batch, maxStampAhead, type StoreWriter } from '../../store/port.ts';
@@ -56,6 +57,7 @@ test('a read that meets the end of the view of a standby is repeated on the new 
     ...{ standby: view as Partial<StoreStandby> as StoreStandby, clock: () => micros(0) },
   });
   const note = store.note('n');
+  await nextTurn();
   hold(writer);
   expect(await note).toBe('of the writer');
 });

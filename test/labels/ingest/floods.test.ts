@@ -52,8 +52,23 @@ async function observe(count: number, flood: Flood): Promise<LabelsProcess> {
   await until('established', () => overview().coverage.sources.established === 1);
   flooders = await Promise.all(Array.from({ length: count }, () => startFlooder(flood)));
   for (const { dids } of sim.labelers.relays) dids.push(...flooders.map(({ did }) => did));
-  await until('the flood', () => flooders.every(({ sent }) => sent > 0), 60_000);
+  await until('the flood', () => flooders.every(({ sent }) => sent > 0), 60_000).catch((error: unknown) => {
+    throw new Error(`${String(error)}\n${silentFlooders(labels)}`);
+  });
   return labels;
+}
+
+/** Describes the labelers that were not read: their connections, and the lines of the log about them. */
+function silentFlooders({ log }: LabelsProcess): string {
+  const lines = log().map((line) => JSON.stringify(line));
+  const silent = flooders.filter(({ sent }) => sent === 0);
+  return silent
+    .flatMap(({ did, connections }) => [
+      `${did}: ${connections} connections`,
+      ...lines.filter((line) => line.includes(did)),
+    ])
+    .concat(JSON.stringify(overview().coverage.sources))
+    .join('\n');
 }
 
 function overview(): RecentOverview {

@@ -1,10 +1,10 @@
 import type { Micros } from '../../contract/timestamp.ts';
-import { StoreError } from '../../store/errors.ts';
-import type { StoreReader, StoreWriter } from '../../store/port.ts';
+import type { StoreWriter } from '../../store/port.ts';
 import type { StoreStandby } from '../../store/standby/standby.ts';
 import { micros } from '../../store/time.ts';
 import { Kept } from './kept.ts';
 import { type BufferLimits, defaultBufferLimits } from './row-buffer.ts';
+import { type Read, readsOf, StandbyReads } from './standby-reads.ts';
 
 /** A store that keeps changes in memory until another store takes them over. */
 export interface StandbyStore {
@@ -33,9 +33,6 @@ export interface StandbyStoreOptions {
 /** Applies a change: keeps it in memory, or passes it to the new writer. */
 type Change = <T>(keep: () => T, write: (store: StoreWriter) => Promise<T>) => Promise<T>;
 
-/** Reads from the store that is valid at the time of the read. */
-type Read = <T>(work: (store: StoreStandby | StoreWriter) => Promise<T>) => Promise<T>;
-
 /** Creates the store of a standby. */
 export function createStandbyStore({
   standby,
@@ -55,20 +52,8 @@ export function createStandbyStore({
     return writer === null ? keep() : write(writer);
   };
   const current = (): StoreStandby | StoreWriter => writer ?? standby;
-  const succeeded = Promise.withResolvers<void>();
-  let isClosing = false;
-  // The view of a standby closes before the new writer receives the reads: repeat a read that met its end.
-  const read: Read = async (work) => {
-    const store = current();
-    try {
-      return await work(store);
-    } catch (error) {
-      const isReplaced = store === standby && error instanceof StoreError && error.code === 'closed';
-      if (!isReplaced || isClosing) throw error;
-      await succeeded.promise;
-      return work(current());
-    }
-  };
+  const reads = new StandbyReads(standby, current);
+  const read: Read = (work) => reads.read(work);
   return {
     store: {
       ...readsOf(read, current),
@@ -83,8 +68,7 @@ export function createStandbyStore({
       dailyBytes: (day) => read((store) => store.dailyBytes(day)),
       directoryPosition: (host) => read((store) => store.directoryPosition(host)),
       close() {
-        isClosing = true;
-        succeeded.resolve();
+        reads.close();
         return current().close();
       },
     },
@@ -94,7 +78,7 @@ export function createStandbyStore({
     hold(next) {
       held = Promise.withResolvers();
       writer = next;
-      succeeded.resolve();
+      reads.succeed();
     },
     activate() {
       activeSince = clock();
@@ -165,32 +149,4 @@ function changesOf(change: Change, kept: Kept) {
         (to) => to.maintain(at),
       ),
   } satisfies Partial<StoreWriter>;
-}
-
-/** Returns the reads of a store that changes. */
-function readsOf(read: Read, current: () => StoreReader): Omit<StoreReader, 'close'> {
-  return {
-    epoch: () => read((store) => store.epoch()),
-    frontier: () => read((store) => store.frontier()),
-    readAccount: (query) => read((store) => store.readAccount(query)),
-    accountIntervals: (query) => read((store) => store.accountIntervals(query)),
-    tallyAccount: (query) => read((store) => store.tallyAccount(query)),
-    busyAccounts: (limit) => read((store) => store.busyAccounts(limit)),
-    countsByLabeler: (interval) => read((store) => store.countsByLabeler(interval)),
-    countsOverTime: (query) => read((store) => store.countsOverTime(query)),
-    labelersActive: (interval) => read((store) => store.labelersActive(interval)),
-    labelerCounters: (interval) => read((store) => store.labelerCounters(interval)),
-    refusals: (interval) => read((store) => store.refusals(interval)),
-    positions: () => read((store) => store.positions()),
-    gaps: (query) => read((store) => store.gaps(query)),
-    coverage: (query) => read((store) => store.coverage(query)),
-    heartbeat: () => read((store) => store.heartbeat()),
-    roster: () => read((store) => store.roster()),
-    keys: (did) => read((store) => store.keys(did)),
-    definitions: (did) => read((store) => store.definitions(did)),
-    note: (name) => read((store) => store.note(name)),
-    purges: () => read((store) => store.purges()),
-    spaceRemoval: () => read((store) => store.spaceRemoval()),
-    verify: () => current().verify(),
-  };
 }

@@ -8,7 +8,7 @@ import { rosterRow } from '../store/roster-row.ts';
 
 const did = (name: string): string => `did:plc:${name.padEnd(24, '2')}`;
 
-/** Accounts of the history, by their purpose. */
+/** DIDs of the accounts in the history, by their role in the tests. */
 export const accounts = {
   plain: did('plain'),
   none: did('nobody'),
@@ -16,14 +16,14 @@ export const accounts = {
   busy: did('busy'),
 };
 
-/** DIDs of the labelers of the history. */
+/** DIDs of the labelers in the history. */
 export const labelers = {
   careful: did('careful'),
   hostile: did('mallory'),
   web: 'did:web:labels.example.com',
 };
 
-/** Texts that are harmful if they are not escaped, and long or unusual texts. */
+/** Label texts that are dangerous when unescaped, very long, or otherwise unusual. */
 export const hostileTexts = [
   '<script>document.title = "taken"</script><img src=x onerror="document.title=\'taken\'">',
   '"><style>body{display:none}</style><a href="javascript:alert(1)">',
@@ -163,8 +163,8 @@ function hostileEvents(now: number): Event[] {
 }
 
 /**
- * Returns the events of the hot account, in bursts over 29 days. One in forty is about the account itself, and one in
- * forty is a removal.
+ * Returns the events of the hot account, in bursts over 29 days. One event in 40 concerns the account itself, and one
+ * in 41 is a negation.
  */
 function hotEvents(now: number, rows: number): Event[] {
   const account = accounts.busy;

@@ -11,10 +11,10 @@ export const siegeTargets: SiegeTargets = {
   large: 'did:plc:largelargelargelargelarg',
 };
 
-/** Number of characters in the largest labels, which is nearly the maximum of the store. */
+/** Length of the largest labels in characters, just below the limit of the store. */
 const largeCharacters = 15_000;
 
-/** Writes a store with accounts of each kind into a folder. */
+/** Writes a store with one account of each kind into a directory. */
 export async function writeSiegeStore(folder: string, hotRows: number): Promise<void> {
   const began = Date.now() * 1000 - 3_600_000_000;
   const store = openSqliteWriter({ folder: join(folder, 'labels'), at: micros(began) });

@@ -6,10 +6,10 @@ import { connect as connectTls } from 'node:tls';
 import { certificate } from '../net/listen.ts';
 import { childrenOf } from './account.ts';
 
-/** Hostile and honest clients of the account surface: their connections, their requests and the results. */
+/** Runs hostile and honest clients against the account surface and collects the responses. */
 
 /**
- * Runtime flags in the unit of `deploy/systemd`. A siege, which is a load test with hostile clients, uses the
+ * Runtime flags of the unit in `deploy/systemd`. A siege, which is a load test with hostile clients, uses the
  * production configuration.
  */
 export const unitEnvironment: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ export const unitEnvironment: Readonly<Record<string, string>> = {
     )?.[1] ?? '',
 };
 
-/** Way in which clients reach the service, and the identity that the service sees. */
+/** Connection path from the clients to the service. It determines the client addresses that the service sees. */
 export type Way =
   /** Direct connections, each client from its own loopback address. */
   | { readonly kind: 'direct'; readonly port: number }
@@ -28,7 +28,7 @@ export type Way =
   /** Connections through nginx or Caddy, each client from its own loopback address. */
   | { readonly kind: 'proxied'; readonly port: number; readonly host: string; readonly tls: boolean };
 
-/** Accounts that the clients request. */
+/** DIDs of the accounts that the clients request. */
 export interface SiegeTargets {
   /** An account with a few rows. */
   readonly plain: string;
@@ -38,13 +38,13 @@ export interface SiegeTargets {
   readonly large: string;
 }
 
-/** A client. The number of the client determines its address. */
+/** Address of a client: a local address to connect from, or header fields that carry a forwarded address. */
 interface Client {
   readonly localAddress: string | undefined;
   readonly fields: string;
 }
 
-/** Dependencies of a hostile client. */
+/** Everything that a hostile client uses: its targets, and functions to connect and to write requests. */
 interface Attack {
   readonly stopped: AbortSignal;
   readonly targets: SiegeTargets;
@@ -211,7 +211,7 @@ const smuggles: Kind = async ({ open, stopped }) => {
   }
 };
 
-/** Every kind of hostile client, by a description of its behaviour. */
+/** All kinds of hostile clients, named after their behaviour. */
 export const hostileKinds = {
   neverReads,
   readsByteByByte,
@@ -231,7 +231,7 @@ export const hostileKinds = {
 
 /** Result of an honest client's request. */
 export interface HonestAnswer {
-  /** HTTP status, or 0 without a complete response. */
+  /** HTTP status, or 0 if no complete response arrived. */
   readonly status: number;
   readonly retryAfter: boolean;
   readonly ms: number;
@@ -307,7 +307,7 @@ export async function besiege({ way, targets, hostile, honest, pid, stop }: Sieg
   return { answers, peakMb };
 }
 
-/** Returns a quantile of the numbers. */
+/** Returns the quantile of the numbers at `share`, which is between 0 and 1; 0 for an empty list. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = [...numbers].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -331,7 +331,7 @@ function opened(way: Way, { localAddress }: Client): Promise<Socket> {
     const socket = tls
       ? connectTls({ ...at, servername: way.host, ca: certificate().cert, checkServerIdentity: () => undefined })
       : connect(at);
-    // Ignore errors, because an error of a hostile connection only ends that connection.
+    // Keep the listener: without it, an error on a hostile connection would end the whole process.
     socket.on('error', (error) => reject(error));
     socket.once(tls ? 'secureConnect' : 'connect', () => resolve(socket));
     socket.once('close', () => reject(new Error('closed')));
@@ -362,7 +362,7 @@ async function exchanged(way: Way, client: Client, path: string): Promise<string
   return text.length - head - 4 >= length ? text : '';
 }
 
-/** Returns a cursor of an export of the account, and the path of its download. */
+/** Creates an export of the account. Returns its first cursor and the path of the account's download. */
 async function wayIn(way: Way, account: string, client: Client): Promise<readonly [string, string]> {
   const created = await exchanged(way, client, `/exports?did=${account}`);
   const cursor = /"cursor":"([\w-]+)"/.exec(created)?.[1];
@@ -380,7 +380,7 @@ function residentMb(pid: number): number {
       return sum + Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
     }, 0);
   } catch {
-    // The reading process exited before its memory was read.
+    // The process exited before its memory could be read.
     return 0;
   }
 }

@@ -14,13 +14,13 @@ import { targetOf } from '../../src/store/subject.ts';
 import { day, hour, micros } from '../../src/store/time.ts';
 import type { Language } from '../../src/web/language/language.ts';
 
-/** Views of an account for tests of their rendering. Only the store is simulated. */
+/** Creates account views for rendering tests. Only the store is simulated. */
 
 /** Time of the views: 2026-11-20 12:00:00 UTC. */
 export const now = micros(1_795_176_000_000_000);
-/** DID of the account in the views. */
+/** DID of the account in all views. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
-/** Removals of a store in which no row was removed. */
+/** State of a store from which no rows were removed. */
 export const noRemovals: Removals = { purged: null, pending: null, spaces: null };
 /** DIDs of the labelers of the account. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:web:labels.example.com'] as const;
@@ -126,21 +126,19 @@ function eventsOf(rows: readonly Observation[]) {
   return { applied: rows.length - removed, removed };
 }
 
-/** Returns the frame of a page in a language. */
+/** Returns a page frame in the given language. */
 export function frameIn(language: Language, selected: Language | null = null): PageFrame {
   return { base: '', handles: true, selected, t: textsOf(language) };
 }
 
-/** Returns the body of a view's page. */
+/** Renders the body of a view's page as HTML. */
 export function bodyOf(view: AccountView, frame: PageFrame = frameIn('en')): string {
   const { start, end } = view.interval;
   const downloads = [{ start, end, rows: view.rows ?? 0, href: '/download?cursor=x' }];
   return renderToString(AccountBody({ view, frame, isLive: true, downloads }));
 }
 
-/**
- * Returns the text of a body, with one line per element. The attributes of the body must not contain an angle bracket.
- */
+/** Returns the text of an HTML body, one line per element. Attribute values must not contain angle brackets. */
 export function linesOf(html: string): string[] {
   return html
     .replace(/<[^>]+>/g, '\n')

@@ -12,7 +12,7 @@ import { micros } from '../../src/store/time.ts';
 import type { Program } from '../process/program.ts';
 import { startProgramInTest } from '../process/program-in-test.ts';
 
-/** DID of the account in tests that do not choose one. */
+/** Default DID of the account in tests. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 /** DIDs of two labelers. */
 export const labelers = ['did:plc:ar7c4by46qjdydhdevvrndac', 'did:plc:newitj5jo3uel7o4mnf3vj2o'] as const;
@@ -31,7 +31,7 @@ export function writerInTest(folder: string, at: number = Date.now() * 1000): Sq
   return store;
 }
 
-/** Returns the n-th label on an account. The labels have every kind of target, both actions and two labelers. */
+/** Returns the n-th label on an account. The labels cover every kind of target, both actions and two labelers. */
 export function labelNo(n: number, subject = account): ReceivedLabel {
   const uris = [
     subject,
@@ -42,7 +42,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
     src: labelers[n % 2] ?? labelers[0],
     uri: uris[n % 3] ?? subject,
     val: n % 5 === 0 ? 'spam' : `value-${n}`,
-    // Give each label a different time, because equal labels of the same time are duplicates.
+    // Give each label its own time: equal labels with the same time would be duplicates.
     cts: new Date(Date.UTC(2026, 10, 20, 12) + n).toISOString(),
     ...(n % 4 === 0 ? { neg: true } : {}),
     ...(n % 7 === 0 ? { exp: '2027-01-01T00:00:00Z' } : {}),
@@ -51,7 +51,7 @@ export function labelNo(n: number, subject = account): ReceivedLabel {
   };
 }
 
-/** Stores labels number `from` to `from + count - 1`, accepted at an instant of the clock. */
+/** Stores `count` labels, numbered from `from`, with the given acceptance time. */
 export async function fill(
   store: Pick<StoreWriter, 'append'>,
   count: number,
@@ -81,7 +81,7 @@ export function startAccount(
   return startProgramInTest([...own, ...args], { env });
 }
 
-/** Returns the ids of the live child processes of a process. */
+/** Returns the process ids of a process's live children. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
@@ -136,7 +136,7 @@ export async function follow(url: string, { cursor }: Pick<ExportCreated, 'curso
   return { rows, pages, count: last.count, digest: last.content_sha256 };
 }
 
-/** Computes the digest of an export from its documented rule, independently of the service's code. */
+/** Computes the digest of an export from the documented rule, independently of the service's code. */
 export function digestOf(manifest: ExportManifest, rows: readonly AccountRow[]): string {
   let digest = sha256(canonical(manifest));
   for (const row of rows) digest = sha256(Buffer.concat([digest, canonical(row)]));

@@ -11,23 +11,23 @@ import { type LabelStation, startStation } from '../labels/label-station.ts';
 import { until } from '../process/until.ts';
 import { accounts, hostileTexts } from './account-history.ts';
 
-/** Stores of accounts that the label instrument observed from simulated labelers, over weeks of a simulated clock. */
+/** Stores that the label instrument filled from simulated labelers over several weeks of a simulated clock. */
 export interface ObservedAccounts {
-  /** Directories of two stores: one of an instrument that began 33 days ago, and one of a new instrument. */
+  /** Store directories: `old` of an instrument that started 33 days ago, `young` of one that started recently. */
   readonly old: string;
   readonly young: string;
-  /** Labels of the ordinary account within the window, oldest first. */
+  /** Labels on the ordinary account within the window, oldest first. */
   readonly plain: readonly LabelFields[];
   /** Stops both instruments and the network, and removes the directories. */
   stop(): Promise<void>;
 }
 
 const dayMs = 86_400_000;
-/** Maximum number of labels that are emitted before the earlier ones are stored. */
+/** Maximum number of labels that are emitted before the test waits until they are stored. */
 const burst = 15_000;
 
 const post = `at://${accounts.plain}/app.bsky.feed.post/3lb5xpd2ank2v`;
-/** Labels of the ordinary account, with their age in days, labeler and fields. */
+/** Labels on the ordinary account, each with its age in days, its labeler and its fields. */
 const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFields])[] = [
   [33, 0, { uri: accounts.plain, val: 'long-ago' }],
   [12, 0, { uri: accounts.plain, val: 'spam' }],
@@ -39,10 +39,10 @@ const said: readonly (readonly [daysAgo: number, labeler: 0 | 1, label: LabelFie
   [0, 1, { uri: `at://${accounts.plain}/app.bsky.graph.list/3lb5xpd2ank2v`, val: '!warn' }],
 ];
 
-/** Label that is emitted at the end, when both instruments observe. */
+/** Label that is emitted last, when both instruments are running. */
 const last: LabelFields = { uri: accounts.plain, val: 'spam' };
 
-/** Emits and observes all labels. `hotRows` is the number of labels about one account. */
+/** Emits all labels and lets the instruments observe them. `hotRows` is the number of labels on the hot account. */
 export async function observeAccounts(hotRows: number): Promise<ObservedAccounts> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-observed-'));
   let ago = 33 * dayMs;
@@ -82,8 +82,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
     ago = daysAgo * dayMs;
     await observe('old');
     const labels = said.filter(([days]) => days === daysAgo);
-    // Emit the labels one after the other, because labels that are stored together have no defined order between
-    // labelers.
+    // Emit the labels one at a time: labels that are stored together have no defined order between labelers.
     for (const [, labeler, label] of labels) await say(running, labeler === 0 ? first : second, [label]);
     if (daysAgo !== 0) continue;
     await say(running, mallory, hostileTexts.flatMap(hostileLabels));
@@ -111,7 +110,7 @@ export async function observeAccounts(hotRows: number): Promise<ObservedAccounts
   };
 }
 
-/** Emits labels of a labeler, and waits until every instrument has stored all of them. */
+/** Emits labels from one labeler, and waits until every instrument has stored them. */
 async function say(
   stations: readonly LabelStation[],
   { did, faults }: Labeler,
@@ -123,9 +122,7 @@ async function say(
     await until(`${labels.length} labels`, async () => (await rowsSince(store, did, start)) === labels.length, 60_000);
 }
 
-/**
- * Returns the number of a labeler's rows since an earlier end of the store, so that older rows are not counted again.
- */
+/** Returns the number of a labeler's rows since an earlier frontier, so that older rows are not counted again. */
 async function rowsSince(store: LabelStation['store'], did: string, start: Micros): Promise<number> {
   const { end } = await store.frontier();
   if (end <= start) return 0;
@@ -137,7 +134,7 @@ function definition(text: string, nth: number): object {
   return { identifier: `v${nth}`, locales: [{ lang: 'en', name: text, description: text }] };
 }
 
-/** Returns a label with a harmful value and a label with a harmful definition. */
+/** Returns two labels: one with a harmful value, and one whose value has a harmful definition. */
 function hostileLabels(text: string, nth: number): LabelFields[] {
   return [
     { uri: accounts.hostile, val: [...text].slice(0, 20).join('') },
@@ -146,8 +143,8 @@ function hostileLabels(text: string, nth: number): LabelFields[] {
 }
 
 /**
- * Returns the nth label of the hot account. One label in forty is about the account itself, and one in forty about a
- * record that is not a post. Some labels are removals. All labels differ.
+ * Returns the n-th label on the hot account. One label in forty concerns the account itself, and one in forty a record
+ * that is not a post. Some labels are negations. All labels differ.
  */
 function hotLabel(nth: number, nowMs: number): LabelFields {
   const rkey = nth.toString(36);

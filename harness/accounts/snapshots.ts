@@ -4,9 +4,9 @@ import type { Cursor, GenerationMark, Snapshot } from '../../src/account/query/s
 import { labelActions, targetKinds } from '../../src/contract/vocabulary.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Generators of arbitrary cursors, and of their parts. */
+/** Generators of arbitrary cursors and their parts. */
 
-/** DID with a host name of the maximum length, 253 characters (did:web). */
+/** A did:web DID whose host name has the maximum length, 253 characters. */
 export const maxLengthDidWeb = `did:web:${`${'a'.repeat(61)}.`.repeat(4)}${'b'.repeat(5)}`;
 
 const plc = fc
@@ -49,7 +49,7 @@ const snapshots: fc.Arbitrary<Snapshot> = fc.record({
   expiresAt: milliseconds,
 });
 
-/** Generator of cursors of both kinds. */
+/** Generates cursors of both kinds. */
 export const cursors: fc.Arbitrary<Cursor> = fc.oneof(
   fc.record({ kind: fc.constant('snapshot' as const), snapshot: snapshots }),
   fc.record({

@@ -16,7 +16,7 @@ import { SmallDisk } from '../faults/small-disk.ts';
 import { killedHours, killedRespond } from './killed-service.ts';
 import { simulateArchive, simulatedStart } from './simulated-archive.ts';
 
-/** Numbers of kills and of full disks, and the seed of their times. */
+/** Number of kills and of full disks, and the seed of the random delays. */
 export interface ArchiveKillPlan {
   readonly kills: number;
   readonly disks: number;
@@ -25,25 +25,25 @@ export interface ArchiveKillPlan {
 
 /** Result of killing an archiver repeatedly. */
 export interface ArchiveKillReport {
-  /** Findings after kills and full disks, before the next start. */
+  /** Findings of the verification after each kill or full disk, before the next start. */
   readonly findings: readonly Finding[];
-  /** Hours that were complete before a kill and are not in the archive after it. */
+  /** Hours that were complete before a kill and missing from the archive afterwards. */
   readonly lostHours: readonly string[];
-  /** Paths of files that differ at the end from those of an archive that was never interrupted. */
+  /** Paths of files that differ in the end from those of an uninterrupted archive. */
   readonly differences: readonly string[];
   /** Number of archived hours. */
   readonly hours: number;
   readonly closedDays: number;
-  /** Reasons of the gaps in all manifests, sorted. */
+  /** Reasons of the gaps in all gap manifests, sorted. */
   readonly reasons: readonly string[];
-  /** Number of processes that met a full disk; null if this user cannot mount one. */
+  /** Number of archiver processes that hit a full disk; null if this user cannot mount one. */
   readonly metFullDisk: number | null;
 }
 
-/** Minimum number of archived hours, with which days are closed however slow the machine is. */
+/** Minimum number of archived hours. It ensures that days are closed even on a slow machine. */
 const minHours = 150;
 
-/** Kills an archiver at random times, fills its disk, and verifies the directory after each. */
+/** Repeatedly kills an archiver at random times or fills its disk, and verifies the archive after each interruption. */
 export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Promise<ArchiveKillReport> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-kills-'));
   const disk = disks > 0 ? SmallDisk.mount(join(folder, 'disk')) : null;
@@ -60,7 +60,7 @@ export async function killArchiver({ kills, disks, seed }: ArchiveKillPlan): Pro
   }
 }
 
-/** Fills a disk to which a process writes at the same time: no space may be left before the last block. */
+/** Leaves a few free blocks on a disk to which a process is writing. The process may use up the space first. */
 function leaveBlocks(disk: SmallDisk, blocks: number): void {
   try {
     disk.leave(blocks);
@@ -74,7 +74,7 @@ class Run {
   readonly #chance: ReturnType<typeof dice>;
   readonly #findings: Finding[] = [];
   readonly #lost: string[] = [];
-  /** Last hour whose files were complete. */
+  /** Number of the last hour whose files were complete. */
   #last = -1;
   #closedDays = 0;
   #metFullDisk = 0;
@@ -85,7 +85,7 @@ class Run {
     mkdirSync(join(root, 'archive'));
   }
 
-  /** Kills a process at a random time after its first hour, or at its start. */
+  /** Kills an archiver at a random time, in most cases after its first complete hour. */
   async kill(): Promise<void> {
     const archiver = this.#start();
     if (this.#chance.below(10) > 0) await archiver.nextLine();
@@ -94,7 +94,7 @@ class Run {
     await this.#check();
   }
 
-  /** Fills the disk while a process runs, makes space, and lets it complete two hours. */
+  /** Fills the disk while an archiver is running, frees the space, and lets the archiver complete two more hours. */
   async fill(disk: SmallDisk, nth: number): Promise<void> {
     const archiver = this.#start();
     await archiver.nextLine();
@@ -108,7 +108,7 @@ class Run {
     await this.#check();
   }
 
-  /** Lets a process archive at least this number of hours. */
+  /** Runs an archiver until it has completed the given number of hours. */
   async complete(hours: number): Promise<void> {
     const archiver = this.#start();
     await archiver.untilLine(() => this.#last >= hours);
@@ -119,14 +119,14 @@ class Run {
   async report(hasDisk: boolean): Promise<ArchiveKillReport> {
     const intact = simulateArchive({ respond: killedRespond, hours: killedHours });
     await intact.run(this.#last + 1);
-    // The hour that a kill interrupted may be complete, too.
+    // The kill may have come after this hour's files were complete but before the hour was reported.
     const archiver = this.#start(this.#last);
     await archiver.nextLine();
     await archiver.kill();
     const until = hourOf(simulatedStart + this.#last * hourMs).slice(0, 10);
     const files = [...intact.content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
     const differences = files
-      // The next hours may have changed the files of the last days.
+      // Skip the last days: later hours may have changed their files.
       .filter(([path]) => path.slice(5, 15) < dayOf(Date.parse(until) - 3 * 24 * hourMs))
       .filter(([path, bytes]) => !bytes.equals(readFileSync(join(this.#root, 'archive', path))))
       .map(([path]) => path);
@@ -158,7 +158,7 @@ class Run {
     });
   }
 
-  /** Verifies the directory as the process left it. */
+  /** Verifies the directory in the state that the process left. */
   async #check(): Promise<void> {
     if (!readdirSync(join(this.#root, 'archive')).includes('index.json')) return;
     const reader = directoryReader(join(this.#root, 'archive'));
@@ -179,7 +179,7 @@ class Run {
   }
 }
 
-/** A running archiver whose lines are read. */
+/** A running archiver and the lines that it prints. */
 class ArchiverProcess {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
@@ -195,10 +195,10 @@ class ArchiverProcess {
     this.#onHour = onHour;
   }
 
-  /** Resolves with the next line; an hour counts as complete. Rejects if the process ended by itself. */
+  /** Resolves with the next line, recording each completed hour. Rejects if the process exits by itself. */
   async nextLine(): Promise<string> {
     const { done, value } = await this.#lines.next();
-    if (done === true) throw new Error('the archiver ended by itself');
+    if (done === true) throw new Error('the archiver exited by itself');
     this.#record(value);
     return value;
   }
@@ -207,7 +207,7 @@ class ArchiverProcess {
     while (!isWanted(await this.nextLine()));
   }
 
-  /** Kills the process, and reads what it printed before. */
+  /** Kills the process, and reads the lines that it printed before. */
   async kill(): Promise<void> {
     this.#child.kill('SIGKILL');
     for (let next = await this.#lines.next(); next.done !== true; next = await this.#lines.next()) {

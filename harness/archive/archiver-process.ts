@@ -1,6 +1,6 @@
 /**
- * Archives simulated hours in a directory as fast as possible: `archiver-process.ts DIR FROM`. Prints the number of each
- * hour whose files are complete, and `full` when the system refuses to write. Runs until it is killed.
+ * Archives simulated hours in a directory as fast as possible: `archiver-process.ts DIR FROM`. Prints the number of
+ * each hour whose files are complete, and `full` when a write fails because the disk is full. Runs until it is killed.
  */
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { silentLog } from '../../src/ops/log.ts';
 import { killedHours, killedRespond } from './killed-service.ts';
 import { simulatedKey, simulatedStart } from './simulated-archive.ts';
 
-/** Time until a failed call of the archiver is repeated, in its own milliseconds. */
+/** Delay before the archiver repeats a failed call, in milliseconds of its own clock. */
 const retryMs = 60_000;
 
 const [root = '', from = '0'] = process.argv.slice(2);

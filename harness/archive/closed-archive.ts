@@ -17,23 +17,23 @@ import { simulatedKey } from './simulated-archive.ts';
 import { type SimulatedFaults, simulatedFiles } from './simulated-hours.ts';
 
 /**
- * An archive of closed days with the files that an archiver writes, made day by day and not hour by hour: a year takes
- * seconds and not an hour. `simulateArchive` runs the archiver itself.
+ * An archive of closed days with the same files as an archiver writes. It is generated day by day instead of hour by
+ * hour, so a year takes seconds instead of an hour. `simulateArchive` runs the real archiver.
  */
 
 /** Options for an archive of closed days. */
 export interface ClosedArchive {
-  /** Days before this instant, in milliseconds since 1970; the last one is the day before it. */
+  /** Instant before which the days lie, in milliseconds since 1970. The last day is the one before it. */
   readonly before: number;
   readonly days: number;
   readonly faults?: SimulatedFaults;
-  /** Characters that are added to each archived body. */
+  /** Number of characters added to each archived body. */
   readonly padding?: number;
-  /** Takes the files one after another, so that memory does not hold them all. */
+  /** Receives the files one at a time, so that they need not all fit in memory. */
   readonly write: (path: string, bytes: Buffer) => void;
 }
 
-/** Writes the archive. Returns its days. */
+/** Writes the archive and returns its days. */
 export function writeClosedArchive({ before, days, faults = {}, padding = 0, write }: ClosedArchive): string[] {
   const first = dayOf(before - days * dayMs);
   const names = Array.from({ length: days }, (_, at) => addDays(first, at));

@@ -8,9 +8,9 @@ import type { SignerKey } from '../../src/archive/log/keys.ts';
 import { leafHash, treeHash } from '../../src/archive/log/merkle.ts';
 import { checkpointPath, filesAfter } from '../../src/archive/signing/log-files.ts';
 
-/** Consistent alterations of an archive, as its publisher can make them. */
+/** Consistent alterations of an archive, as only its publisher can make them. */
 
-/** Files of an archive, by path. */
+/** Files of an archive by path. */
 export type Content = Map<string, Buffer>;
 
 /** Returns a copy of an archive. */
@@ -27,7 +27,7 @@ function listedDays(content: Content): readonly ListedDay[] {
   return parseIndex(content.get('index.json') ?? Buffer.alloc(0))?.days ?? [];
 }
 
-/** Writes the log of other days with a valid signature, and the index for it. */
+/** Replaces the log with one of the given days and a valid signature, and updates the index. */
 export function signDays(content: Content, days: readonly DayLeaf[], key: SignerKey): void {
   for (const path of content.keys()) if (path.startsWith('log/')) content.delete(path);
   const entries = days.map(formatLeaf);
@@ -39,7 +39,7 @@ export function signDays(content: Content, days: readonly DayLeaf[], key: Signer
   content.set('index.json', formatIndex({ key: key.verifier.text, days: [...closed, ...open] }));
 }
 
-/** Changes a file of a closed day, with every digest and the signature that depend on it. */
+/** Changes a file of a closed day, and recomputes every dependent digest and the signature. */
 export function rewriteFile(
   content: Content,
   { day, name, bytes, key }: { day: string; name: string; bytes: Buffer; key: SignerKey },
@@ -52,7 +52,7 @@ export function rewriteFile(
   rewriteRecord(content, { ...record, files }, key);
 }
 
-/** Replaces the record of a closed day, with its leaf and the signature. */
+/** Replaces the record of a closed day, its log entry and the signature. */
 export function rewriteRecord(content: Content, record: DayRecord, key: SignerKey): void {
   const bytes = formatDay(record);
   content.set(pathOf(record.day, 'day.json'), bytes);

@@ -104,7 +104,7 @@ def read_bundle(data, width):
 
 
 class Difference(Exception):
-    """A difference between an archive and the specifications, with a word for its kind."""
+    """A difference between an archive and the specifications, with a word that classifies it."""
 
     def __init__(self, kind, message):
         super().__init__(f"{kind}: {message}")
@@ -167,17 +167,17 @@ def verify_tiles(log, entries):
 
 
 def verify_log(log, key, kept):
-    """Returns the entries of a log. The kept checkpoint must be of the same log, or of an earlier state of it."""
+    """Returns the entries of a log. The kept checkpoint must belong to the same log or to an earlier state of it."""
     checkpoint = log / "checkpoint"
     if kept is not None and not checkpoint.exists():
-        raise Difference("rollback", "the log has no checkpoint any more")
+        raise Difference("rollback", "the log no longer has a checkpoint")
     size, tree = open_checkpoint(read(checkpoint).decode(), key)
     old_size, old_tree = (0, None) if kept is None else open_checkpoint(kept["note"], key)
     if old_size > size:
         raise Difference("rollback", "the log is smaller than the kept checkpoint")
     entries = read_entries(log, size)
     if merkle_root(entries) != tree:
-        raise Difference("log", "the entries do not have the root of the checkpoint")
+        raise Difference("log", "the entries do not match the root in the checkpoint")
     if old_tree is not None and merkle_root(entries[:old_size]) != old_tree:
         raise Difference("fork", "the log does not continue the kept checkpoint")
     verify_tiles(log, entries)

@@ -2,21 +2,29 @@ import { isDeepStrictEqual } from 'node:util';
 import { diskFull, type MemoryArchive, memoryArchive, type WriteFault } from './memory-files.ts';
 import { type SimulatedArchive, simulateArchive } from './simulated-archive.ts';
 
-/** Hours around the time at which a day closes; the write operations of these hours are interrupted one at a time. */
+/**
+ * Number of hours before the test, and number of hours around the closing of a day whose write operations are
+ * interrupted one at a time.
+ */
 const [quietHours, hours] = [71, 3];
 
-/** Kind of the interruption: a kill with this effect on the written file, or a full disk. */
+/** Kind of the interruption: a kill, given by its effect on the written file, or a full disk. */
 export type Interruption = WriteFault['effect'] | 'full';
 
 /** Result of interrupting write operations. */
 export interface Crashes {
-  /** Number of write operations of the uninterrupted hours. */
+  /** Number of write operations in these hours without an interruption. */
   readonly operations: number;
-  /** Descriptions of the operations after whose interruption the archive is not as it is without one. */
+  /**
+   * Failed comparisons: each names the interrupted operation after which the archive differs from an uninterrupted one.
+   */
   readonly failures: readonly string[];
 }
 
-/** Interrupts every `step`-th write operation of the hours in which a day is closed, each in an archive of its own. */
+/**
+ * Interrupts every `step`-th write operation in the hours around the closing of a day, each in a separate copy of the
+ * archive.
+ */
 export async function crashes(interruption: Interruption, step: number): Promise<Crashes> {
   const quiet = await quietArchive();
   const expected = simulateArchive({ memory: quiet.copy() });
@@ -29,7 +37,7 @@ export async function crashes(interruption: Interruption, step: number): Promise
     const isSame = isDeepStrictEqual(filesOf(found.content), filesOf(expected.content));
     const isLogged = interruption !== 'full' || isDeepStrictEqual(messagesOf(found), diskMessages);
     if (findings.length > 0 || closedDays !== 1) failures.push(`operation ${operation}: ${JSON.stringify(findings)}`);
-    if (!isSame) failures.push(`operation ${operation}: other files`);
+    if (!isSame) failures.push(`operation ${operation}: the files differ`);
     if (!isLogged) failures.push(`operation ${operation}: logged ${messagesOf(found).join()}`);
   }
   return { operations, failures };
@@ -48,13 +56,13 @@ function faultOf(interruption: Interruption): WriteFault {
 
 async function quietArchive(): Promise<MemoryArchive> {
   const archive = simulateArchive({ memory: memoryArchive() });
-  // The hours that confirm the first day suffice: the others are gaps.
+  // It is enough to archive the hours that confirm the first day; the others become gaps.
   await archive.run(1);
   await archive.run(24, quietHours - 24);
   return archive.copy();
 }
 
-/** Runs the hours with one interrupted operation. */
+/** Archives the hours, with an interruption at one operation. */
 async function interrupted(quiet: MemoryArchive, operation: number, fault: WriteFault): Promise<SimulatedArchive> {
   const archive = simulateArchive({ memory: quiet.copy() });
   archive.failAt(operation, fault);
@@ -65,13 +73,13 @@ async function interrupted(quiet: MemoryArchive, operation: number, fault: Write
       if (error !== fault.error) throw error;
       archive.restart();
     }
-    // The next call within the hour, by a new process after a kill.
+    // Call the archiver again within the same hour; after a kill, a new process does this.
     await archive.run(1, hour);
   }
   return archive;
 }
 
-/** Returns the files of days, which must not depend on interruptions except for the number of their revisions. */
+/** Returns the files of the days. Interruptions may change only the number of revisions in them. */
 function filesOf(content: ReadonlyMap<string, Buffer>): Record<string, string> {
   const files = [...content].filter(([path]) => path.startsWith('days/') && !path.endsWith('/day.json'));
   return Object.fromEntries(files.map(([path, bytes]) => [path, bytes.toString('latin1')]));

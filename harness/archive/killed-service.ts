@@ -5,18 +5,24 @@ import { simulatedStart } from './simulated-archive.ts';
 import { simulatedHours } from './simulated-hours.ts';
 
 /**
- * The service and the instruments of an archiver that is killed. Both depend on the time alone, so that an archive that was
- * interrupted can be compared with one that was not.
+ * The facts service and the instruments for an archiver that is killed. Their output depends only on the time, so an
+ * interrupted archive can be compared with an uninterrupted one.
  */
 
 const hourMs = 3_600_000;
 
-/** Hours since the start in which the operator holds the label facts; a day is due to be closed in the last ones. */
+/**
+ * Intervals, in hours since the start, during which the operator holds the label facts. A day is due to be closed in
+ * the last one.
+ */
 const heldHours = [
   [10, 16],
   [70, 76],
 ] as const;
-/** Hours since the start in which there is no hours file of the labels: longer than a file reaches back. */
+/**
+ * Interval, in hours since the start, without an hours file of the labels. It is longer than the time that one file
+ * covers.
+ */
 const missingHours = [[34, 120]] as const;
 
 function isIn(spans: readonly (readonly [number, number])[], now: number): boolean {
@@ -24,12 +30,12 @@ function isIn(spans: readonly (readonly [number, number])[], now: number): boole
   return spans.some(([from, to]) => hour >= from && hour < to);
 }
 
-/** Returns the response of the service. */
+/** Returns the response of the simulated facts service. */
 export function killedRespond(path: string, now: number): FetchedFact {
   return publishedFact(path, { now, isHeld: isIn(heldHours, now) });
 }
 
-/** Returns the readings of the hours files. */
+/** Returns the simulated hours files of both instruments. */
 export function killedHours(now: number): HoursReadings {
   const { weather, labels } = simulatedHours(now);
   return { weather, labels: isIn(missingHours, now) ? { kind: 'failure', reason: 'missing' } : labels };

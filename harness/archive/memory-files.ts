@@ -3,22 +3,25 @@ import type { ArchiveFiles } from '../../src/archive/files/archive-files.ts';
 import type { KeptHead } from '../../src/archive/signing/day-log.ts';
 import type { ArchiveReader } from '../../src/archive/verify/archive-reader.ts';
 
-/** An archive in memory: simulated days have thousands of durable writes, which a disk would delay for minutes. */
+/** An archive in memory. Simulated days make thousands of durable writes, which would take minutes on a disk. */
 export interface MemoryArchive {
-  /** Bytes by path below the archive. */
+  /** Bytes of each file, by path below the archive directory. */
   readonly content: Map<string, Buffer>;
   readonly files: ArchiveFiles;
   readonly kept: KeptHead;
   readonly reader: ArchiveReader;
   /** Number of write operations so far. */
   writes(): number;
-  /** Makes the operation with this number fail; `fault` decides how. Later ones succeed. */
+  /** Makes the operation with this number fail as `fault` describes. Later operations succeed. */
   failAt(operation: number, fault: WriteFault): void;
-  /** Returns an independent copy, without planned faults. */
+  /** Returns an independent copy without the planned fault. */
   copy(): MemoryArchive;
 }
 
-/** Effect of an interrupted write: nothing is written, part of a line, or everything, before `error` is thrown. */
+/**
+ * An interrupted write: `effect` is what reaches the file before `error` is thrown, which is nothing, part of a line,
+ * or everything.
+ */
 export interface WriteFault {
   readonly effect: 'nothing' | 'torn' | 'complete';
   readonly error: Error;
@@ -29,7 +32,7 @@ export function diskFull(): Error {
   return Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
 }
 
-/** Creates an archive in memory, empty by default; `head` is the last signed checkpoint. */
+/** Creates an archive in memory, empty by default. `head` is the last signed checkpoint. */
 export function memoryArchive(
   initial: ReadonlyMap<string, Buffer> = new Map(),
   signed: Buffer | null = null,

@@ -1,4 +1,4 @@
-/** Parses CSV (RFC 4180) in the plainest way, for comparison with what the archive writes. */
+/** Parses CSV (RFC 4180) with a minimal parser, to check the archive's CSV files independently. */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let [row, cell, isQuoted] = [[] as string[], '', false];

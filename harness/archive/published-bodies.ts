@@ -4,13 +4,13 @@ import { errorBody } from '../../src/contract/errors.ts';
 
 /** Bodies of a simulated facts service, with the fields from which the archive computes gaps. */
 
-/** State of the simulated service at one instant. */
+/** State of the simulated service at one time. */
 export interface PublishedState {
   /** Milliseconds since 1970. */
   readonly now: number;
   /** Gaps of the label instrument. */
   readonly gaps?: readonly { readonly start: string; readonly end: string; readonly reason: string }[];
-  /** Observed seconds of the last 24 hours of weather. */
+  /** Number of observed seconds in the last 24 hours of weather. */
   readonly observedSeconds?: number;
   /** True while the operator holds the label facts. */
   readonly isHeld?: boolean;
@@ -33,7 +33,7 @@ export function publishedFact(path: string, state: PublishedState): FetchedFact 
   }
 }
 
-/** Returns a response with a body as the facts API writes it. */
+/** Returns a response whose body is formatted as the facts API formats it. */
 export function served(body: object, status = 200): FetchedFact {
   const bytes = Buffer.from(JSON.stringify(body));
   return { kind: 'response', served: { status, body: bytes, etag: 'W/"a"', lastModified: null }, date: null };

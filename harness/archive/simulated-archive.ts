@@ -12,42 +12,42 @@ import { type MemoryArchive, memoryArchive } from './memory-files.ts';
 import { publishedFact } from './published-bodies.ts';
 import { simulatedHours } from './simulated-hours.ts';
 
-/** First instant of a simulated archive. */
+/** Start of a simulated archive, in milliseconds since 1970. */
 export const simulatedStart = Date.parse('2026-11-20T00:00:00Z');
 
-/** Key that signs a simulated archive. */
+/** Key that signs simulated archives. */
 export const simulatedKey: SignerKey = signerKey('test.example/archive', Buffer.alloc(32, 5));
 
 /** Options for a simulated archive. */
 export interface SimulationOptions {
-  /** Returns the response for a path at an instant; by default that of a service without gaps. */
+  /** Returns the response for a path at a time; by default that of a service without gaps. */
   readonly respond?: (path: string, now: number) => FetchedFact;
-  /** Returns the time in the `Date` header of the service; by default that of the archiver's clock. */
+  /** Returns the time in the service's `Date` header; by default the archiver's time. */
   readonly serviceClock?: (now: number) => number | null;
   readonly findIdentity?: (body: Uint8Array) => string | null;
   readonly findIdentityIn?: (name: string, value: object) => string | null;
-  /** Returns the hours files at an instant; by default those of instruments without gaps. */
+  /** Returns the hours files at a time; by default those of instruments without gaps. */
   readonly hours?: (now: number) => HoursReadings | null;
   readonly telemetry?: ArchiveTelemetry;
   /** Files of the archive; empty by default. */
   readonly memory?: MemoryArchive;
 }
 
-/** An archive in memory whose clock the test sets. */
+/** An archive in memory, with a clock that the test sets. */
 export interface SimulatedArchive extends MemoryArchive {
-  /** Messages of the archiver's log. */
+  /** Log messages of the archiver. */
   readonly messages: { readonly message: string; readonly fields: LogFields }[];
-  /** Archives the hour that contains an instant, in milliseconds since 1970. */
+  /** Archives the hour that contains `now`, in milliseconds since 1970. */
   tickAt(now: number): Promise<number>;
-  /** Archives a number of hours, the first one `fromHour` hours after the start. */
+  /** Archives a number of hours, starting `fromHour` hours after the start. */
   run(hours: number, fromHour?: number): Promise<void>;
-  /** Starts the archiver again, like a new process on the same directory. */
+  /** Restarts the archiver, like a new process on the same directory. */
   restart(key?: SignerKey): void;
-  /** Verifies the archive, at the time of the last tick and at first contact by default. */
+  /** Verifies the archive; by default at the time of the last tick and without a kept checkpoint. */
   verify(options?: Partial<VerifyOptions>): Promise<VerifyReport>;
 }
 
-/** Creates an archive in memory. */
+/** Creates a simulated archive in memory. */
 export function simulateArchive(options: SimulationOptions = {}): SimulatedArchive {
   const { respond = (path, at) => publishedFact(path, { now: at }), findIdentity = () => null } = options;
   const { findIdentityIn = () => null, hours = (at) => simulatedHours(at), telemetry = noTelemetry } = options;

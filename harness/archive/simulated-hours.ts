@@ -3,30 +3,30 @@ import type { LabelerHours, LabelsHours } from '../../src/artifact/hours/labels-
 import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 
 /**
- * Hours files of simulated instruments, and the counts that a reader of an archive must find. Counts depend on the hour
- * alone, so that files of different times state the same unless a gap became known in between.
+ * Hours files of simulated instruments, and the counts that a reader of an archive must find. A count depends only on
+ * its hour, so files from different times agree unless a gap became known in between.
  */
 
 const hourMs = 3_600_000;
 const minuteMs = 60_000;
-/** Time for which a simulated store keeps what it has observed. */
+/** Retention time of a simulated store. */
 const keptMs = 45 * 24 * hourMs;
-/** Labelers of the simulated instrument, in the order of their DIDs. */
+/** Labelers of the simulated instrument, in DID order. */
 export const simulatedLabelers = ['did:plc:ewvi7nxzyoun6zhxrhs64oiz', 'did:web:labels.example.com'] as const;
 /** Collections of the simulated weather. */
 export const simulatedCollections = ['post.create', 'like.create'] as const;
 /** Host of the simulated weather. */
 export const simulatedHost = 'jetstream.example';
 
-/** Time that an instrument did not observe, in milliseconds since 1970. */
+/** An interval that an instrument did not observe, in milliseconds since 1970. */
 export interface SimulatedGap {
   readonly start: number;
   readonly end: number;
-  /** Instant from which the instrument states the gap; by default its start. */
+  /** Time at which the instrument learns of the gap; defaults to its start. */
   readonly knownAt?: number;
-  /** The labeler that was not observed; by default all. */
+  /** Labeler that was not observed; defaults to all. */
   readonly labeler?: string;
-  /** The collection that was not observed; by default all. */
+  /** Collection that was not observed; defaults to all. */
   readonly collection?: string;
 }
 
@@ -34,27 +34,27 @@ export interface SimulatedGap {
 export interface SimulatedFaults {
   readonly weather?: readonly SimulatedGap[];
   readonly labels?: readonly SimulatedGap[];
-  /** Labelers; by default those of `simulatedLabelers`. */
+  /** DIDs of the labelers; defaults to `simulatedLabelers`. */
   readonly labelers?: readonly string[];
-  /** Hosts of the weather; by default `simulatedHost` alone, which has the gaps of `weather`. */
+  /** Hosts of the weather; defaults to `simulatedHost` alone, with the gaps in `weather`. */
   readonly hosts?: readonly SimulatedHostState[];
-  /** Epoch of the store of labels, a digit; by default 1. */
+  /** Number of the label store's epoch, a single digit; defaults to 1. */
   readonly epoch?: number;
 }
 
-/** A host of the weather at one instant, with gaps of its own. */
+/** A host of the weather at one time, with its own gaps. */
 export interface SimulatedHostState {
   readonly host: string;
   readonly published: boolean;
   readonly gaps: readonly SimulatedGap[];
 }
 
-/** Returns the events of a collection, or the applications of a labeler, in the fully observed hour that starts at `start`. */
+/** Returns the number of events of a collection, or of applied labels of a labeler, in a fully observed hour. */
 export function simulatedCount(name: string, start: number): number {
   return ((start / hourMs) % 97) * (name.length + 3) + (name.charCodeAt(name.length - 1) % 7) + 1;
 }
 
-/** Returns the seconds of an interval that are outside all of the gaps. */
+/** Returns the number of seconds of an interval that no gap covers. */
 export function observedSeconds(start: number, end: number, gaps: readonly SimulatedGap[]): number {
   const inside = gaps
     .map((gap) => [Math.max(start, gap.start), Math.min(end, gap.end)] as const)
@@ -68,18 +68,18 @@ export function observedSeconds(start: number, end: number, gaps: readonly Simul
   return Math.max(0, end - start - lost) / 1000;
 }
 
-/** Returns the count of an hour: null if nothing was observed, and proportional to the observed part. */
+/** Returns the count of an hour in proportion to its observed seconds; null if nothing was observed. */
 export function countOf(name: string, start: number, seconds: number): number | null {
   return seconds === 0 ? null : Math.ceil((simulatedCount(name, start) * seconds) / 3600);
 }
 
-/** Returns the readings of the hours files at an instant. */
+/** Returns the hours files at a time, as results of reading them. */
 export function simulatedHours(now: number, faults: SimulatedFaults = {}): HoursReadings {
   const { weather, labels } = simulatedFiles(now, faults);
   return { weather: { kind: 'readable', artifact: weather }, labels: { kind: 'readable', artifact: labels } };
 }
 
-/** Returns the hours files at an instant. */
+/** Returns the hours files at a time. */
 export function simulatedFiles(
   now: number,
   faults: SimulatedFaults = {},
@@ -96,7 +96,7 @@ export function simulatedFiles(
   return { weather, labels };
 }
 
-/** Returns the gaps that an instrument knows, up to the end of the closed minutes. */
+/** Returns the gaps that an instrument knows, cut off at the end of the last closed minute. */
 function knownGaps(gaps: readonly SimulatedGap[] = [], { now, through }: Shared): SimulatedGap[] {
   return gaps
     .filter(({ start, knownAt = start }) => knownAt <= now && start < through)
@@ -120,7 +120,10 @@ function hoursOf({ through, starts }: Shared, gaps: readonly SimulatedGap[]) {
   });
 }
 
-/** Returns the first instant that the store of a host has observed: the end of a gap that is as old as a store can be. */
+/**
+ * Returns the start of a host's observation: the end of a gap that reaches back as far as the store, or the retention
+ * limit.
+ */
 function observedSince({ starts, through }: Shared, gaps: readonly SimulatedGap[]): string | null {
   let since = (starts[0] ?? 0) - keptMs;
   const whole = gaps.filter(({ collection }) => collection === undefined).sort((a, b) => a.start - b.start);

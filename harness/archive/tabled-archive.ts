@@ -10,21 +10,21 @@ export function at(day: number, hour: number, minute = 0): number {
   return simulatedStart + day * dayMs + hour * hourMs + minute * 60_000;
 }
 
-/** A gap of a manifest; fields that it lacks are undefined. */
+/** A gap of a gap manifest. Fields that the gap lacks are undefined. */
 export type ManifestGap = Readonly<Record<string, string>>;
 
-/** A simulated archive whose tables and manifests a test reads. */
+/** A simulated archive with readers for its tables and manifests. */
 export interface TabledArchive extends SimulatedArchive {
   bytes(path: string): Buffer;
-  /** Returns the rows of a table of a day, the header first. */
+  /** Returns the rows of one day's table, header first. */
   csv(day: string, name: string): string[][];
   parquet(day: string, name: string): Promise<Record<string, unknown>[]>;
   gaps(day: string): ManifestGap[];
-  /** Returns the record of a day; null without one. */
+  /** Returns the record of a day; null if the archive has none. */
   record(day: string): DayRecord | null;
 }
 
-/** Archives a number of hours with the privacy scan of the program. */
+/** Archives a number of hours with the privacy scan that the program uses. */
 export async function tabledArchive(hours: number, options: SimulationOptions = {}): Promise<TabledArchive> {
   const archive = simulateArchive({ findIdentityIn, ...options });
   await archive.run(hours);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { coverageStatuses, gapReasons, origins, weatherFreshnessStates } from '../../src/contract/vocabulary.ts';
 import { type ArtifactFixture, fixture, type JsonObject } from './fixtures.ts';
 
-/** Generators of artifacts of every kind with other numbers, and with optional fields omitted. */
+/** Generates variants of every kind of artifact: other numbers, and optional fields omitted. */
 
 const number = fc.oneof(
   fc.constantFrom(0, 1, 0.4, 59.999, 60, 0.000_04, 0.999_999, 1e15, 1e300, Number.MAX_SAFE_INTEGER),
@@ -11,13 +11,13 @@ const number = fc.oneof(
   fc.double({ min: 0, max: 1, noNaN: true }),
 );
 
-/** Names of numeric fields that are not measurements or that have bounds. Variants keep the values of these fields. */
+/** Numeric fields that are not measurements or that have bounds. Variants leave them unchanged. */
 const fixed = new Set(['schema_version', 'window_days', 'bucket_start', 'first_bucket_start', 'last_bucket_end']);
 
 function renumbered(value: unknown, numbers: readonly number[], next: { at: number }, key = ''): unknown {
   if (typeof value === 'number' && !fixed.has(key)) {
     const other = numbers[next.at++ % numbers.length] ?? 0;
-    // Decide by the name of a number whether it is a count, because JSON does not distinguish 5.0 from 5.
+    // Decide by the field name whether a number is a count: JSON does not distinguish 5.0 from 5.
     return /seconds$|ratio$|rate_per_s$|threshold$/.test(key) && key !== 'bucket_seconds'
       ? other
       : Math.min(Number.MAX_SAFE_INTEGER, Math.floor(other));
@@ -114,7 +114,7 @@ const changes: Readonly<Record<ArtifactFixture, fc.Arbitrary<Change>>> = {
   ),
 };
 
-/** Returns variants of one of the known artifacts. */
+/** Generates variants of one of the known artifacts. */
 export function variantsOf(name: ArtifactFixture): fc.Arbitrary<JsonObject> {
   return fc
     .tuple(fc.option(fc.array(number, { minLength: 97, maxLength: 97 })), fc.array(changes[name], { maxLength: 3 }))

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Names of the four known artifacts among the fixtures. */
+/** File names of the four known artifact fixtures. */
 export const artifactFixtures = {
   recent: 'labels-recent-overview.json',
   legacy: 'labels-legacy-overview.json',
@@ -8,7 +8,7 @@ export const artifactFixtures = {
   weatherwatch: 'weatherwatch-summary-v2.json',
 } as const;
 
-/** One of the four known artifacts. */
+/** Name of one of the four known artifacts. */
 export type ArtifactFixture = keyof typeof artifactFixtures;
 
 /** An artifact as a JSON object that may be changed. */

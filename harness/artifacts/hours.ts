@@ -4,7 +4,7 @@ import type { WeatherHours } from '../../src/artifact/hours/weather-hours.ts';
 import { formatTimestamp } from '../../src/contract/timestamp.ts';
 import { collectionNames } from '../../src/contract/vocabulary.ts';
 
-/** Generated hours files, in which one hour was not observed. */
+/** Generates hours files, optionally with one unobserved hour. */
 
 /** Options for a generated hours file. */
 export interface HoursFixtureOptions {
@@ -12,7 +12,7 @@ export interface HoursFixtureOptions {
   readonly generatedAt: number;
   /** Number of hours, default 72. */
   readonly hours?: number;
-  /** Index of the hour that was not observed; default: none. */
+  /** Index of the hour that was not observed; by default all hours were. */
   readonly unobserved?: number;
 }
 
@@ -25,7 +25,7 @@ interface FixtureHour {
   readonly seconds: number;
 }
 
-/** Returns the end of the closed minutes, and the hours with their observed seconds. */
+/** Returns the end of the last closed minute, and the hours with their observed seconds. */
 function hoursOf({ generatedAt, hours = maxHours, unobserved = -1 }: HoursFixtureOptions) {
   const through = Math.floor((generatedAt - minuteMs) / minuteMs) * minuteMs;
   const last = Math.floor(through / hourMs) * hourMs;
@@ -38,7 +38,7 @@ function hoursOf({ generatedAt, hours = maxHours, unobserved = -1 }: HoursFixtur
   return { through: formatTimestamp(through), list };
 }
 
-/** Returns null for an unobserved hour. */
+/** Returns the count, or null for an unobserved hour. */
 const counted = (hour: FixtureHour, count: number): number | null => (hour.seconds === 0 ? null : count);
 
 function gapOf({ list }: ReturnType<typeof hoursOf>, unobserved = -1) {
@@ -47,7 +47,7 @@ function gapOf({ list }: ReturnType<typeof hoursOf>, unobserved = -1) {
   return [{ start: hour.start, end: formatTimestamp(Date.parse(hour.start) + hourMs) }];
 }
 
-/** Generates an hours file of the weather with one series. */
+/** Generates an hours file of the weather instrument with one series. */
 export function weatherHoursFixture(options: HoursFixtureOptions): WeatherHours {
   const made = hoursOf(options);
   const { through, list } = made;
@@ -82,7 +82,9 @@ export function weatherHoursFixture(options: HoursFixtureOptions): WeatherHours 
   };
 }
 
-/** Generates an hours file of the labels in which every labeler has `at` applications and one removal in hour `at`. */
+/**
+ * Generates an hours file of the label instrument. In hour `at`, every labeler has `at` applications and one removal.
+ */
 export function labelsHoursFixture(
   options: HoursFixtureOptions & { readonly labelers: readonly string[] },
 ): LabelsHours {

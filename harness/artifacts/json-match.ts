@@ -1,8 +1,8 @@
 import { parseTimestamp } from '../../src/contract/timestamp.ts';
 
 /**
- * Returns the pointers at which a value does not match a pattern. The list is empty if the value matches. Objects may
- * have further properties.
+ * Returns the JSON pointers at which a value does not match a pattern, or an empty list if it matches. Objects may have
+ * additional properties.
  */
 export function mismatches(pattern: unknown, value: unknown, pointer = ''): string[] {
   if (typeof pattern === 'string' && pattern.startsWith('~')) {
@@ -42,14 +42,14 @@ function holds(kind: string, value: unknown): boolean {
 
 const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** Replaces `"@-30s"` and similar placeholders by timestamps around `now` (milliseconds since 1970). */
+/** Replaces placeholders such as `"@-30s"` with timestamps relative to `now` (milliseconds since 1970). */
 export function resolveTimes(text: string, now: number): string {
   return text.replaceAll(/@([+-]\d+)([smhd])/g, (_all, count: string, unit: keyof typeof units) =>
     new Date(now + Number(count) * units[unit]).toISOString(),
   );
 }
 
-/** Merges changes deeply into an object. The value `"~remove"` removes a property. Lists are replaced. */
+/** Deep-merges changes into an object. The value `"~remove"` removes a property. Lists are replaced as a whole. */
 export function merged(base: unknown, changes: unknown): unknown {
   if (!isPlain(base) || !isPlain(changes)) return changes;
   const result: Record<string, unknown> = { ...base };

@@ -1,6 +1,6 @@
 import type { LabelerFacts } from '../../src/contract/labelers.ts';
 
-/** Returns the facts of a labeler that is read without a gap, with the given changes. */
+/** Returns the facts of a labeler that is read without gaps, with the given changes. */
 export function aLabeler(changes: Partial<LabelerFacts> = {}): LabelerFacts {
   return {
     window: { start: '2026-10-21T12:00:00.000Z', end: '2026-11-20T12:00:00.000Z' },
@@ -45,7 +45,7 @@ export function aLabeler(changes: Partial<LabelerFacts> = {}): LabelerFacts {
 
 type Definition = NonNullable<LabelerFacts['definitions']>['values'][number];
 
-/** Returns the definition of a value in English, with the given changes. */
+/** Returns an English definition of a label value, with the given changes. */
 export function aDefinition(value: string, changes: Partial<Definition> = {}): Definition {
   return {
     value,

@@ -12,7 +12,7 @@ import { formatTimestamp } from '../../src/contract/timestamp.ts';
 import { gapReasons } from '../../src/contract/vocabulary.ts';
 import { youngArtifact } from './artifacts.ts';
 
-/** Generated labelers artifacts, whose sums agree with the overview that is generated with them. */
+/** Generates labelers artifacts whose sums agree with the overview generated with them. */
 
 /** Options for a generated labelers artifact. */
 export interface LabelerFixtureOptions {
@@ -20,7 +20,7 @@ export interface LabelerFixtureOptions {
   readonly seed?: number;
   /** Milliseconds since 1970; default: now. */
   readonly generatedAt?: number;
-  /** True for the longest possible lines. */
+  /** True to generate lines of the maximum length. */
   readonly longest?: boolean;
 }
 
@@ -37,7 +37,7 @@ const dayMs = 86_400_000;
 const windowDays = 30;
 const words = ['spam', 'rude', 'nsfw', 'intolerant', 'bot', 'satire', 'ai-content', 'spoiler', 'misleading', 'hobby'];
 
-/** Returns a function of pseudo-random numbers from 0 to 1 (mulberry32). */
+/** Returns a pseudo-random generator of numbers from 0 to 1 (mulberry32). */
 function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -55,7 +55,7 @@ export function daysOfWindow(end: number): string[] {
   return Array.from({ length: last - first + 1 }, (_, at) => formatTimestamp((first + at) * dayMs).slice(0, 10));
 }
 
-/** Generates a labelers artifact and the overview of the same instant. */
+/** Generates a labelers artifact and an overview with the same generation time. */
 export function labelerFixture(options: LabelerFixtureOptions): LabelerFixture {
   const { count, seed = 1, generatedAt = Date.now(), longest = false } = options;
   const random = randomFrom(seed);
@@ -64,7 +64,7 @@ export function labelerFixture(options: LabelerFixtureOptions): LabelerFixture {
   const at = formatTimestamp(generatedAt);
   const days = daysOfWindow(generatedAt);
   const dids = Array.from({ length: count }, () => didFrom(random)).sort();
-  // Each line has its own numbers: how many a line draws depends on the time of day.
+  // Seed each line separately: the number of values that a line draws depends on the time of day.
   const labelers = dids.map((did, index) =>
     lineFrom({ did, index, random: randomFrom(seed * count + index), days, end: generatedAt, longest }),
   );
@@ -105,7 +105,7 @@ export function labelerFixture(options: LabelerFixtureOptions): LabelerFixture {
   };
 }
 
-/** Returns the two files of an artifact as text. */
+/** Formats the artifact's two files, labelers and definitions, as JSON lines. */
 export function labelerFiles({ header, labelers, definitionsHeader, definitions }: LabelerFixture) {
   const lines = (all: readonly object[]): string => all.map((line) => `${JSON.stringify(line)}\n`).join('');
   return { labelers: lines([header, ...labelers]), definitions: lines([definitionsHeader, ...definitions]) };
@@ -229,7 +229,10 @@ function definitionsFrom({ did, values }: LabelerLine, at: string, longest: bool
   };
 }
 
-/** Writes the three artifacts of a fixture, in the order of the instrument: labelers, definitions, overview. */
+/**
+ * Writes the three files of a fixture in the order in which the instrument writes them: labelers, definitions,
+ * overview.
+ */
 export function putLabelers(folder: { readonly path: string }, fixture: LabelerFixture): void {
   const { labelers, definitions } = labelerFiles(fixture);
   const put = (name: string, text: string): void => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormatsModule from 'ajv-formats';
 
-/** Validates responses against an OpenAPI file in the asset directory, like a generated client that reads that file. */
+/** Validates responses against an OpenAPI file in the asset directory, like a client generated from that file. */
 
 interface Operation {
   parameters?: { $ref: string }[];
@@ -24,7 +24,8 @@ interface Document {
 const addFormats = addFormatsModule.default;
 
 /**
- * Closes every object of the document. The document permits clients additional fields, but this version publishes none.
+ * Forbids additional properties in every object of the document. The document permits additional fields, but this
+ * version publishes none.
  */
 export function closed<T>(node: T): T {
   if (Array.isArray(node)) return node.map(closed) as T;
@@ -60,7 +61,7 @@ function describedBy(file: string) {
   return {
     document,
 
-    /** Returns the differences between a response body and the document. The list is empty if they match. */
+    /** Returns the differences between a response body and its description, or an empty list if they match. */
     faults(method: string, path: string, status: number, body: unknown): string[] {
       const response = described(method, path, status);
       if (!response) return [`${method} ${path} does not describe ${status}`];
@@ -79,8 +80,8 @@ function describedBy(file: string) {
     },
 
     /**
-     * Returns the content types that the document allows for a response. The list is empty if the document does not
-     * describe the status.
+     * Returns the content types that the document allows for a response, or an empty list if it does not describe the
+     * status.
      */
     contentTypes(method: string, path: string, status: number): string[] {
       return Object.keys(described(method, path, status)?.content ?? {});
@@ -99,5 +100,5 @@ export const openApi = describedBy('openapi.json');
 /** The OpenAPI document of the account-view surface. */
 export const accountOpenApi = describedBy('account-openapi.json');
 
-/** The OpenAPI document of the documents about labelers. */
+/** The OpenAPI document of the labeler documents. */
 export const labelersOpenApi = describedBy('labelers-openapi.json');

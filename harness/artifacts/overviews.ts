@@ -10,7 +10,7 @@ import type { WeatherSummary } from '../../src/artifact/weather-summary.ts';
 import type { WeatherwatchSummary } from '../../src/artifact/weatherwatch-summary.ts';
 import { fixture, type JsonObject } from './fixtures.ts';
 
-/** Fixtures as typed artifacts: parsed with the recognisers, with optional changes. */
+/** Typed artifacts: fixtures that are parsed with the recognisers and optionally changed. */
 
 function labels(value: JsonObject): LabelArtifact {
   const recognised = recogniseLabels(value);

@@ -2,8 +2,8 @@ import fc, { type Arbitrary } from 'fast-check';
 import { trackedCollections, trackedEmbeds, trackedStatuses } from '../../src/weather/classify/metric-names.ts';
 
 /**
- * Generators of well-formed JSON texts that resemble frames. Each value occurs in any notation: escapes, white space,
- * key order, duplicate keys, similar keys at every level, numbers in all forms.
+ * Generates well-formed JSON texts that resemble frames, with every notation that JSON allows: escapes, white space,
+ * any key order, duplicate keys, similar keys at every level, all number formats.
  */
 type Text = Arbitrary<string>;
 
@@ -20,7 +20,7 @@ const shortEscapes: Readonly<Record<string, string>> = {
   '\t': '\\t',
 };
 
-/** Formats a string as JSON. `styles` determines the notation of each code unit in turn. */
+/** Formats a string as JSON. Each entry of `styles` selects the notation of one code unit. */
 function spell(value: string, styles: readonly number[]): string {
   const units = value.split('').map((unit, at) => {
     const style = styles[at % styles.length] ?? 0;
@@ -105,7 +105,10 @@ const { anyValue } = fc.letrec<{ anyValue: string }>((tie) => ({
   ),
 }));
 
-/** Returns an object with the given properties, usually once each, among other properties, in any order. */
+/**
+ * Generates an object with the given properties among others, in any order. Most objects have each property exactly
+ * once.
+ */
 function objectWith(members: Readonly<Record<string, Text>>): Text {
   const known = Object.entries(members).map(([key, value]) =>
     member(spelled(key), fc.oneof({ weight: 9, arbitrary: value }, { weight: 1, arbitrary: anyValue })),
@@ -165,7 +168,10 @@ export const frames: Arbitrary<Buffer> = fc
 const method = 'network.bsky.jetstream.subscribeEvents';
 const twoDigits = fc.integer({ min: 0, max: 61 }).map((number) => String(number).padStart(2, '0'));
 const micros = fc.stringMatching(/^[0-9]{6}$/);
-/** Most datetimes are in one minute, as in a stream; some have an invalid part or another number of decimals. */
+/**
+ * Generates datetimes. Most are in the same minute, as in a stream; some have an invalid part or an unusual number of
+ * decimals.
+ */
 const datetime: Text = fc
   .oneof(
     { weight: 8, arbitrary: fc.tuple(twoDigits, micros).map((parts) => `2026-08-13T06:47:${parts.join('.')}Z`) },

@@ -7,16 +7,16 @@ import {
   trackedStatuses,
 } from '../../src/weather/classify/metric-names.ts';
 
-/** Meaning of one frame, which is the list of metrics that the frame increments. */
+/** Meaning of one frame: its outcome, position and the metrics that it increments. */
 export interface Meaning {
   readonly outcome: FrameFacts['outcome'];
   readonly timeUs: number;
   readonly seq: number | null;
-  /** Names of the metrics, in alphabetical order. */
+  /** Metric names in alphabetical order. */
   readonly metrics: readonly string[];
 }
 
-/** A number with its notation, because JSON treats `1.0` and `1` as one value but only `1` is an integer literal. */
+/** A number with its source text: `1.0` and `1` have the same value, but only `1` is an integer literal. */
 class Spelled {
   readonly source: string;
   constructor(source: string) {
@@ -27,7 +27,10 @@ class Spelled {
 type Reviver = (key: string, value: unknown, context: { source?: string }) => unknown;
 const parseWithSource = JSON.parse as (text: string, reviver: Reviver) => unknown;
 
-/** Returns the members of a frame's object, none for another value; null if the frame is not JSON. */
+/**
+ * Returns the properties of a frame's top-level object, or an empty object for any other value; null if the frame is
+ * not JSON.
+ */
 function topOf(frame: Buffer): Record<string, unknown> | null {
   try {
     const value = parseWithSource(frame.toString('utf8'), (_key, parsed, { source }) =>
@@ -41,7 +44,7 @@ function topOf(frame: Buffer): Record<string, unknown> | null {
 
 const parseError: Meaning = { outcome: 'parse_error', timeUs: 0, seq: null, metrics: [] };
 
-/** Computes a frame's meaning with a full parse, as a simple reference that the classifier must match. */
+/** Computes a frame's meaning with a full parse. The classifier must agree with this simple reference. */
 export function meaningOf(frame: Buffer): Meaning {
   const top = topOf(frame);
   if (top === null) return parseError;
@@ -53,7 +56,7 @@ export function meaningOf(frame: Buffer): Meaning {
 
 const method = 'network.bsky.jetstream.subscribeEvents';
 
-/** Computes the meaning of a frame of the method with a full parse; rows of a re-sync are events to it. */
+/** Computes the meaning of a `subscribeEvents` frame with a full parse. Rows of a re-sync count as events. */
 export function eventMeaningOf(frame: Buffer): Meaning {
   const top = topOf(frame);
   if (top === null) return parseError;
@@ -79,7 +82,7 @@ function isWord(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** Returns the microseconds since 1970 of a datetime in UTC; 0 for any other value. */
+/** Returns a UTC datetime in microseconds since 1970; 0 for any other value. */
 function datetimeUs(value: unknown): number {
   const [, whole, decimals = '.0'] =
     typeof value === 'string' ? (/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d{1,9})?Z$/.exec(value) ?? []) : [];
@@ -148,8 +151,8 @@ function inOrder(metrics: readonly string[]): string[] {
 }
 
 /**
- * Creates a classifier that returns metric names. All calls share one classifier, so that state that remains from one
- * frame would affect the next.
+ * Creates a function that classifies a frame and returns metric names. All calls share one classifier, so a test can
+ * detect state that leaks from one frame into the next.
  */
 export function createReader(classify = createClassifier()): (frame: Uint8Array) => Meaning {
   return (frame) => {

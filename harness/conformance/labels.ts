@@ -3,18 +3,18 @@ import type { ReceivedLabel } from '../../src/store/label.ts';
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Labels for the suites of the store, with few accounts and labelers, so that many labels have the same account or labeler. */
+/** Labels for the store suites. They use few accounts and labelers, so that many labels share them. */
 
 const accounts = ['aaaaaaaaaaaaaaaaaaaaaaaa', 'ewvi7nxzyoun6zhxrhs64oiz', '2222222222222222222222zz'];
-/** Subjects of generated labels: did:plc and did:web. */
+/** Subjects of generated labels, with both did:plc and did:web DIDs. */
 export const subjects = [...accounts.map((id) => `did:plc:${id}`), 'did:web:alice.example'];
 /** DIDs of the labelers of generated labels. */
 export const labelers = ['did:plc:labelerlabelerlabelerlab', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:mod.example'];
 
-/** Noon of an ordinary day, in microseconds since 1970. */
+/** Noon of an arbitrary day, in microseconds since 1970. */
 export const noon = micros(20_000 * day + day / 2);
 
-/** Returns the n-th of many different labels. */
+/** Returns the n-th of a long series of distinct labels. */
 export function labelNumber(n: number, change: Partial<ReceivedLabel> = {}): ReceivedLabel {
   const subject = subjects[n % subjects.length] ?? '';
   return {
@@ -29,7 +29,7 @@ export function labelNumber(n: number, change: Partial<ReceivedLabel> = {}): Rec
   };
 }
 
-/** Returns a verified observation of a label. */
+/** Returns an observation of a label whose signature was verified. */
 export function observationOf(label: ReceivedLabel): NewObservation {
   return { label, signature: 'verified' };
 }
@@ -77,7 +77,7 @@ const uri = fc.oneof(
     .map(([subject, rest]) => `at://${subject}${rest.startsWith('?') ? '' : rest}`),
 );
 
-/** Generator of labels that admission accepts, and of some that it refuses. */
+/** Generates labels that admission accepts, and some that it refuses. */
 export const anyLabel: fc.Arbitrary<ReceivedLabel> = fc
   .record(
     {

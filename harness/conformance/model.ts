@@ -14,10 +14,10 @@ import type {
 } from '../../src/store/port.ts';
 import { dayOf, dayStart, hour, type Interval, micros } from '../../src/store/time.ts';
 
-/** A simple model of the store for small numbers of rows, which uses arrays, filters and sorts. */
+/** A simple in-memory model of the store, for small numbers of rows. */
 export class StoreModel {
   readonly rows: Observation[] = [];
-  /** Stamps of the live rows. */
+  /** Stamps of the rows that were received live. */
   readonly #live = new Set<number>();
   readonly #positions = new Map<string, Position>();
   readonly #refused: { at: number; source: string; reason: RefusalCount['reason']; count: number }[] = [];
@@ -117,7 +117,10 @@ export class StoreModel {
     return counts.sort((a, b) => b.applied + b.removed - a.applied - a.removed || (a.labeler < b.labeler ? -1 : 1));
   }
 
-  /** Returns the counters of every labeler over the days of an interval, for fewer values than a day counts by name. */
+  /**
+   * Returns the counters of every labeler over the days that an interval touches. Valid only while every value is
+   * counted by name.
+   */
   labelerCounters({ start, end }: Interval, floor: number): LabelersCounters {
     const whole = { start: dayStart(dayOf(start)), end: dayStart(dayOf(end - 1) + 1) };
     const groups = Map.groupBy(within(this.rows, whole), ({ label }) => label.src);

@@ -13,10 +13,10 @@ let server: Promise<PostgresServer> | null = null;
 let bouncer: Promise<PgBouncer> | null = null;
 let count = 0;
 
-/** Time of a lease in tests, in milliseconds. */
+/** Lease time in tests, in milliseconds. */
 const leaseMs = 1_000;
 
-/** Returns the kind of stores over PostgreSQL, in new schemas at URLs. */
+/** Returns a kind of store that uses PostgreSQL. `url` returns the URL of a new schema. */
 function kindAt(name: string, url: (schema: string) => Promise<string>): StoreKind {
   return {
     name,
@@ -42,10 +42,10 @@ function sharedServer(): Promise<PostgresServer> {
   return server;
 }
 
-/** The kind of stores over PostgreSQL, in schemas of one server that the first store starts. */
+/** PostgreSQL stores, each in its own schema of a shared server that the first store starts. */
 export const postgresKind = kindAt('postgres', async (schema) => (await sharedServer()).url(schema));
 
-/** The same through PgBouncer in transaction mode. */
+/** PostgreSQL stores that are reached through PgBouncer in transaction mode. */
 export const pgBouncerKind = kindAt('postgres through PgBouncer', async (schema) => {
   bouncer ??= startPgBouncer(await sharedServer());
   return (await bouncer).url(schema);

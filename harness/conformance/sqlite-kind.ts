@@ -7,7 +7,7 @@ import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import type { StoreKind } from './subject.ts';
 
-/** The kind of stores over SQLite, in temporary directories. */
+/** SQLite stores in temporary directories. */
 export const sqliteKind: StoreKind = {
   name: 'sqlite',
   async place() {

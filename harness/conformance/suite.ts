@@ -10,18 +10,18 @@ import { pgBouncerKind, postgresKind } from './postgres-kind.ts';
 import { sqliteKind } from './sqlite-kind.ts';
 import type { StoreKind, StorePlace } from './subject.ts';
 
-/** All implementations of the store's port. The suites run for each of them. */
+/** All implementations of the store port. The conformance suites run against each of them. */
 export const kinds: readonly StoreKind[] = [
   sqliteKind,
   ...(hasPostgres() ? [postgresKind] : []),
   ...(hasPostgres() && hasPgBouncer() ? [pgBouncerKind] : []),
 ];
 
-/** A store of a kind, new for each test. */
+/** A store that is created for each test. */
 export interface Subject {
   readonly place: StorePlace;
   readonly store: StoreWriter;
-  /** Closes the store and opens it again. */
+  /** Closes the store and reopens it. */
   reopen(at?: Micros, options?: { windowDays?: number }): Promise<void>;
 }
 
@@ -51,34 +51,34 @@ export function useStore(kind: StoreKind): Subject {
   };
 }
 
-/** Returns an instant a number of microseconds after another. */
+/** Returns the instant `more` microseconds after `at`. */
 export function later(at: number, more: number): Micros {
   return micros(at + more);
 }
 
-/** Returns the interval of a day that starts at an instant. */
+/** Returns the 24-hour interval that starts at `at`. */
 export function around(at: number): Interval {
   return { start: micros(at), end: micros(at + day) };
 }
 
-/** Returns an authored time as text, a number of milliseconds after noon. */
+/** Returns the ISO time that is a number of milliseconds after noon, for use as `cts`. */
 export function noonText(milliseconds: number): string {
   return new Date(noon / 1000 + milliseconds).toISOString();
 }
 
-/** Returns a batch of numbered labels. */
+/** Returns a batch of numbered labels, accepted at `at`. */
 export function batch(at: Micros, numbers: readonly number[]): Batch {
   return { at, observations: numbers.map((n) => observationOf(labelNumber(n))), refusals: [], positions: [] };
 }
 
-/** Returns all rows of a sequence of chunks. */
+/** Collects all rows of a sequence of chunks. */
 export async function collect(chunks: AsyncIterable<readonly Observation[]>): Promise<Observation[]> {
   const rows: Observation[] = [];
   for await (const chunk of chunks) rows.push(...chunk);
   return rows;
 }
 
-/** Returns every row about the generated accounts, in order of acceptance. */
+/** Returns every row about the generated accounts in order of acceptance. */
 export async function everyRow(store: StoreReader, interval: Interval): Promise<Observation[]> {
   const all = await Promise.all(
     subjects.map((account) => collect(scanAccount(store, { account, ...interval, order: 'oldest' }, 1e6))),
@@ -86,7 +86,7 @@ export async function everyRow(store: StoreReader, interval: Interval): Promise<
   return all.flat().sort((a, b) => a.observedAt - b.observedAt);
 }
 
-/** Returns the problems that verify reports, over all days. */
+/** Returns the problems that `verify` reports over all days. */
 export async function problems(store: StoreReader): Promise<string[]> {
   const found: string[] = [];
   for await (const report of store.verify()) found.push(...report.problems.map((text) => `${report.day}: ${text}`));

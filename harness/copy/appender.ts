@@ -1,7 +1,7 @@
 /**
- * Process that appends to a store like an instrument: `appender.ts URL FIRST RATE`. Appends RATE rows a second from the
- * label number FIRST on, and upkeep runs every two seconds. Prints `open`, and `appended N` after SIGTERM, when the store
- * is closed.
+ * Appends to a store like an instrument: `appender.ts URL FIRST RATE`. Appends RATE labels per second, numbered from
+ * FIRST, and runs upkeep every two seconds. Prints `open` at the start, and `appended N` once the store is closed after
+ * SIGTERM.
  */
 import { writeSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';

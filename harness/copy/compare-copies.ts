@@ -3,7 +3,7 @@ import type { CopiedRow } from '../../src/store/copy/parts.ts';
 import { openCopySource } from '../../src/store/open-copy.ts';
 import { dayName } from '../../src/store/time.ts';
 
-/** The rows of one day: their number, and a hash over all fields of each, in their order. */
+/** Number of rows of one day, and a hash over all fields of all rows in order. */
 export interface HashedDay {
   readonly day: string;
   readonly rows: number;
@@ -11,8 +11,8 @@ export interface HashedDay {
 }
 
 /**
- * Reads every row of a store in order, and hashes each field as text. This does not use the digest of the copy, so that
- * an error in the digest is found.
+ * Reads every row of a store in order and hashes each field as text. It does not use the copy's own digest, so it can
+ * detect an error in that digest.
  */
 export async function hashedDays(url: string): Promise<HashedDay[]> {
   const source = await openCopySource(url);

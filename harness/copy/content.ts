@@ -6,11 +6,11 @@ import { anyLabel, labelers, noon } from '../conformance/labels.ts';
 import { everyRow } from '../conformance/suite.ts';
 import { rosterRow } from '../store/roster-row.ts';
 
-/** Content for stores that are copied, and everything that a reader finds in a store. */
+/** Fills stores for copy tests, and reads everything that a store returns. */
 
 const verdicts = ['verified', 'invalid', 'unsigned', 'unverified', 'verified_earlier_key'] as const;
 
-/** Returns observations of arbitrary labels that the store accepts, with each verdict, live or not. */
+/** Returns observations of arbitrary valid labels. They have every verdict, and some of them are live. */
 export function observations(count: number, seed: number): NewObservation[] {
   const labels = fc.sample(anyLabel, { numRuns: count * 2, seed }).filter((label) => unfit(label) === null);
   return labels.slice(0, count).map((label, i) => ({
@@ -23,7 +23,7 @@ export function observations(count: number, seed: number): NewObservation[] {
 /** Days over which `fill` spreads the rows. The first two are old enough to be sealed. */
 export const filledDays = 5;
 
-/** Fills a store with every kind of content. Returns the instant of the last row. */
+/** Fills a store with every kind of content. Returns the acceptance time of the last row. */
 export async function fill(store: StoreWriter, seed: number): Promise<number> {
   const [first = '', second = ''] = labelers;
   const gone = 'did:plc:gonegonegonegonegonegone';
@@ -57,7 +57,7 @@ export async function fill(store: StoreWriter, seed: number): Promise<number> {
   return at;
 }
 
-/** Returns everything that a reader finds in a store, and what only a writer can read with `writer`. */
+/** Returns everything that a reader finds in a store, plus the data that only `writer` can read if one is given. */
 export async function everything(store: StoreReader, through: number, writer?: StoreWriter) {
   const [did = ''] = labelers;
   const span = { start: noon, end: micros(through + day) };

@@ -1,4 +1,4 @@
-/** Process that copies a store as `almanac store copy` does: `copier.ts FROM TO [--once]`. Exits with its code. */
+/** Copies a store as `almanac store copy` does: `copier.ts FROM TO [--once]`. Exits with the command's exit code. */
 import { writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { copyStores } from '../../src/main/store/store-copy.ts';

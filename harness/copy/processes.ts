@@ -3,14 +3,14 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A running process of a copy: the appender or the copier. */
+/** A running appender or copier process. */
 export interface CopyProcess {
   readonly child: ChildProcess;
-  /** Resolves with the next line that contains a text; null if the process exits first. */
+  /** Resolves with the next line that contains `text`; null if the process exits first. */
   line(text: string): Promise<string | null>;
   /** Sends a signal. Resolves with the exit code once the process has exited. */
   end(signal: NodeJS.Signals): Promise<number | null>;
-  /** Resolves with the exit code when the process has ended. */
+  /** Resolves with the exit code when the process has exited. */
   readonly ended: Promise<number | null>;
 }
 
@@ -19,7 +19,7 @@ const scripts = {
   copier: new URL('./copier.ts', import.meta.url),
 };
 
-/** Starts `appender.ts` or `copier.ts`; `watch` receives each line. */
+/** Starts `appender.ts` or `copier.ts`. `watch` receives each line of output. */
 export function startCopyProcess(
   name: keyof typeof scripts,
   args: readonly string[],

@@ -2,14 +2,14 @@ import { openStoreWriter } from '../../src/store/open.ts';
 import { maxBatchRows, type NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Rows like those of ordinary traffic, for copies of large stores. */
+/** Rows that resemble ordinary traffic, for copies of large stores. */
 
 const labelers = Array.from({ length: 40 }, (_, i) => `did:plc:${encoded(i, 24)}`);
 const values = ['spam', 'porn', 'sexual', 'nudity', '!hide', 'rude', 'intolerant', 'misleading'];
 /** Number of accounts over which the rows are spread. */
 const accounts = 300_000;
 
-/** Returns observations from number `first` on. Each number gives another label. */
+/** Returns observations of labels numbered from `first`. Each number yields a different label. */
 export function traffic(first: number, count: number): NewObservation[] {
   return Array.from({ length: count }, (_, i) => {
     const n = first + i;
@@ -40,7 +40,7 @@ function encoded(n: number, length: number): string {
     .padStart(length, 'a');
 }
 
-/** Fills a store with rows over a number of days until `end`, in microseconds. Returns the number of the next label. */
+/** Fills a store with rows spread over the days before `end` (in microseconds). Returns the next label number. */
 export async function fillStore(url: string, rows: number, days: number, end: number): Promise<number> {
   const start = end - days * day;
   const store = await openStoreWriter(url, { at: micros(start), durable: false });

@@ -8,7 +8,7 @@ import { StoreWorld } from './store-world.ts';
 /** A damaged file and its effect. */
 export interface Case extends Judged {
   readonly number: number;
-  /** Kind of the file, for example `sealed day`. */
+  /** Kind of file, for example `sealed day`. */
   readonly file: string;
   readonly damage: DamageKind;
   readonly how: string;
@@ -19,7 +19,7 @@ interface Target {
   damaged(kind: DamageKind, random: () => number): Promise<Judged & { readonly how: string }>;
 }
 
-/** A sequence of cases that damages every kind of file in turn. The seed and the number determine a case. */
+/** A sequence of cases that damage each kind of file in turn. The seed and the case number determine a case. */
 export class DamageCases {
   readonly #targets: readonly Target[];
   readonly #seed: number;
@@ -57,8 +57,8 @@ export class DamageCases {
 }
 
 /**
- * Returns true if the case can damage the file. Logs have content only after a loss of power, and other files are
- * complete only after the store was closed.
+ * Returns true if the file has content that can be damaged. Logs and locks have content only after a power loss; other
+ * files are complete only after the store was closed.
  */
 function isFilled(file: string, closes: boolean): boolean {
   return closes ? file.endsWith('.sqlite') : file.endsWith('-wal') || file.endsWith('.lock');
@@ -69,8 +69,8 @@ function nameOf(file: string): string {
 }
 
 /**
- * Kinds of damage that cannot always be detected, by file. These files have no checksums of their content, and SQLite
- * and JSON only validate their structure. `docs/testing.md` has the figures.
+ * Kinds of damage that cannot always be detected, by file. These files have no checksums over their content, and SQLite
+ * and JSON validate only their structure. `docs/testing.md` has the detection rates.
  */
 const limits: Readonly<Record<string, readonly DamageKind[]>> = {
   'open day': ['torn sectors', 'lost sectors', 'bit flips'],
@@ -81,12 +81,12 @@ const limits: Readonly<Record<string, readonly DamageKind[]>> = {
   'labels-denied.json': ['torn sectors', 'bit flips'],
 };
 
-/** Returns true if a file led to a wrong result without an error. */
+/** Returns true if the damaged file led to a wrong result without an error. */
 export function isWrong({ verdict }: Case): boolean {
   return verdict === 'silent' || verdict === 'found by verify';
 }
 
-/** Returns true if a case violates the guarantees for such a file. */
+/** Returns true if a case violates the guarantees for its kind of file. */
 export function isBroken(one: Case): boolean {
   return isWrong(one) && limits[one.file]?.includes(one.damage) !== true;
 }

@@ -1,13 +1,13 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 
-/** Kinds of damage by a loss of power or by later corruption. */
+/** Kinds of damage caused by a power loss or by later corruption. */
 export const damageKinds = ['truncation', 'torn sectors', 'lost sectors', 'bit flips'] as const;
 export type DamageKind = (typeof damageKinds)[number];
 
-/** Function that returns numbers from 0 to 1. A seed determines the numbers. */
+/** Returns pseudo-random numbers from 0 to 1, determined by a seed. */
 export type Random = () => number;
 
-/** Creates the generator mulberry32. */
+/** Creates a mulberry32 generator. */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0;
   return () => {
@@ -18,14 +18,14 @@ export function randomOf(seed: number): Random {
   };
 }
 
-/** Returns an integer below a bound. */
+/** Returns a random non-negative integer below a bound. */
 export function below(random: Random, bound: number): number {
   return Math.floor(random() * bound);
 }
 
 /**
- * Damages a file and returns a description of the damage. `earlier` is the content before the last changes. A torn
- * write leaves sectors of that content, or zeros beyond its end.
+ * Damages a file and returns a description of the damage. `earlier` is the file's content before the last changes. Torn
+ * writes leave sectors of that content, or zeros beyond its end.
  */
 export function damage(path: string, kind: DamageKind, random: Random, earlier: Buffer): string {
   const bytes = readFileSync(path);

@@ -28,7 +28,7 @@ const compared = (found: unknown, expected: unknown): Judged =>
     ? { verdict: 'unchanged', why: '' }
     : { verdict: 'silent', why: `another content: ${JSON.stringify(found)?.slice(0, 200) ?? ''}` };
 
-/** Judges of every file outside the observation store. `truth` is the undamaged directory. */
+/** Functions that judge each file outside the observation store. `truth` is the undamaged directory. */
 const judges: Readonly<Record<string, (folder: string, truth: string) => Judged | Promise<Judged>>> = {
   [labels]: (folder, truth) => judgeArtifact(join(folder, labels), join(truth, labels)),
   [weather]: (folder, truth) => judgeArtifact(join(folder, weather), join(truth, weather)),
@@ -39,14 +39,14 @@ const judges: Readonly<Record<string, (folder: string, truth: string) => Judged 
     if (found.kind !== 'list' || expected.kind !== 'list') return refused(found.kind);
     return compared(formatDenyList(found.list), formatDenyList(expected.list));
   },
-  // A changed secret would make every cursor invalid.
+  // A changed secret would invalidate every cursor.
   [secret]: (folder) => operators(() => compared(readSecrets(join(folder, secret)).length, 1)),
   [storeFile]: (folder, truth) => operators(() => compared(windows(folder), windows(truth))),
-  // Readers of an export compare the file with the digest in its manifest.
+  // Clients of an export compare the file with the digest in its manifest.
   'rows.csv': (folder) =>
     digestOf(join(folder, 'rows.csv')) === manifestDigest(folder)
       ? { verdict: 'unchanged', why: '' }
-      : refused('it does not have the digest of its manifest'),
+      : refused('it does not match the digest in its manifest'),
 };
 
 function judgeArtifact(path: string, truth: string): Judged {
@@ -54,7 +54,7 @@ function judgeArtifact(path: string, truth: string): Judged {
   if (found?.kind !== 'readable' || expected?.kind !== 'readable') return refused(found?.kind ?? 'missing');
   // Accept the earlier artifact: it contains its generation time, so it is not a wrong fact.
   if (earlier?.kind === 'readable' && isDeepStrictEqual(found.artifact, earlier.artifact)) {
-    return { verdict: 'gap', why: 'the artifact before' };
+    return { verdict: 'gap', why: 'the earlier artifact' };
   }
   return compared(found.artifact, expected.artifact);
 }
@@ -123,7 +123,9 @@ async function make(folder: string, turn: number): Promise<void> {
   store.close();
 }
 
-/** A directory of files outside the observation store. Each case damages a file of the same initial state. */
+/**
+ * A directory of files outside the observation store. Each case damages one file in a copy of the same initial state.
+ */
 export class FileWorld {
   readonly files = Object.keys(judges);
   readonly #folder: string;

@@ -10,8 +10,8 @@ import { noon, subjects } from '../conformance/labels.ts';
 import { rowsOf } from '../faults/store-state.ts';
 
 /**
- * Effects of a damaged file, from harmless to harmful: none, a refusal of all or some queries, an earlier state with a
- * gap for the missing commits, a wrong result that `verify` detects, and an undetected wrong result.
+ * Effects of a damaged file, from harmless to harmful: none; an error for all or some queries; an earlier state with a
+ * gap for the missing commits; a wrong result that `verify` detects; an undetected wrong result.
  */
 export const verdicts = ['unchanged', 'refused', 'gap', 'found by verify', 'silent'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -30,14 +30,14 @@ export interface StoreTruth {
   readonly refusals: readonly RefusalCount[];
 }
 
-/** Time at which the store is opened after the damage, in microseconds. */
+/** Time at which the damaged store is opened, in microseconds. */
 export const reopenedAt = micros(noon + 5 * day + day / 4);
 const interval = { start: noon, end: micros(noon + 6 * day) };
 const silentLog = { info: () => undefined, warn: () => undefined } as unknown as Log;
 
 /**
- * Queries whose results are compared as a whole. `heartbeat` and `gaps` may have additions, because a start records a
- * gap.
+ * Queries whose entire results are compared. `heartbeat` and `gaps` are compared separately because opening the store
+ * may add to them.
  */
 const questions: Readonly<Record<string, (store: StoreReader) => Promise<unknown>>> = {
   epoch: (store) => store.epoch(),
@@ -48,12 +48,12 @@ const questions: Readonly<Record<string, (store: StoreReader) => Promise<unknown
   note: (store) => store.note('test'),
 };
 
-/** Returns a row as it is published, without the labeler's signature but with the verdict on it. */
+/** Returns a row as it is published: with the verdict on the labeler's signature, but without the signature. */
 function published(row: Observation): string {
   return JSON.stringify(rowOf(row));
 }
 
-/** Returns the results of an undamaged store. */
+/** Reads the results of an undamaged store. */
 export async function storeTruth(folder: string): Promise<StoreTruth> {
   const reader = openSqliteReader(folder);
   try {
@@ -141,7 +141,7 @@ async function compare(reader: StoreReader, truth: StoreTruth, earlier: readonly
   const refusals = await asked(() => reader.refusals(interval));
   for (const { source, reason, count } of truth.refusals) {
     const found = refusals?.find((one) => one.source === source && one.reason === reason)?.count ?? 0;
-    // Accept missing counts of lost commits if a gap covers the commits.
+    // Allow lower counts for lost commits if a gap covers those commits.
     if (refusals && (found > count || (found < count && !isEarlier))) wrong.push(`${found} of ${count} refusals`);
   }
   for (const gap of gaps === null ? [] : truth.gaps) {
@@ -163,7 +163,7 @@ function verdictWithout(refused: string | null, isEarlier: boolean): Judged {
   return isEarlier ? { verdict: 'gap', why: 'a state before the last commits' } : { verdict: 'unchanged', why: '' };
 }
 
-/** Compares counters and stored counts with the served rows. */
+/** Returns the counters and stored counts that do not match the served rows. */
 async function wrongCounts(
   reader: StoreReader,
   rows: readonly Observation[],
@@ -188,7 +188,7 @@ async function wrongCounts(
   return wrong;
 }
 
-/** Compares the counters per labeler with the served rows: by verdict, and by value. */
+/** Returns the labeler counters, by verdict and by value, that do not match the served rows. */
 async function wrongLabelers(
   reader: StoreReader,
   rows: readonly Observation[],

@@ -4,7 +4,7 @@ import { type DamageKind, damage, type Random } from './damage.ts';
 import { type Judged, judgeStore, type StoreTruth, storeTruth } from './judge-store.ts';
 import { makeStores } from './world.ts';
 
-/** A store for cases of damage. Each case damages a file of the same initial state. */
+/** A store to damage. Each case damages one file in a copy of the same initial state. */
 export class StoreWorld {
   readonly #folder: string;
   readonly #count: number;

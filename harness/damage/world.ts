@@ -20,7 +20,7 @@ async function append(writer: SqliteWriter, n: number, at: number, rows: number)
   await writeHeartbeat(writer, () => micros(at));
 }
 
-/** Durable changes that create the content of the store, in order. */
+/** Durable changes that fill the store, in order. */
 const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
   () => Promise.resolve(),
   (writer) =>
@@ -42,7 +42,7 @@ const changes: readonly ((writer: SqliteWriter) => Promise<unknown>)[] = [
 
 /**
  * Creates a store in `folder`/live, and a copy after each change in `folder`/0, /1 and so on. With `closes`, the store
- * is closed before each copy, so that no log remains. Without it, the copies have the state after a loss of power.
+ * is closed before each copy, so that no log remains. Otherwise each copy has the state that a power loss would leave.
  * Returns the number of copies.
  */
 export async function makeStores(folder: string, closes: boolean): Promise<number> {

@@ -3,24 +3,24 @@ import type { Sim } from '../../sim/index.ts';
 /** The body of a 200 response of the facts API. */
 type Body = Readonly<Record<string, unknown>>;
 
-/** Checks of the facts of a simulated day. Instants are in microseconds. */
+/** Checks the facts of a simulated day. Times are in microseconds. */
 export interface DayTruth {
-  /** Returns the errors of a label overview that was served at the present time; empty if it is correct. */
+  /** Returns the errors in a label overview served now, or an empty list if it is correct. */
   labels(body: Body): string[];
-  /** Returns the errors of weather metrics that were served at the present time. */
+  /** Returns the errors in weather metrics served now. */
   weather(body: Body): string[];
   /**
-   * Returns the errors of weather conditions that were served at the present time; `goneSinceUs` is the time since
-   * which the upstream is unreachable.
+   * Returns the errors in weather conditions served now. `goneSinceUs` is the time since which the upstream is
+   * unreachable.
    */
   conditions(body: Body, goneSinceUs: number): string[];
-  /** Returns the number of labels that an instrument must have counted since the epoch once it has read everything. */
+  /** Returns the number of labels since the epoch that an instrument must have counted once it has read everything. */
   labelsSoFar(): number;
 }
 
 /** Maximum age of a label that may be uncounted without a gap, in microseconds. */
 const slackUs = 3 * 3_600_000_000;
-/** Maximum age of data in the conditions, in microseconds: thirty minutes and the current minute. */
+/** Maximum age of the data behind the conditions, in microseconds: thirty minutes and the current minute. */
 const conditionsReachUs = 31 * 60_000_000;
 
 interface Overview {
@@ -40,8 +40,8 @@ interface Metrics {
 }
 
 /**
- * Creates the checks for a network in which every emitted label can be read, so that a label that is not counted must
- * be within a gap. `epochUs` is the start of the instrument's epoch, `fromUs` the start of the day.
+ * Creates the checks for a network in which every emitted label can be read. A label that was not counted must
+ * therefore lie within a gap. `epochUs` is the start of the instrument's epoch, `fromUs` the start of the day.
  */
 export function dayTruth(
   sim: Sim,
@@ -69,7 +69,7 @@ export function dayTruth(
       const found = counts.events_window;
       if (found > most) return [`${found} label events were counted, but only ${most} exist`];
       return bound > fromUs && found < before + owed
-        ? [`${found} label events were counted, but ${before + owed} are in no gap`]
+        ? [`${found} label events were counted, but ${before + owed} are outside every gap`]
         : [];
     },
     weather(body) {

@@ -29,30 +29,30 @@ export interface DayOptions {
 
 /** Result of a simulated day. */
 export interface DayReport {
-  /** All differences from the network's record. */
+  /** All differences from the record of the simulated network. */
   readonly wrong: readonly string[];
-  /** Number of responses by `PATH STATUS`. */
+  /** Number of responses, by path and status (`PATH STATUS`). */
   readonly answers: Readonly<Record<string, number>>;
-  /** Killed parts by name, with the number of restarts. */
+  /** Names of the parts that were killed, with the number of restarts. */
   readonly restarts: readonly string[];
   /** Injected faults that took effect. */
   readonly faults: readonly string[];
-  /** Number of label events that were counted at the end of the day, and number of existing ones. */
+  /** Number of label events that were counted by the end of the day, and number of label events that exist. */
   readonly labels: { readonly counted: number; readonly exist: number };
   /**
-   * Number of whole minutes that the store lists as observed, and number of those with counts that differ from the
+   * Number of whole minutes that the store lists as observed, and number of minutes whose counts differ from the
    * record.
    */
   readonly minutes: { readonly watched: number; readonly wrong: number };
 }
 
-/** Simulates a day of the whole observatory on fast clocks, with a fault in most of its hours. */
+/** Simulates a day of the whole observatory on fast clocks, with a fault in most hours. */
 export async function simulateDay({ seed, factor, say = () => undefined }: DayOptions): Promise<DayReport> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-day-'));
   const disk = smallDisk(join(folder, 'data'));
   const clock = simulationClock(join(folder, 'clock.json'));
   const startMs = clock.now();
-  // Let labelers keep all labels, so that a label that is not counted was missed and must be within a gap.
+  // Make labelers keep all labels, so that an uncounted label was missed and must lie within a gap.
   const sim = createSim({
     seed,
     rate: 3,
@@ -116,7 +116,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       await wait(50);
     }
   }
-  /** Continues until an hour of the day and checks the facts continuously. */
+  /** Runs until an hour of the day, checking the facts throughout. */
   async function liveTo(at: number): Promise<void> {
     do {
       await look('/v1/labels/overview', truth.labels);
@@ -170,7 +170,7 @@ export async function simulateDay({ seed, factor, say = () => undefined }: DayOp
       faults.push(what);
     }
     await liveTo(24);
-    // Stop the labelers' emissions, so that pending labels can arrive.
+    // Stop the emission of labels so that pending ones can arrive.
     for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
     clock.run(1);
     await until('all labels are counted', async () => {
@@ -220,7 +220,7 @@ async function countLabels(url: string): Promise<number> {
 }
 
 /**
- * Mounts a small disk if this user has permission. Returns a directory on the existing disk if not, which is never
+ * Mounts a small disk if this user has permission. Otherwise returns a directory on the existing disk, which is never
  * filled.
  */
 function smallDisk(path: string) {
@@ -238,7 +238,7 @@ function smallDisk(path: string) {
       try {
         for (;;) writeFileSync(filler, chunk, { flag: 'a' });
       } catch {
-        // Ignore the error: the write fails when the disk is full, as intended.
+        // Ignore the error: this write is meant to fail once the disk is full.
       }
     },
     free: (): void => rmSync(filler),

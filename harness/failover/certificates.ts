@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { call } from './machine.ts';
 
 /**
- * Writes the certificate of an authority, and one of servers with some addresses. Returns the path of the authority's.
+ * Writes the certificate of a new authority, and a server certificate for the given addresses. Returns the path of the
+ * authority's certificate.
  */
 export function writeCertificates(folder: string, addresses: readonly string[]): string {
   mkdirSync(folder, { recursive: true });

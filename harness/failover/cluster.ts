@@ -14,16 +14,16 @@ interface Member {
   readonly timeline?: number;
 }
 
-/** Three machines with etcd, Patroni and PostgreSQL, with the files of `deploy/postgres`. */
+/** Three machines that run etcd, Patroni and PostgreSQL with the files in `deploy/postgres`. */
 export interface Cluster {
   readonly machines: readonly Machine[];
-  /** File with the certificate of the authority that signed those of the servers. */
+  /** Path of the certificate of the authority that signed the server certificates. */
   readonly authority: string;
-  /** Password of each role. */
+  /** Password shared by all roles. */
   readonly password: string;
-  /** Returns the machine with a role; null if none of the running ones has it. */
+  /** Returns the running machine with the given role; null if there is none. */
   machine(role: 'leader' | 'sync_standby' | 'replica'): Promise<Machine | null>;
-  /** Resolves when there is one primary, a synchronous standby and another standby, which all stream. */
+  /** Resolves when the cluster has one primary, a synchronous standby and another standby, all of them streaming. */
   whole(): Promise<void>;
   /** Runs statements on the primary as its superuser. */
   sql(database: string, statements: readonly string[]): Promise<void>;
@@ -31,9 +31,9 @@ export interface Cluster {
 }
 
 const names = ['db1', 'db2', 'db3'];
-/** Password of all roles in a run, which no other network reaches. */
+/** Password of all roles. The cluster runs in an isolated network. */
 const password = 'a-password-of-the-failover-proof';
-/** Maximum time until all members are streaming again: a timeout of Patroni, a rewind, or a new copy. */
+/** Maximum time until all members stream again. It covers a Patroni timeout, a rewind or a new base copy. */
 const wholeMs = 180_000;
 
 /** Writes the files of three machines below a directory and starts them. */
@@ -60,7 +60,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
       password,
       machine: async (role) => {
         const views = await Promise.all(machines.map(membersSeenBy));
-        // A machine that is cut off sees what was before.
+        // A machine that is cut off still reports its earlier view.
         const found = views.flat().find((member) => member.role === role);
         return machines.find(({ name }) => name === found?.name) ?? null;
       },
@@ -81,7 +81,7 @@ export async function startCluster(folder: string): Promise<Cluster> {
     };
     await cluster.whole();
     const leader = await cluster.machine('leader');
-    // Without the first backup a standby would be copied from the primary.
+    // Take the first backup now: without it, a standby would be copied from the primary.
     for (const command of ['stanza-create', 'check', 'backup']) {
       leader?.run('postgres', ['pgbackrest', '--stanza=almanac', command]);
     }
@@ -102,7 +102,7 @@ function isWhole(all: readonly Member[]): boolean {
   );
 }
 
-/** Returns the role of each member as one text. */
+/** Returns the roles of all members as one text, for comparison. */
 function rolesIn(all: readonly Member[]): string {
   return all
     .map(({ name, role }) => `${name} ${role}`)
@@ -110,7 +110,7 @@ function rolesIn(all: readonly Member[]): string {
     .join();
 }
 
-/** Returns the members as one machine sees them; none if it does not respond. */
+/** Returns the members as one machine sees them, or an empty list if it does not respond. */
 async function membersSeenBy({ address }: Machine): Promise<readonly Member[]> {
   try {
     const response = await fetch(`http://${address}:8008/cluster`, { signal: AbortSignal.timeout(2_000) });
@@ -138,7 +138,10 @@ interface Files {
   readonly tls: string;
 }
 
-/** Writes the files of `deploy/postgres` where the machine expects them, with its name, address and passwords. */
+/**
+ * Writes the files of `deploy/postgres` to the paths where the machine expects them, with its name, address and
+ * passwords filled in.
+ */
 function writeFiles({ name, address, home, repository, tls }: Files): void {
   const below = (path: string): string => join(home, path);
   for (const path of [
@@ -153,7 +156,7 @@ function writeFiles({ name, address, home, repository, tls }: Files): void {
   writeFileSync(below('etc/patroni/config.yml'), deployed('patroni.yml'));
   const own = deployed('patroni.env').replaceAll('192.0.2.11', address).replace('=db1', `=${name}`);
   writeFileSync(below('etc/patroni/almanac.env'), own.replaceAll(/PASSWORD=$/gm, `PASSWORD=${password}`));
-  // The list of members has the addresses of all.
+  // Replace the address everywhere except in the member list, which contains the addresses of all machines.
   const etcd = deployed('etcd.env').replaceAll(/^(?!ETCD_INITIAL_CLUSTER=).*$/gm, (line) =>
     line.replaceAll('192.0.2.11', address).replace('NAME=db1', `NAME=${name}`),
   );

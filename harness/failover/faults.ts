@@ -3,21 +3,23 @@ import type { Cluster } from './cluster.ts';
 import type { KeptProcess } from './kept-process.ts';
 import type { Machine } from './machine.ts';
 
-/** Parts of which one fails in a round. */
+/** Parts of the system, one of which fails in each round. */
 export const parts = ['primary', 'sync_standby', 'replica', 'writer', 'standby', 'account'] as const;
 export type Part = (typeof parts)[number];
 
-/** Ways of failing: all processes end at once, are suspended, or lose their network. */
+/** Ways in which a part fails: all its processes are killed, suspended, or cut off from the network. */
 export const ways = ['kill', 'stop', 'cut'] as const;
 export type Way = (typeof ways)[number];
 
-/** A fault of a round. */
+/** The fault of a round: the part that fails and how it fails. */
 export interface Fault {
   readonly part: Part;
   readonly way: Way;
 }
 
-/** Faults in the order in which rounds take them: the first ten contain each part, and each way for the primary and the writer. */
+/**
+ * Faults in the order of the rounds. The first ten rounds cover each part, and each way for the primary and the writer.
+ */
 export const plan: readonly Fault[] = [
   { part: 'primary', way: 'kill' },
   { part: 'writer', way: 'cut' },
@@ -41,19 +43,19 @@ export const plan: readonly Fault[] = [
 
 /** A fault in progress. */
 export interface Injected {
-  /** Name of the machine or process that has it. */
+  /** Name of the affected machine or process. */
   readonly target: string;
-  /** Ends it: starts the machine, resumes the processes, or mends the network. */
+  /** Ends the fault: starts the machine, resumes the processes, or reconnects the network. */
   heal(): Promise<void>;
 }
 
-/** Processes among which a fault chooses. */
+/** Processes that a fault can affect. */
 export interface Processes {
   readonly instruments: readonly KeptProcess[];
   readonly accounts: readonly KeptProcess[];
 }
 
-/** Makes a part fail. */
+/** Makes a part fail, and returns the fault with a function that ends it. */
 export async function inject(
   { part, way }: Fault,
   cluster: Cluster,
@@ -91,7 +93,7 @@ function onProcess(process: KeptProcess, way: Way): Injected {
   const target = process.name;
   if (way === 'kill') {
     process.signal('SIGKILL');
-    // It is started again by itself.
+    // The process is restarted automatically.
     return { target, heal: () => Promise.resolve() };
   }
   if (way === 'stop') {

@@ -2,25 +2,25 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type Program, startProgram } from '../process/program.ts';
 import type { Link } from './link.ts';
 
-/** A process of the observatory that is started again when it ends, like its unit. */
+/** A process of the observatory that is restarted when it exits, as its systemd unit would. */
 export interface KeptProcess {
   readonly name: string;
   readonly link: Link;
-  /** Process number of the running one; null while none runs. */
+  /** Id of the running process; null while none is running. */
   readonly pid: number | null;
-  /** Unexpected ends of its processes: exit code or signal, and the line that explains it. */
+  /** Unexpected exits: the exit code or signal, and the line that explains it. */
   readonly ends: readonly string[];
-  /** Returns the messages of the log of all of its processes. */
+  /** Returns the log messages of all processes so far. */
   log(): readonly Record<string, unknown>[];
   signal(name: NodeJS.Signals): void;
-  /** Stops it for good. Resolves with the exit code or signal. */
+  /** Stops the process without a restart. Resolves with its exit code or signal. */
   stop(): Promise<number | string>;
 }
 
-/** Delay before the next start, as in the units, in milliseconds. */
+/** Delay before a restart, in milliseconds, as in the units. */
 const restartMs = 2_000;
 
-/** Starts a process that is kept. */
+/** Starts a process and restarts it whenever it exits. */
 export function keepProcess(
   name: string,
   link: Link,

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer, type Server, Socket } from 'node:net';
 
-/** Connections of one process to the servers of the cluster, which can be cut without being ended. */
+/** Connections from one process to the servers of the cluster. They can be interrupted without being closed. */
 export interface Link {
-  /** Addresses of the servers for this process, as in the URL of a store. */
+  /** Server addresses for this process, in the format of a store URL. */
   readonly hosts: string;
-  /** Forwards nothing more, like a network that loses every packet. */
+  /** Stops all forwarding, like a network that loses every packet. */
   cut(): void;
   mend(): void;
   close(): void;
@@ -13,7 +13,7 @@ export interface Link {
 
 const port = 5432;
 
-/** Creates a link to servers, in their order. */
+/** Creates a link to the servers, in the given order. */
 export async function createLink(addresses: readonly string[]): Promise<Link> {
   const sockets = new Set<Socket>();
   let isCut = false;
@@ -28,7 +28,7 @@ export async function createLink(addresses: readonly string[]): Promise<Link> {
       }
     });
     from.once('end', () => to.end());
-    // The other end reports what happened by its own end.
+    // Ignore the error: destroying the other socket reports the failure.
     from.on('error', () => to.destroy());
     from.once('close', () => {
       sockets.delete(from);

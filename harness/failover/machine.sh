@@ -1,8 +1,9 @@
-# First process of a machine of the failover proof: `machine.sh NAME ADDRESS DIRECTORY`. It has a network, processes and mounts
-# of its own, and ends with the process that started it. Runs etcd and Patroni like their units, and restarts them if they end.
+# First process of a machine in the failover proof: `machine.sh NAME ADDRESS DIRECTORY`. It has its own network, process
+# and mount namespaces, and ends with the process that started it. Runs etcd and Patroni as their units do, and restarts
+# them if they exit.
 set -eu
 name=$1 address=$2 home=$3
-# The other end of the network exists once this line has been read.
+# Wait for this line: the other end of the network link exists once it has been read.
 read -r _
 ip link set lo up
 ip address add "$address/24" dev eth0

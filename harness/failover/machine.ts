@@ -4,34 +4,34 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { until } from '../process/until.ts';
 
-/** A machine in namespaces of its own: its network can be cut, and all of its processes can be killed or suspended. */
+/** A machine in its own namespaces. Its network can be cut, and all its processes can be killed or suspended. */
 export interface Machine {
   readonly name: string;
   readonly address: string;
-  /** Directory with its files below their absolute paths. */
+  /** Directory that contains the machine's files under their absolute paths. */
   readonly home: string;
-  /** Starts it. Its disk has what an earlier run left. */
+  /** Starts the machine. Its disk keeps the files of an earlier run. */
   start(): Promise<void>;
-  /** Ends all of its processes at once, like a loss of power. */
+  /** Kills all processes of the machine at once, like a power loss. */
   kill(): Promise<void>;
-  /** Suspends all of its processes. */
+  /** Suspends all processes of the machine. */
   suspend(): void;
   resume(): void;
-  /** Cuts it off from all others; no connection is ended. */
+  /** Disconnects the machine from all others without closing any connection. */
   cut(): void;
   mend(): void;
-  /** Runs a command on it as a user, and returns its output. */
+  /** Runs a command on the machine as the given user, and returns its output. */
   run(user: string, command: readonly string[]): string;
 }
 
-/** Name of the network that connects the machines, and this process's address in it. */
+/** Name of the network bridge that connects the machines. */
 const bridge = 'almanac0';
-/** Address of the machine that runs this process. */
+/** Address of this process in the network of the machines. */
 export const ownAddress = '192.0.2.1';
 
 const script = fileURLToPath(new URL('./machine.sh', import.meta.url));
 
-/** Creates the network of the machines, in the namespace of this process. */
+/** Creates the network of the machines in the namespace of this process. */
 export function createNetwork(): void {
   call('ip', ['link', 'set', 'lo', 'up']);
   call('ip', ['link', 'add', bridge, 'type', 'bridge']);
@@ -39,7 +39,7 @@ export function createNetwork(): void {
   call('ip', ['link', 'set', bridge, 'up']);
 }
 
-/** Creates a machine, which does not run yet. */
+/** Creates a machine without starting it. */
 export function createMachine(name: string, address: string, home: string): Machine {
   let process: ChildProcess | null = null;
   let first: number | null = null;
@@ -64,7 +64,7 @@ export function createMachine(name: string, address: string, home: string): Mach
       process = started;
       const { pid } = started;
       if (pid === undefined) throw new Error('unshare did not start');
-      await until(`the first process of ${name}`, () => childOf(pid) !== null);
+      await until(`the first process of ${name} is running`, () => childOf(pid) !== null);
       first = childOf(pid);
       call('ip', ['link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid)]);
       call('ip', ['link', 'set', name, 'master', bridge, 'up']);
@@ -77,12 +77,12 @@ export function createMachine(name: string, address: string, home: string): Mach
       process.kill('SIGKILL');
       await ended;
       process = first = null;
-      await until(`the end of ${name}`, () => pids.every((pid) => namespaceOf(pid) === null));
-      // The kernel removes the network of a machine some time after its last process.
+      await until(`all processes of ${name} have exited`, () => pids.every((pid) => namespaceOf(pid) === null));
+      // The kernel removes the network of a machine some time after its last process exits.
       spawnSync('ip', ['link', 'delete', name], { stdio: 'ignore' });
     },
     suspend() {
-      // A process may have started another one before it was suspended.
+      // Repeat until the count is stable: a process may have started another one before it was suspended.
       for (let count = 0, last = -1; count !== last; ) {
         last = count;
         const pids = own();
@@ -132,11 +132,11 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // It has ended.
+    // The process has exited.
   }
 }
 
-/** Runs a command to its end and returns its output. */
+/** Runs a command, waits until it exits, and returns its output. */
 export function call(command: string, args: readonly string[], options: { readonly cwd?: string } = {}): string {
   const done = spawnSync(command, args, { encoding: 'utf8', cwd: '/', ...options });
   if (done.status !== 0) throw new Error(`${command} ${args.join(' ')} failed: ${done.stderr}${done.stdout}`);

@@ -10,28 +10,30 @@ import type { Cluster } from './cluster.ts';
 import { type KeptProcess, keepProcess } from './kept-process.ts';
 import { createLink } from './link.ts';
 
-/** Two instruments, of which one is the standby of the other, and two account processes, over one cluster. */
+/** Two instruments, one of them the standby of the other, and two account processes that share one cluster. */
 export interface Observatory {
   readonly instruments: readonly KeptProcess[];
   readonly accounts: readonly KeptProcess[];
   readonly accountUrls: readonly string[];
-  /** Directory of the artifacts of each instrument. */
+  /** Artifact directory of each instrument. */
   readonly artifacts: readonly string[];
-  /** URL of the store on its primary, and on any of its servers, without the links that faults cut. */
+  /** Store URLs that bypass the links cut by faults: `store` on the primary, `anyServer` on any server. */
   readonly store: string;
   readonly anyServer: string;
   roles(): Promise<StoreProcesses>;
-  /** Resolves when an instrument writes, another one is ready to replace it, and both account processes serve an account. */
+  /**
+   * Resolves when one instrument writes, the other is ready to take over, and both account processes serve `account`.
+   */
   whole(account: string): Promise<void>;
-  /** Stops all. Resolves with the exit codes of the instruments. */
+  /** Stops all processes. Resolves with the exit codes of the instruments. */
   stop(): Promise<readonly (number | string)[]>;
 }
 
 const wholeMs = 180_000;
-/** Account processes have fixed ports, like behind a proxy. */
+/** Fixed ports of the account processes, as behind a proxy. */
 const accountPorts = [8401, 8402];
 
-/** Creates the store and starts the processes. `target` selects the servers of the account processes. */
+/** Creates the store and starts the processes against the cluster. */
 export async function startObservatory(cluster: Cluster, sim: SimAddresses, folder: string): Promise<Observatory> {
   const { machines, password, authority } = cluster;
   const addresses = machines.map(({ address }) => address);
@@ -53,7 +55,7 @@ export async function startObservatory(cluster: Cluster, sim: SimAddresses, fold
       ...['--publish-seconds', '1', '--min-free-megabytes', '0'],
     ];
     instruments.push(keepProcess(`instrument ${at + 1}`, link, args, env));
-    // The first one becomes the writer.
+    // Wait here so that the first instrument becomes the writer.
     await until(
       'an instrument writes',
       async () => (await roles().catch(() => null))?.writer?.state === 'ready',
@@ -64,7 +66,7 @@ export async function startObservatory(cluster: Cluster, sim: SimAddresses, fold
   writeFileSync(secret, randomBytes(32).toString('hex'), { mode: 0o600 });
   const accounts: KeptProcess[] = [];
   for (const [at, port] of accountPorts.entries()) {
-    // The processes prefer different servers.
+    // Give each process a different order, so that they prefer different servers.
     const link = await createLink([...addresses.slice(at + 1), ...addresses.slice(0, at + 1)]);
     const args = [
       ...['account', '--store', url('almanac_reader', link.hosts, 'target_session_attrs=prefer-standby')],

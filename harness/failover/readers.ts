@@ -5,23 +5,27 @@ import { StoreError } from '../../src/store/errors.ts';
 import { openStoreReader } from '../../src/store/open.ts';
 import type { StoreReader } from '../../src/store/port.ts';
 
-/** Responses of an account process while faults happen. */
+/** Responses of an account process while faults are injected. */
 export interface Responses {
-  /** Number of responses by status and code. */
+  /** Number of responses, by status and error code. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Returns the longest time in milliseconds without a response 200 since the last call. */
+  /** Returns the longest time without a 200 response since the last call, in milliseconds. */
   takeLongestMs(): number;
-  /** Responses other than 200 and 503, and failed connections outside `excused`. */
+  /**
+   * Unexpected responses: a status other than 200 or 503, or a failed connection while the process should be reachable.
+   */
   readonly problems: readonly string[];
   stop(): Promise<void>;
 }
 
 /** Interval between two requests, in milliseconds. */
 const everyMs = 250;
-/** Maximum time of a response, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const maxMs = 15_000;
 
-/** Requests an account's page and export in turn. `isDown` returns true while the process may be unreachable. */
+/**
+ * Alternately requests an account's page and its export. `isDown` returns true while the process may be unreachable.
+ */
 export function watchResponses(url: string, account: string, isDown: () => boolean): Responses {
   const counts = new Map<string, number>();
   const problems: string[] = [];
@@ -68,10 +72,10 @@ export function watchResponses(url: string, account: string, isDown: () => boole
   };
 }
 
-/** Numbers of rows that a standby returned while faults happened. */
+/** Row counts that servers returned while faults were injected. */
 export interface Observed {
   readonly count: number;
-  /** Compares them with those of the same intervals at the end. */
+  /** Compares the recorded counts with the final counts of the same intervals. Returns the problems. */
   compare(url: string): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -84,7 +88,9 @@ interface Answer {
   readonly counts: readonly LabelerCount[];
 }
 
-/** Reads the rows of all labelers up to the frontier of a server again and again: it may never claim fewer than there are. */
+/**
+ * Repeatedly reads the rows of all labelers up to a server's frontier. A server must never claim fewer rows than exist.
+ */
 export async function watchCounts(url: string): Promise<Observed> {
   const answers: Answer[] = [];
   let isStopped = false;

@@ -6,22 +6,22 @@ import type { Observatory } from './observatory.ts';
 
 const data = '/var/lib/postgresql/patroni/almanac';
 const control = '/usr/lib/postgresql/15/bin/pg_ctl';
-/** Time for which rows are stored after the instant that is restored, in milliseconds. */
+/** Time for which rows are still stored after the target instant of the restore, in milliseconds. */
 const laterMs = 15_000;
 
 /**
- * Restores the database to an instant as docs/operations/failover.md describes, while the instruments run. Returns the
- * instant, and that of the restore, in microseconds.
+ * Restores the database to an earlier instant as docs/operations/failover.md describes, while the instruments run.
+ * Returns that instant and the time of the restore, in microseconds.
  */
 export async function restoreEarlier(cluster: Cluster, observatory: Observatory) {
   const to = Date.now() * 1000;
   await wait(laterMs);
-  // The instant is restored only if the archive contains a later commit.
+  // The restore can reach the instant only if the WAL archive contains a later commit.
   await cluster.sql('postgres', ['SELECT pg_switch_wal()']);
   await wait(laterMs);
   const at = Date.now() * 1000;
   const [first, ...others] = cluster.machines;
-  if (!first) throw new Error('there is no machine');
+  if (!first) throw new Error('the cluster has no machines');
   for (const machine of cluster.machines) await stopPatroni(machine);
   const target = new Date(to / 1000).toISOString().replace('T', ' ').replace('Z', '+00');
   const restore = ['--stanza=almanac', '--delta', '--type=time', `--target=${target}`, '--target-action=promote'];
@@ -32,18 +32,18 @@ export async function restoreEarlier(cluster: Cluster, observatory: Observatory)
     const query = 'SELECT pg_is_in_recovery()';
     return first.run('postgres', ['psql', '-h', '/var/run/postgresql', '-tAc', query, 'postgres']).trim() === 'f';
   };
-  await until('the end of the recovery', isRecovered);
+  await until('the recovery has ended', isRecovered);
   first.run('postgres', [control, ...log, '-m', 'fast', 'stop']);
   const remove = 'printf "almanac\\nYes I am aware\\n" | patronictl -c /etc/patroni/config.yml remove almanac';
   first.run('postgres', ['sh', '-c', remove]);
   startPatroni(first);
-  await until('the restored primary', async () => (await cluster.machine('leader')) !== null, 120_000);
+  await until('the restored primary is running', async () => (await cluster.machine('leader')) !== null, 120_000);
   for (const machine of others) {
     machine.run('postgres', ['rm', '-rf', data]);
     startPatroni(machine);
   }
   await cluster.whole();
-  await until('an instrument has noticed the loss', () => hasNoticed(observatory), 120_000);
+  await until('an instrument has detected the loss', () => hasNoticed(observatory), 120_000);
   return { to, at };
 }
 
@@ -51,7 +51,7 @@ function hasNoticed({ instruments }: Observatory): boolean {
   return instruments.some((one) => one.log().some(({ msg }) => String(msg).includes('has lost commits')));
 }
 
-/** Stops Patroni, and with it the server, until it is started again. */
+/** Stops Patroni, and with it the server, until Patroni is started again. */
 async function stopPatroni(machine: Machine): Promise<void> {
   const stop = 'touch "$0/stopped" && kill "$(cat "$0/run_patroni.pid")"';
   machine.run('root', ['sh', '-c', stop, machine.home]);

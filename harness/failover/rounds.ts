@@ -11,7 +11,7 @@ import { type Observatory, startObservatory } from './observatory.ts';
 import { type Observed, type Responses, watchCounts, watchResponses } from './readers.ts';
 import { restoreEarlier } from './restore.ts';
 
-/** Options of a run of rounds. */
+/** Options for a series of failover rounds. */
 export interface RoundsOptions {
   readonly faults: readonly Fault[];
   readonly seed: number;
@@ -24,19 +24,19 @@ export interface RoundsOptions {
   readonly print: (line: string) => void;
 }
 
-/** Time that a fault lasts, in milliseconds: longer than Patroni waits, and than a writer's lease. */
+/** Duration of a fault, in milliseconds. It exceeds Patroni's timeouts and a writer's lease. */
 const faultMs = 35_000;
 
-/** Maximum time between an instant and the last page that a restore to it contains, in microseconds. */
+/** Maximum time between the target instant and the last commit that the restore keeps, in microseconds. */
 const restoredMicros = 3_000_000;
 
-/** Interval in which a fault lasted and was recovered from, in microseconds. */
+/** Interval from the start of a fault to the recovery from it, in microseconds. */
 interface Trouble {
   readonly from: number;
   readonly to: number;
 }
 
-/** Everything that runs. */
+/** State shared by all rounds. */
 interface Running {
   readonly sim: Sim;
   readonly comparison: StoreComparison;
@@ -44,12 +44,12 @@ interface Running {
   readonly observatory: Observatory;
   readonly watches: readonly Responses[];
   readonly account: string;
-  /** Name of the part that fails now. */
+  /** Name of the part that is currently failing; null between faults. */
   down: string | null;
   readonly print: RoundsOptions['print'];
 }
 
-/** Lets a part of an observatory fail in each round. Returns the problems. */
+/** Makes one part of the observatory fail in each round. Returns the problems. */
 export async function runRounds(options: RoundsOptions): Promise<readonly string[]> {
   const { faults, seed, rate, folder, print } = options;
   const sim = createSim({
@@ -57,7 +57,7 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
     shapeLabeler: ({ index }) => ({
       ...{ software: 'skyware', rate },
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // One labeler can be read only by pages.
+      // Make one labeler readable only through pages.
       ailment: index === 5 ? 'no_stream' : 'none',
     }),
   });
@@ -102,7 +102,7 @@ export async function runRounds(options: RoundsOptions): Promise<readonly string
   }
 }
 
-/** Runs one round: a fault, its end, and the recovery. */
+/** Runs one round: injects a fault, ends it and waits for the recovery. */
 async function round(running: Running, number: number, fault: Fault, problems: string[]): Promise<Trouble> {
   const { comparison, cluster, observatory, watches, account, print } = running;
   const name = `${fault.way} ${fault.part}`;
@@ -127,7 +127,10 @@ async function round(running: Running, number: number, fault: Fault, problems: s
   return { from, to };
 }
 
-/** Compares the store, its gaps and all responses with what must be. Adds the problems. Returns a summary. */
+/**
+ * Compares the store, its gaps and all responses with the expected values. Adds the problems to the list. Returns a
+ * summary.
+ */
 async function judge(
   running: Running,
   observed: Observed,
@@ -146,7 +149,7 @@ async function judge(
   problems.push(...(await observed.compare(observatory.store)));
   let expected = troubles;
   if (restores) {
-    // The last commit before the instant is the last one that is restored.
+    // The last commit before the instant is the last one that the restore keeps.
     const from = Date.now() * 1000 - restoredMicros;
     const { to: instant, at } = await restoreEarlier(cluster, observatory);
     await observatory.whole(running.account);
@@ -168,7 +171,7 @@ async function judge(
   return `${observed.count} states of servers compared`;
 }
 
-/** Ends the traffic, and requires that every label is stored. */
+/** Ends the traffic, and checks that every label is stored. */
 async function allStored({ sim, comparison, print }: Running, problems: string[]): Promise<void> {
   for (const { faults: switches } of sim.labelers.list) switches.setRate(0);
   problems.push(...(await comparison.untilWhole()));
@@ -178,16 +181,16 @@ async function allStored({ sim, comparison, print }: Running, problems: string[]
   print(`${rest.rows} of ${rest.emitted} labels stored`);
 }
 
-/** Returns the account about which most labels were emitted. */
+/** Returns the account with the most emitted labels. */
 function busiestAccount(sim: Sim): string {
   const { byAccount } = sim.labelers.truth.expected({ epochUs: 0, which: 'emitted' });
   return [...byAccount].reduce((most, one) => (one[1] > most[1] ? one : most))[0];
 }
 
-/** Resolves with the seconds after which the store contains more rows than before the fault. */
+/** Resolves with the seconds since the fault once the store contains clearly more rows than before. */
 async function rowsStored({ store }: Observatory, before: number, begun: number): Promise<number> {
   for (;;) {
-    // A few seconds of rows may have been stored after the count and before the fault.
+    // A few seconds' worth of rows may have been stored between the count and the fault.
     if ((await rowsIn(store).catch(() => 0)) > before + 200) return Math.round((Date.now() - begun) / 1000);
     await wait(500);
   }

@@ -17,17 +17,17 @@ import { openWindowStore } from '../../src/weather/window/window-store.ts';
 import type { Operation } from './operation.ts';
 import type { CallClass } from './shim.ts';
 
-/** Returns true for an error with a system code, or an OperatorError. */
+/** Returns true for an error that an operator can act on: an OperatorError, or one with a system code. */
 const isOperators = (error: unknown): boolean =>
   error instanceof OperatorError || (systemCode(error) ?? '').startsWith('E');
 
-/** Classes of calls that change a file. Every failure of such a call must be reported. */
+/** Classes of system calls that change a file. Every failure of such a call must be reported. */
 const changes: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
 const made = (folder: string): Promise<void> => Promise.resolve(void mkdirSync(folder, { recursive: true }));
 const textOf = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null);
 
-/** Operation that replaces an artifact by a larger one. */
+/** Replaces an artifact with a larger one. */
 const publish: Operation = {
   name: 'publish',
   prepare: async (folder) => {
@@ -41,7 +41,7 @@ const publish: Operation = {
   reports: changes,
 };
 
-/** Operation that sets the hold. */
+/** Sets the hold. */
 const hold: Operation = {
   name: 'hold',
   prepare: publish.prepare,
@@ -49,11 +49,11 @@ const hold: Operation = {
   state: held,
   isDocumented: isOperators,
   reports: changes,
-  // The artifact may still lack the hold, because the instrument copies the hold from the file into the next artifact.
+  // The artifact may not show the hold yet, because the instrument copies it from the file into the next artifact.
   between: (state) => (isHeld(state) ? null : 'the artifact is held and no hold is set'),
 };
 
-/** Operation that releases the hold. */
+/** Releases the hold. */
 const release: Operation = {
   name: 'release',
   prepare: async (folder) => {
@@ -79,7 +79,7 @@ function isHeld(state: unknown): boolean {
   return (state as { hold: unknown }).hold !== null;
 }
 
-/** Operation that denies a labeler, then a domain. */
+/** Denies a labeler, then a domain. */
 const deny: Operation = {
   name: 'deny',
   prepare: made,
@@ -96,7 +96,7 @@ const deny: Operation = {
   reports: changes,
 };
 
-/** Operation that creates the secret of the cursors, which is random. */
+/** Creates the random secret that protects cursors. */
 const secret: Operation = {
   name: 'secret',
   prepare: made,
@@ -113,7 +113,7 @@ const secret: Operation = {
 const host = 'wss://host.example/subscribe';
 const minute = 29_000_000 * windowUs;
 
-/** Operation that creates the window store and commits counts. */
+/** Creates the window store and commits counts. */
 const weather: Operation = {
   name: 'weather commit',
   prepare: made,
@@ -147,7 +147,7 @@ const weather: Operation = {
       store.close();
     }
   },
-  // SQLite tolerates a failed flush of a directory or of a checkpoint, because the log keeps the committed data.
+  // SQLite tolerates a failed flush of a directory or a failed checkpoint, because the log keeps the committed data.
   reports: [],
   isDocumented: (error) => isOperators(error) || (systemCode(error) ?? '').startsWith('SQLITE_'),
 };
@@ -155,7 +155,7 @@ const weather: Operation = {
 const { manifest } = accountExamples.exports.created;
 const rows = accountExamples.exports.next.rows;
 
-/** Returns responses of a service with one export of a few rows. */
+/** Returns the responses of a service that has one export of a few rows. */
 function fakeFetch(url: string | URL | Request): Promise<Response> {
   const chain = startChain(manifest);
   for (const row of rows) chain.add(row);
@@ -183,7 +183,7 @@ const quiet = {
   end: () => undefined,
 };
 
-/** Operation that replaces an older file by an export. A CSV file has a separate manifest. */
+/** Replaces an older file with an export. A CSV export has a separate manifest. */
 const exportCsv: Operation = {
   name: 'export',
   prepare: async (folder) => {

@@ -1,9 +1,9 @@
 import type { CallClass } from './shim.ts';
 
-/** An operation on files. It runs once for each of its system calls, and that call fails. */
+/** An operation on files. The fault tests run it once for each of its system calls, and make that call fail. */
 export interface Operation {
   readonly name: string;
-  /** Creates the initial directory of each run. */
+  /** Creates the initial directory, from which each run starts. */
   prepare(directory: string): Promise<void>;
   /**
    * Runs the operation, or the remaining part if an earlier run was interrupted. Calls `onStep` after each completed

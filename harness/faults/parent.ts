@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import type { Outcome } from './run.ts';
 
-/** Runs an operation in a process under the shim and resolves with the outcome of each run. */
+/** Runs an operation in a process that has loaded the shim, and resolves with the outcome of each run. */
 export async function runOperation(
   name: string,
   shim: Readonly<Record<string, string>>,
@@ -25,6 +25,6 @@ export async function runOperation(
     onOutcome(outcome);
   }
   const [code] = (await ended) as [number | null];
-  if (code !== 0) throw new Error(`the process of ${name} ended with ${code}: ${await said}`);
+  if (code !== 0) throw new Error(`the process of ${name} exited with ${code}: ${await said}`);
   return outcomes;
 }

@@ -1,7 +1,7 @@
 /**
- * A process under the shim: `process.ts OPERATION MODE SEED LIMIT`. Mode `each` fails every call once and alternates
- * between failures. Mode `all` uses every failure of a call's class, once and permanently. LIMIT is the maximum number
- * of runs of `each`. Prints one line of JSON per run.
+ * Runs an operation under the shim: `process.ts OPERATION MODE SEED LIMIT`. Mode `each` makes every call fail once, and
+ * varies the kind of failure. Mode `all` makes every call fail in every way that its class allows, once and
+ * permanently. LIMIT is the maximum number of runs in mode `each`. Prints one line of JSON per run.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,8 +41,8 @@ function applicable(call: CallClass): readonly Failure[] {
 }
 
 /**
- * Plans one failure of every call. If that exceeds the limit, plans a failure of every second call, every third, and so
- * on, with varying offsets.
+ * Plans one failure for every call. If that exceeds the limit, plans a failure for every second or third call, and so
+ * on; the seed determines the first one.
  */
 function each(calls: readonly CallClass[], seed: number): Planned[] {
   const stride = Math.max(1, Math.ceil(calls.length / Number(limitText)));
@@ -58,7 +58,8 @@ function all(calls: readonly CallClass[]): Planned[] {
   return calls.flatMap((call, i) =>
     applicable(call).flatMap((failure) => [
       { nth: i + 1, failure, onwards: false },
-      // Make a full disk stay full. Repeat a failed read or flush with another failure.
+      // Some failures are also made permanent, such as a full disk. A failed read or flush and a short write happen
+      // only once.
       ...(['EIO', 'short write'].includes(failure.name) ? [] : [{ nth: i + 1, failure, onwards: true }]),
     ]),
   );

@@ -15,10 +15,10 @@ export interface Outcome {
   readonly broken: string | null;
 }
 
-/** Error with which a step ends a run. */
+/** Thrown to stop a run after a step. */
 class Stop extends Error {}
 
-/** One operation in its own directory, with the states that the operation may leave. */
+/** Runs one operation in its own directory, and knows the states that it may leave. */
 export class FaultRun {
   readonly #operation: Operation;
   readonly #template: string;
@@ -34,7 +34,7 @@ export class FaultRun {
     this.#control = control;
   }
 
-  /** Records the states of a complete run and returns its calls. */
+  /** Records the states of a complete run and returns the classes of its system calls. */
   async learn(noFailure: Failure): Promise<readonly CallClass[]> {
     await this.#operation.prepare(this.#template);
     this.#reset();
@@ -60,10 +60,7 @@ export class FaultRun {
     return this.#control.disarm().calls;
   }
 
-  /**
-   * Runs the operation with a failure of its nth call, checks the remaining state, and then runs the operation again to
-   * its end.
-   */
+  /** Makes the n-th call fail, checks the state that remains, and then runs the operation again to completion. */
   async fail(nth: number, failure: Failure, onwards: boolean): Promise<Outcome | null> {
     this.#reset();
     let steps = 0;
@@ -110,11 +107,12 @@ export class FaultRun {
     if (allowed.some((at) => isDeepStrictEqual(state, this.#states[at]))) return null;
     const isMixed = this.#operation.between?.(state, this.#states[0], this.#states[last]);
     if (error !== null && isMixed === null) return null;
-    const what = error === null ? 'success was reported, but the new state does not exist' : 'neither old nor new';
+    const what =
+      error === null ? 'success was reported, but the new state does not exist' : 'the state is neither old nor new';
     return `${what}: ${isMixed ?? (state instanceof Error ? describe(state) : difference(state, this.#states[steps]))}`;
   }
 
-  /** Runs the operation again after a failure. Returns the reason if that is not possible, or null if it is. */
+  /** Runs the operation again after a failure. Returns the reason if the repetition fails, otherwise null. */
   async #repeat(): Promise<string | null> {
     try {
       await this.#run(() => undefined);
@@ -149,5 +147,5 @@ function difference(found: unknown, expected: unknown): string {
   const names = new Set([...Object.keys(a ?? {}), ...Object.keys(b ?? {})]);
   const different = [...names].filter((name) => !isDeepStrictEqual(a?.[name], b?.[name]));
   const of = (value: unknown): string => JSON.stringify(value)?.slice(0, 300) ?? 'undefined';
-  return different.map((name) => `${name} is ${of(a?.[name])} and not ${of(b?.[name])}`).join('; ');
+  return different.map((name) => `${name} is ${of(a?.[name])}, expected ${of(b?.[name])}`).join('; ');
 }

@@ -1,7 +1,7 @@
 /*
- * Fails one system call of a process, on files below one directory. LD_PRELOAD loads this library. A control file,
- * mapped into memory, selects the call that fails and its error, so that one process can run an operation once for each
- * call. The layout of the control file is in shim.ts.
+ * Makes one system call of a process fail, on files below one directory. The library is loaded with LD_PRELOAD. A
+ * memory-mapped control file selects the failing call and its error, so that one process can run an operation once for
+ * each call. The layout of the control file is in shim.ts.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -58,7 +58,7 @@ static int is_below(const char *path) {
   return strncmp(path, control->directory, length) == 0 && (path[length] == '/' || path[length] == 0);
 }
 
-/* Returns 1 if this call fails, and sets errno. Returns SHORT_WRITE for a write that writes only half of its bytes. */
+/* Returns 1 and sets errno if this call must fail. Returns SHORT_WRITE if a write must write only half of its bytes. */
 static int fails(int class, const char *path) {
   uint32_t at = __atomic_add_fetch(&control->count, 1, __ATOMIC_SEQ_CST);
   if (at <= MAX_CALLS) control->seen[at - 1] = (uint8_t)class;
@@ -72,7 +72,7 @@ static int fails(int class, const char *path) {
   return 1;
 }
 
-/* Returns the result of `fails` for a call on a descriptor. */
+/* Like `fails`, for a call on a file descriptor. */
 static int fd_fails(int class, int fd) {
   if (!control || !control->armed || fd < 0 || fd >= MAX_FDS || !below[fd]) return 0;
   char link[64], path[512];

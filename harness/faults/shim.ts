@@ -19,7 +19,7 @@ export const callClasses = [
 ] as const;
 export type CallClass = (typeof callClasses)[number];
 
-/** A way in which a call fails, with the classes to which it applies. */
+/** A kind of failure, with the classes of calls to which it applies. */
 export interface Failure {
   readonly name: string;
   /** An errno, or `shortWrite`. */
@@ -28,7 +28,7 @@ export interface Failure {
 }
 
 const { EIO, ENOSPC, EDQUOT, EMFILE } = constants.errno;
-/** Error number for a write of half the bytes, as in shim.c. */
+/** Pseudo error number for a write of half the bytes, as in shim.c. */
 const shortWrite = 10_000;
 const takesSpace: readonly CallClass[] = ['create', 'write', 'sync', 'truncate', 'rename', 'mkdir', 'link'];
 
@@ -58,7 +58,7 @@ const seenAt = 1024;
 const maxCalls = 16_384;
 const controlBytes = seenAt + maxCalls;
 
-/** Calls of a process between `arm` and `disarm`. */
+/** Calls of a process below the directory, between `arm` and `disarm`. */
 export interface Met {
   /** Class of each call, in order. */
   readonly calls: readonly CallClass[];
@@ -67,9 +67,9 @@ export interface Met {
   readonly where: string;
 }
 
-/** Control of failures below a directory between `arm` and `disarm`. */
+/** Injects failures below a directory between `arm` and `disarm`. */
 export interface Injection {
-  /** Selects the nth call to fail, or no call if `nth` is 0. With `onwards`, the failure is permanent. */
+  /** Makes the n-th call fail, or no call if `nth` is 0. With `onwards`, all later calls fail as well. */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void;
   disarm(): Met;
 }
@@ -84,7 +84,8 @@ export class FaultControl implements Injection {
   }
 
   /**
-   * Makes the nth call below the directory fail. With `onwards`, every later call of the failure's classes fails, too.
+   * Makes the n-th call below the directory fail. With `onwards`, every later call of the failure's classes fails as
+   * well.
    */
   arm(directory: string, nth: number, failure: Failure, onwards: boolean): void {
     this.#directory = directory;

@@ -3,12 +3,12 @@ import { closeSync, mkdirSync, openSync, rmSync, statfsSync, writeSync } from 'n
 import { join } from 'node:path';
 import type { Failure, Injection, Met } from './shim.ts';
 
-/** Size of the file system in bytes, which exceeds the requirement of every operation of the tests. */
+/** Size of the file system in bytes. It is sufficient for every operation in the tests. */
 const diskBytes = 32 * 1024 * 1024;
-/** Unit of allocation of tmpfs, in bytes. */
+/** Allocation unit of tmpfs, in bytes. */
 const blockBytes = 4096;
 
-/** A failure that the file system causes, without a replaced call. */
+/** Placeholder for a failure that the file system itself causes, without the shim. */
 export const noFailure: Failure = { name: 'file system', error: 0, classes: [] };
 
 /** A small file system in memory, mounted for a test. Mounting requires root. */
@@ -20,8 +20,7 @@ export class SmallDisk {
   }
 
   /**
-   * Mounts a small file system at a new directory. Prints a message and returns null if the system does not permit the
-   * mount.
+   * Mounts a small file system at a new directory. Prints a message and returns null if this user may not mount one.
    */
   static mount(path: string): SmallDisk | null {
     mkdirSync(path, { recursive: true });
@@ -34,12 +33,12 @@ export class SmallDisk {
     }
   }
 
-  /** Fills the disk except for a number of blocks. */
+  /** Fills the disk, leaving the given number of blocks free. */
   leave(blocks: number): void {
     fill(join(this.path, 'filler'), freeBytes(this.path) - blocks * blockBytes);
   }
 
-  /** Makes the space free again. */
+  /** Frees the space again. */
   free(): void {
     rmSync(join(this.path, 'filler'), { force: true });
   }
@@ -80,7 +79,7 @@ export class SmallDisk {
   }
 }
 
-/** Record without calls, because the file system does not report which calls failed. */
+/** Empty record: the file system does not report which calls failed. */
 const met: Met = { calls: [], injected: 1, where: '' };
 
 function freeBytes(path: string): number {

@@ -21,7 +21,9 @@ import { generationId, readAll, type StoreState, storeState } from './store-stat
 const [mod = ''] = labelers;
 const isDocumented = (error: unknown): boolean => error instanceof StoreError;
 
-/** Returns the n-th batch at an instant: some rows, a count of refused labels, and the position after these labels. */
+/**
+ * Returns the n-th batch, accepted at `at`: some rows, a number of refused labels, and the read position after them.
+ */
 function batch(n: number, at: number, rows = 12): Batch {
   return {
     at: micros(at),
@@ -45,7 +47,7 @@ async function withWriter<T>(
   }
 }
 
-/** Creates a store with rows on several days, all open. */
+/** Creates a store with rows on several days, all of them open. */
 async function fill(folder: string, days: readonly number[], rows = 12): Promise<void> {
   await withWriter(folder, noon, async (writer) => {
     for (const [n, d] of days.entries()) await writer.append(batch(n, noon + d * day, rows));
@@ -55,7 +57,7 @@ async function fill(folder: string, days: readonly number[], rows = 12): Promise
 const commitAt = [0, hour, day, day + hour] as const;
 const gap = { source: mod, reason: 'ingest_paused', start: noon, end: micros(noon + hour) } as const;
 
-/** Operation that commits batches over midnight and the instrument's other data. The first batch creates the store. */
+/** Commits batches across midnight and the instrument's other data. The first batch creates the store. */
 const commit: Operation = {
   name: 'commit',
   prepare: (folder) => Promise.resolve(void mkdirSync(folder, { recursive: true })),
@@ -65,7 +67,7 @@ const commit: Operation = {
       const [position] = await writer.positions();
       const done = position === undefined ? 0 : Number(position.value) + 1;
       for (const [n, at] of commitAt.entries()) {
-        // Retry after a retryable failure, as the instrument does.
+        // Retry a retryable failure, as the instrument does.
         if (n >= done) await againOnce(() => writer.append(batch(n, noon + at)), onReport);
         onStep();
       }
@@ -75,7 +77,7 @@ const commit: Operation = {
       onStep();
       await writer.putNote('test', 'a note');
     }),
-  // A day may exist before its first row is stored.
+  // Ignore the file names: a day may exist before its first row is stored.
   state: async (folder) => ({ ...(await storeState(folder, noon)), files: [] }),
   isDocumented,
   reports: [],
@@ -92,7 +94,7 @@ async function againOnce<T>(work: () => Promise<T>, onReport: (error: unknown) =
   }
 }
 
-/** Runs upkeep, with retries as in the instrument. */
+/** Runs upkeep, and retries as the instrument does. */
 async function maintain(
   folder: string,
   at: Micros,
@@ -113,7 +115,7 @@ async function maintain(
   );
 }
 
-/** Operation that seals a day that can no longer receive duplicates. */
+/** Seals a day that can no longer receive duplicates. */
 const seal: Operation = {
   name: 'seal',
   prepare: (folder) => fill(folder, [0, 4], 80),
@@ -123,7 +125,7 @@ const seal: Operation = {
   reports: [],
 };
 
-/** Operation that removes the oldest day from the window. */
+/** Removes the oldest day from the window. */
 const expire: Operation = {
   name: 'expire',
   prepare: async (folder) => {
@@ -137,8 +139,7 @@ const expire: Operation = {
 };
 
 /**
- * Operation that migrates a state file of schema 1, an open day without the table of refused rows, and a sealed day
- * without checksums.
+ * Migrates a state file of schema 1, an open day without the table of refused rows, and a sealed day without checksums.
  */
 const migrate: Operation = {
   name: 'migrate',
@@ -165,7 +166,7 @@ const migrate: Operation = {
   reports: [],
 };
 
-/** Replaces the filter's checksums by those of version 3. */
+/** Replaces the filter's checksums with those of version 3. */
 function withoutPlaces(path: string): void {
   const db = new Database(path);
   const subjects = db.prepare<[], SubjectKey>(subjectsSql).pluck().all();
@@ -180,7 +181,7 @@ function change(path: string, sql: string): void {
   db.close();
 }
 
-/** Operation that purges one labeler from a sealed and an open day. */
+/** Purges one labeler from a sealed and an open day. */
 const purge: Operation = {
   name: 'purge',
   prepare: async (folder) => {
@@ -194,7 +195,7 @@ const purge: Operation = {
       onStep();
       while (await writer.purge(at)) onStep();
     }),
-  // A repeated purge increases the revision again, and counts at least the rows that it removed.
+  // A repeated purge increases the revision again, and the total it reports covers at least the rows that it removed.
   state: async (folder) => {
     const { frontier, purges, ...state } = await storeState(folder, noon);
     const { revision: _, ...bounds } = frontier as Frontier;
@@ -216,7 +217,7 @@ function texts(rows: StoreState['rows']): Set<string> {
   return new Set(rows.map((row) => JSON.stringify(row)));
 }
 
-/** Operation that moves the whole store aside. */
+/** Moves the whole store aside to begin a new epoch. */
 const newEpoch: Operation = {
   name: 'new-epoch',
   prepare: (folder) => fill(folder, [0, 1]),
@@ -230,7 +231,7 @@ const newEpoch: Operation = {
   between: refusedUntilRepeated,
 };
 
-/** Operation that restores a backup if the store is missing. */
+/** Restores a backup if the store is missing. */
 const restore: Operation = {
   name: 'restore',
   prepare: async (folder) => {
@@ -240,7 +241,7 @@ const restore: Operation = {
   run: async (folder) => {
     const at = micros(noon + 2 * day);
     await restoreStore({ from: join(folder, 'backup'), folder: join(folder, 'store'), at }).catch((error: unknown) => {
-      // Return if the store already exists, because the previous run has completed.
+      // The store already exists because the previous run completed.
       if (!(error instanceof StoreError && error.code === 'occupied')) throw error;
     });
   },
@@ -251,8 +252,8 @@ const restore: Operation = {
 };
 
 /**
- * Returns the state of a store. Returns 'nothing' for a directory without a store, because the state can only be read
- * by opening the store, which would create one.
+ * Returns the state of a store, or 'nothing' for a directory without a store: opening the store to read its state would
+ * create one.
  */
 async function stateIfAny(folder: string): Promise<unknown> {
   const isNothing = readdirSync(folder).every((name) => name.startsWith('writer.lock'));
@@ -263,7 +264,7 @@ function refusedUntilRepeated(state: unknown): string | null {
   return state instanceof StoreError && state.message.includes('interrupted') ? null : 'it is neither old nor new';
 }
 
-/** Operation that recomputes lost counters. */
+/** Recomputes lost counters. */
 const repair: Operation = {
   name: 'repair',
   prepare: async (folder) => {
@@ -284,10 +285,10 @@ const repair: Operation = {
   reports: [],
 };
 
-/** Results of reads by query, so that a result with missing rows is a different state. */
+/** First result of each query. A later result with missing rows then counts as a different state. */
 const answers = new Map<string, unknown>();
 
-/** Operation that runs every query while a call fails. Each result must be complete or an error. */
+/** Runs every query while a call fails. Each query must either fail or return a complete result. */
 const read: Operation = {
   name: 'read',
   prepare: async (folder) => {
@@ -317,7 +318,7 @@ const read: Operation = {
   reports: [],
 };
 
-/** All operations of the observation store. */
+/** All operations on the observation store. */
 export const storeOperations: readonly Operation[] = [
   commit,
   seal,

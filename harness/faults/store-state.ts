@@ -8,26 +8,26 @@ import { day, type Interval, micros } from '../../src/store/time.ts';
 import { noon, subjects } from '../conformance/labels.ts';
 import { scanAccount } from '../store/scan.ts';
 
-/** Results of all queries. Stores with equal content have equal results. */
+/** Results of all queries. Two stores with equal content have equal results. */
 export interface Answers {
   readonly rows: readonly Observation[];
-  /** Problems that verify reports. */
+  /** Problems that `verify` reports. */
   readonly problems: readonly string[];
   readonly [name: string]: unknown;
 }
 
-/** Results of all queries, with the names of the day files. */
+/** Results of all queries, and the names of the day files. */
 export interface StoreState extends Answers {
   readonly files: readonly string[];
 }
 
-/** A time after all rows of the tests, in microseconds. */
+/** A time later than all rows in the tests, in microseconds. */
 const end = micros(noon + 60 * day);
 
-/** Returns the generation of every store that an operation creates. */
+/** Returns the fixed generation id that every store in the tests receives. */
 export const generationId = (): string => '11111111-2222-4333-8444-555555555555';
 
-/** Opens a store like the next writer, closes it, and reads all of it. */
+/** Opens a store as the next writer would, closes it, and reads its entire content. */
 export async function storeState(folder: string, at: Micros): Promise<StoreState> {
   const writer = openSqliteWriter({ folder, at, generationId });
   const instrument = await readInstrumentData(writer).finally(() => writer.close());
@@ -39,7 +39,7 @@ export async function storeState(folder: string, at: Micros): Promise<StoreState
   }
 }
 
-/** Returns every row about the accounts of the tests, in order of acceptance. */
+/** Returns every row about the test accounts, in order of acceptance. */
 export async function rowsOf(reader: StoreReader, interval: Interval): Promise<Observation[]> {
   const rows: Observation[] = [];
   for (const account of subjects) {
@@ -82,7 +82,7 @@ async function readInstrumentData(writer: StoreWriter): Promise<unknown> {
   };
 }
 
-/** Returns the names of day files, without SQLite's side files of an open day. */
+/** Returns the names of the day files, without SQLite's auxiliary files of open days. */
 function dayFiles(folder: string): string[] {
   return readdirSync(join(folder, 'days'))
     .filter((name) => !/-(wal|shm)$/.test(name))

@@ -1,6 +1,6 @@
 /**
- * Runs one part of a run in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the number
- * of each input before it reads the input, so that an input that ends the process can be identified. Reports its
+ * Runs one part of a fuzz run in a process with a small heap: `node harness/fuzz/child.ts ENTRY FROM TO`. Reports the
+ * number of each input before reading it, so that an input that crashes the process can be identified. Reports its
  * findings at the end.
  */
 import { writeSync } from 'node:fs';
@@ -13,16 +13,16 @@ import { averageCost, type Cost, excess, minCost } from './measure.ts';
 /** Result of reading one part of the inputs. */
 export interface Part {
   readonly worst: Cost & { readonly input: string };
-  /** Highest cost per byte among inputs of the minimum length. */
+  /** Highest cost per byte among inputs of sufficient length. */
   readonly worstPerByte: Cost & { readonly input: string };
   readonly failures: readonly { readonly input: string; readonly why: string }[];
-  /** Size of the heap in bytes before the inputs and after them, each after a garbage collection. */
+  /** Heap size in bytes before the first input and after the last one, each after a garbage collection. */
   readonly kept: readonly [number, number];
 }
 
 /**
- * Minimum length in bytes of an input for the cost per byte. The measured cost of a shorter input depends mainly on the
- * precision of the clock.
+ * Minimum length in bytes for an input to count in the cost per byte. The measured cost of a shorter input depends
+ * mainly on the precision of the clock.
  */
 const minBytesForRate = 1_024;
 const warmUp = 200;
@@ -48,19 +48,19 @@ function isWorstPerByte({ bytes, microseconds }: Cost): boolean {
 
 async function look(label: string, input: { bytes: Uint8Array; coding: string }): Promise<void> {
   writeSync(3, `${label}\n`);
-  // Wait for the end of the turn, because memory that is freed then is not a leak.
+  // Wait for the end of the turn: memory that is freed by then is not a leak.
   await nextTurn();
   try {
     const cost = { ...(await minCost(name, input)), input: label };
     const why = excess(name, cost);
     if (why !== null) failures.push({ input: label, why });
     if (!isWorst(cost) && !isWorstPerByte(cost)) return;
-    // Measure again, because a single measurement can be wrong by some milliseconds.
+    // Measure again: a single measurement can be off by several milliseconds.
     const average = { ...(await averageCost(name, input)), input: label };
     if (isWorst(average)) worst = average;
     if (isWorstPerByte(average)) worstPerByte = average;
   } catch (error) {
-    failures.push({ input: label, why: `an error: ${error instanceof Error ? error.message : String(error)}` });
+    failures.push({ input: label, why: `threw: ${error instanceof Error ? error.message : String(error)}` });
   }
 }
 

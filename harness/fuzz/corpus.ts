@@ -3,23 +3,23 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { InputName } from '../../src/input/limits.ts';
 import { type FuzzInput, inputAt, jetstreamDictionary } from './entries.ts';
 
-/** Description of a constructed input by its parts, so that the repository contains no megabytes. */
+/** Description of a constructed input by its parts, so that the repository need not contain megabytes of data. */
 interface Recipe {
   readonly entry: string;
   readonly name: string;
-  /** Number of a generated input with one of the highest costs. */
+  /** Number of a generated input that is among the most expensive ones. */
   readonly index?: number;
-  /** Parts of the input as text or as hexadecimal bytes, each with a number of repetitions. */
+  /** Parts of the input, each with a number of repetitions: text, or hexadecimal bytes if `hex` is set. */
   readonly parts?: readonly (readonly [text: string, times: number])[];
   readonly hex?: boolean;
   readonly gzip?: boolean;
-  /** True if the input is compressed with the dictionary of the Jetstream fixtures. */
+  /** True if the input is compressed with the dictionary in the Jetstream fixtures. */
   readonly zstd?: boolean;
 }
 
 const recipes = JSON.parse(readFileSync(new URL('corpus/hand-made.json', import.meta.url), 'utf8')) as Recipe[];
 
-/** Returns the constructed and recorded inputs of an entry point. */
+/** Returns the constructed inputs and the recorded expensive ones of an entry point. */
 export function handMade(entry: InputName): { readonly label: string; readonly input: FuzzInput }[] {
   return recipes
     .filter((recipe) => recipe.entry === entry)

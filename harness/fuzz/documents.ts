@@ -12,7 +12,7 @@ const hole = '"%"';
 const label = (extra: string) =>
   `{"ver":1,"src":"${did}","uri":"at://did:plc:bbbbbbbbbbbbbbbbbbbbbbbb/app.bsky.feed.post/3k","val":"spam","cts":"2026-07-10T12:00:00Z"${extra}}`;
 
-/** Ordinary documents of each entry point, with placeholders in every kind of place. */
+/** Ordinary documents of each entry point, with placeholders at every kind of position. */
 export const templates = {
   labelPage: [
     `{"cursor":"12","labels":[${label('')},${label(`,"note":${hole}`)}]}`,
@@ -77,7 +77,7 @@ export const templates = {
   errorBody: [`{"error":${hole},"message":"x"}`, `{"error":"InvalidRequest","message":${hole}}`],
 } as const;
 
-/** Returns JSON of an entry point, mostly hostile in one or more places. */
+/** Returns a JSON input for an entry point. Most inputs have hostile values at one or more positions. */
 export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const max = (inputLimits[name].decodedBytes ?? inputLimits[name].bytes) - 1_000;
   const template: string = dice.pick<string>(templates[name]);
@@ -87,8 +87,8 @@ export function jsonInput(dice: Dice, name: keyof typeof templates): FuzzInput {
 }
 
 /**
- * Returns a hostile JSON document as an HTTP body in one of the content codings, possibly truncated or with a wrong
- * declared coding.
+ * Returns a hostile JSON document as an HTTP body with a content coding. The body may be truncated or declare the wrong
+ * coding.
  */
 export function bodyInput(dice: Dice, name: keyof typeof templates): FuzzInput {
   const { bytes } = jsonInput(dice, name);
@@ -104,13 +104,13 @@ function compress(bytes: Uint8Array, coding: string): Uint8Array {
   return bytes;
 }
 
-/** Returns a label frame with hostile items in every kind of place. */
+/** Returns a label frame with hostile items at every kind of position. */
 export function frameInput(dice: Dice): FuzzInput {
   const max = inputLimits.labelFrame.bytes - 1_000;
   const hostile = () => hostileCbor(dice, sizeOf(dice, max));
   const ordinary = JSON.parse(label('')) as object;
   const fields = (): Uint8Array => {
-    // Marker of the place: an integer with an encoding that occurs nowhere else in the label.
+    // Marker to be replaced: an integer whose encoding occurs nowhere else in the label.
     const bytes = encode({ ...ordinary, [dice.pick(['note', 'sig', 'val', 'uri', 'cts', 'neg', 'x'])]: 48_879 });
     const at = Buffer.from(bytes).indexOf(Buffer.from([0x19, 0xbe, 0xef]));
     return Buffer.concat([bytes.subarray(0, at), hostile(), bytes.subarray(at + 3)]);

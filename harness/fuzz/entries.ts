@@ -48,7 +48,7 @@ export interface FuzzInput {
   readonly coding: string;
 }
 
-/** One entry point for untrusted bytes, with a generator of inputs and the function of the program that reads them. */
+/** An entry point for untrusted bytes: a generator of inputs, and the program's function that reads them. */
 export interface FuzzEntry {
   readonly make: (dice: Dice) => FuzzInput;
   readonly run: (input: FuzzInput) => void | Promise<void>;
@@ -58,7 +58,7 @@ const did = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
 const never = new AbortController().signal;
 const rules = { source: did, epoch: micros(0), now: micros(Date.UTC(2026, 6, 10, 13) * 1000) };
 
-/** Processes each row like the instrument, without storing the row. */
+/** Processes each row as the instrument does, but without storing it. */
 function takeRows(rows: readonly unknown[]): void {
   for (const row of rows) {
     fingerprint(row);
@@ -75,7 +75,7 @@ async function json({ bytes, coding }: FuzzInput, options: Pick<GetJsonOptions, 
   return decoded.kind === 'decoded' ? readJson(decoded.bytes, options) : ({ kind: 'not_json' } as const);
 }
 
-/** Returns a client whose every response is the input. */
+/** Returns an HTTP client that responds to every request with the input. */
 function clientOf(input: FuzzInput): HttpClient {
   return {
     async getJson(_url, options): Promise<JsonAnswer> {
@@ -105,7 +105,7 @@ function page(large: boolean): FuzzEntry {
 }
 
 const classify = createClassifier();
-/** The dictionary of compressed frames of a Jetstream. */
+/** Dictionary for compressed Jetstream frames. */
 export const jetstreamDictionary = readFileSync(
   new URL('../../test/fixtures/jetstream/dictionary.zstd', import.meta.url),
 );
@@ -117,7 +117,7 @@ const cursors = createCursors([Buffer.alloc(32, 1), Buffer.alloc(32, 2)]);
 const memory = createDecodedBytes({ total: 64 * 1024 * 1024, reserve: 16_384, buffered: 0 });
 const identity = { resolve: () => Promise.resolve({ kind: 'not_found', status: 404 } as const) };
 
-/** Headers of the two files of the labelers artifact, with a number of lines. */
+/** Returns the header lines of the two files of a labelers artifact with the given number of lines. */
 function labelerHeaders(lines: number): { labelers: Buffer; definitions: Buffer } {
   const { header, definitionsHeader } = labelerFixture({ count: 0, generatedAt: 0 });
   const text = (of: object): Buffer => Buffer.from(`${JSON.stringify({ ...of, labelers: lines })}\n`);
@@ -155,7 +155,7 @@ function text(from: Dice, max: number): FuzzInput {
   return { bytes: Buffer.from(`${made.slice(0, max)}\r\n\r\n`), coding: '' };
 }
 
-/** All entry points in the table of limits. */
+/** All entry points that the table of input limits lists. */
 export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   labelFrame: {
     make: frameInput,
@@ -216,7 +216,7 @@ export const fuzzEntries: Readonly<Record<InputName, FuzzEntry>> = {
   },
   relayList: {
     make: (from) => bodyInput(from, 'relayList'),
-    // Read only one page, because further pages would differ only in their cursor.
+    // Read only one page: further pages would differ only in their cursor.
     async run(input) {
       let pages = 0;
       const client = clientOf(input);
@@ -367,8 +367,8 @@ function archivedLines(count: number): Buffer {
 }
 
 /**
- * Returns the input with the given number of an entry point. The result is deterministic, so that a run can continue
- * after an earlier one.
+ * Returns the numbered input of an entry point. The result is deterministic, so that a run can continue where an
+ * earlier one ended.
  */
 export function inputAt(name: InputName, index: number): FuzzInput {
   const place = Object.keys(fuzzEntries).indexOf(name);

@@ -5,27 +5,27 @@ import { type FuzzInput, fuzzEntries } from './entries.ts';
 /** Processor time and memory for reading one input. */
 export interface Cost {
   readonly bytes: number;
-  /** Processor time of this thread, in microseconds. */
+  /** Processor time of the thread, in microseconds. */
   readonly microseconds: number;
-  /** Growth of the heap and of memory outside it, in bytes, before garbage collection. */
+  /** Growth of the heap and of external memory, in bytes, before garbage collection. */
   readonly heap: number;
 }
 
 /**
- * Constant part of the heap that an input may use while it is read, in bytes. Another part is proportional to the
- * length of the input. Limits on elements keep even an input that expands during decoding within this budget.
+ * Fixed part of the heap budget for reading one input, in bytes; `heapPerByte` adds a part proportional to its length.
+ * The limits on elements keep even an input that expands during decoding within this budget.
  */
 const heapFixed = 64 * 1024 * 1024;
 const heapPerByte = 16;
 /**
- * Maximum number of attempts. Other load, garbage collection and compilation also take processor time and may spoil
- * one.
+ * Maximum number of measurements. Other load, garbage collection and compilation also take processor time and may
+ * distort a measurement.
  */
 const tries = 4;
-/** Factor of the time budgets for a shared machine, because the budgets of the table assume an idle one. */
+/** Factor for the time budgets: the budgets in the table assume an idle machine. */
 const slack = 2;
 
-/** Runs an input through its entry point and returns the cost. */
+/** Reads an input through its entry point and returns the cost. */
 export async function measure(name: InputName, input: FuzzInput): Promise<Cost> {
   const heap = memoryUsed();
   const before = process.threadCpuUsage();
@@ -46,11 +46,11 @@ export async function minCost(name: InputName, input: FuzzInput): Promise<Cost> 
   return least;
 }
 
-/** Minimum measured time in microseconds, because some systems count processor time in steps of milliseconds. */
+/** Minimum total time of a measurement in microseconds. Some systems count processor time in steps of milliseconds. */
 const enoughMicroseconds = 40_000;
 const maxRepeats = 2_000;
 
-/** Returns the cost of an input, averaged over the number of runs that a measurement requires. */
+/** Returns the cost of an input, averaged over as many runs as a precise measurement requires. */
 export async function averageCost(name: InputName, input: FuzzInput): Promise<Cost> {
   let total = 0;
   let heap = 0;
@@ -63,7 +63,7 @@ export async function averageCost(name: InputName, input: FuzzInput): Promise<Co
   return { bytes: input.bytes.length, microseconds: total / runs, heap };
 }
 
-/** Returns the reason why a cost exceeds the budget of its entry point, or null if it does not. */
+/** Returns a description of the exceeded budget, or null if the cost is within the budget of the entry point. */
 export function excess(name: InputName, { bytes, microseconds, heap }: Cost): string | null {
   const { fixedMicroseconds, nanosecondsPerByte } = inputLimits[name].cpu;
   const cpu = slack * (fixedMicroseconds + (nanosecondsPerByte * bytes) / 1000);

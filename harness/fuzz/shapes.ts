@@ -1,8 +1,8 @@
 import type { Dice } from '../../sim/random.ts';
 
 /**
- * Returns the size of a generated part. The size is usually small, so that many inputs can be tested, and sometimes the
- * entry point's maximum.
+ * Returns the size of a generated part. Most sizes are small, so that many inputs can be tested; some are the maximum
+ * of the entry point.
  */
 export function sizeOf(dice: Dice, max: number): number {
   const kind = dice.below(1_000);
@@ -11,8 +11,8 @@ export function sizeOf(dice: Dice, max: number): number {
 }
 
 /**
- * The pieces of JSON that hostile documents repeat. Each is one byte long if possible, so that a document contains the
- * maximum number of objects.
+ * Pieces of JSON that hostile documents repeat. They are as short as possible, so that a document contains the maximum
+ * number of values.
  */
 const pieces = [
   '[]',
@@ -31,7 +31,7 @@ const pieces = [
 ];
 
 /**
- * Maximum size in bytes of objects with different fields. Larger objects would fill the heap while they are generated.
+ * Maximum size in bytes of objects with distinct fields. Larger objects would fill the heap while they are generated.
  */
 const maxFieldBytes = 1_000_000;
 
@@ -39,7 +39,7 @@ function fields(count: number, name: (i: number) => string): string {
   return Array.from({ length: count }, (_, i) => `"${name(i)}":0`).join();
 }
 
-/** Returns a hostile JSON value of about this many bytes. */
+/** Returns a hostile JSON value of approximately `size` bytes. */
 export function hostileJson(dice: Dice, size: number): string {
   switch (dice.below(11)) {
     case 0:
@@ -63,14 +63,14 @@ export function hostileJson(dice: Dice, size: number): string {
     case 8:
       return `{"$bytes":"${'QUJD'.repeat(size / 4)}${dice.pick(['', '=', '==', '!'])}"}`;
     case 9:
-      // Use keys that look like integers, because engines store them separately.
+      // Use keys that look like integers: engines store them separately.
       return `{${fields(Math.min(size, maxFieldBytes) / 12, (i) => String(i * 1_023))}}`;
     default:
       return `[${`{"__proto__":[${'0,'.repeat(3)}0],"constructor":{}},`.repeat(size / 40)}0]`;
   }
 }
 
-/** Returns a hostile CBOR item of about this many bytes. */
+/** Returns a hostile CBOR item of approximately `size` bytes. */
 export function hostileCbor(dice: Dice, size: number): Uint8Array {
   switch (dice.below(10)) {
     case 0:
@@ -92,7 +92,7 @@ export function hostileCbor(dice: Dice, size: number): Uint8Array {
       return sized(0xa0, entries, bytes);
     }
     case 7: {
-      // Use small integers as keys, because engines treat them as array indexes.
+      // Use small integers as keys: engines treat them as array indexes.
       const key = String(dice.below(1_100));
       const map = Buffer.concat([Buffer.from([0xa1, 0x60 | key.length]), Buffer.from(key), Buffer.from([0])]);
       const count = Math.ceil(size / map.length);
@@ -109,7 +109,7 @@ function array(claimed: number, items: Uint8Array): Uint8Array {
   return sized(0x80, claimed, items);
 }
 
-/** Returns a CBOR head of a type and length, followed by its content. */
+/** Returns a CBOR head with the given type and length, followed by `rest`. */
 function sized(type: number, length: number, rest: Uint8Array): Uint8Array {
   const head = Buffer.alloc(5);
   head[0] = type | 0x1a;
@@ -120,7 +120,7 @@ function sized(type: number, length: number, rest: Uint8Array): Uint8Array {
   return Buffer.concat([head, rest]);
 }
 
-/** Returns the bytes with some of them changed, omitted, repeated, or truncated. */
+/** Returns a copy of the bytes with some of them changed, omitted, repeated or cut off. */
 export function mutated(dice: Dice, bytes: Uint8Array): Uint8Array {
   const at = dice.below(bytes.length + 1);
   switch (dice.below(5)) {

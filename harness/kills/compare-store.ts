@@ -9,7 +9,7 @@ import { EmittedLabels } from './emitted-labels.ts';
 
 /** Interval between two comparisons while labels are still being read, in milliseconds. */
 const compareMs = 200;
-/** Time without a further stored or refused label after which an instrument counts as stuck, in milliseconds. */
+/** Maximum time without progress, in milliseconds. After it, an instrument counts as stuck. */
 const stuckMs = 90_000;
 
 /** Result of comparing a store with the labels emitted so far. */
@@ -35,14 +35,14 @@ export class StoreComparison {
     this.#url = url;
   }
 
-  /** Compares the store with the labels emitted so far. With `verified`, it also verifies each day. */
+  /** Compares the store with the labels emitted so far. With `verified`, each day is also verified. */
   async compare({ verified = true } = {}): Promise<Comparison> {
     const store = await openStoreReader(this.#url);
     const problems: string[] = [];
     try {
       const { startedAt } = await store.epoch();
       const span: Interval = { start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) };
-      // Read the positions before the rows, because an instrument may still store both.
+      // Read the positions before the rows: an instrument may still be storing both.
       const positions = await store.positions();
       const counts = new Map((await store.countsByLabeler(span)).map(({ labeler, ...actions }) => [labeler, actions]));
       const refused = await refusedIn(store, span);
@@ -61,8 +61,8 @@ export class StoreComparison {
   }
 
   /**
-   * Waits until every label is stored or refused, as long as it takes while the instrument makes progress. Returns the
-   * problem if it makes none, with what is missing.
+   * Waits until every label is stored or refused, for as long as the instrument makes progress. Returns an empty list,
+   * or the problem and the missing labels if the instrument is stuck.
    */
   async untilWhole(): Promise<readonly string[]> {
     let [most, progressAt] = [-1, performance.now()];
@@ -81,7 +81,7 @@ export class StoreComparison {
 
 type Counts = ReadonlyMap<string, { readonly applied: number; readonly removed: number }>;
 
-/** Returns the stored refusals by reason. Omits duplicates, because their number depends on how labels were read. */
+/** Returns the stored refusals by reason, without duplicates: their number depends on how the labels were read. */
 async function refusedIn(store: StoreReader, span: Interval): Promise<Record<string, number>> {
   const refused: Record<string, number> = {};
   for (const { reason, count } of await store.refusals(span)) {
@@ -90,14 +90,14 @@ async function refusedIn(store: StoreReader, span: Interval): Promise<Record<str
   return refused;
 }
 
-/** Returns the sources whose position is after labels that are not stored. */
+/** Returns the sources whose read position is ahead of the rows that are stored. */
 function positionsAhead(positions: readonly Position[], counts: Counts, emitted: EmittedLabels): string[] {
   return positions.flatMap(({ source, value }) => {
     const position = readPosition(value);
-    // An entry without a position stores which refused rows were counted.
+    // An entry without a position only records which refused rows were counted.
     if (position === null) return [];
-    // Live labels are read before earlier missing ones, so a number becomes a position only when all labels before it
-    // are stored. The seq numbers of this labeler are the labels' own numbers.
+    // Live labels are read before earlier missing ones, so a position advances to a number only when all labels before
+    // it are stored. For these labelers, the seq equals the label's number.
     const due = emitted.acceptedThrough(source, Math.max(position.seq ?? 0, position.cursor ?? 0));
     const { applied = 0, removed = 0 } = counts.get(source) ?? {};
     const ahead = due - applied - removed;
@@ -105,7 +105,7 @@ function positionsAhead(positions: readonly Position[], counts: Counts, emitted:
   });
 }
 
-/** Returns the labelers and reasons of which more is stored than was emitted. */
+/** Returns the labelers and refusal reasons with more stored labels than were emitted. */
 function excess(counts: Counts, refused: Readonly<Record<string, number>>, emitted: EmittedLabels): string[] {
   const { byAction } = emitted;
   const twice = [...counts].flatMap(([labeler, { applied, removed }]) => {
@@ -115,7 +115,9 @@ function excess(counts: Counts, refused: Readonly<Record<string, number>>, emitt
   });
   const counted = Object.entries(refused).flatMap(([reason, count]) => {
     const due = emitted.refused[reason] ?? 0;
-    return count > due ? [`${count} refusals as ${reason} were counted, but only ${due} are expected`] : [];
+    return count > due
+      ? [`${count} refusals with the reason ${reason} were counted, but only ${due} are expected`]
+      : [];
   });
   return [...twice, ...counted];
 }

@@ -2,18 +2,18 @@ import type { Sim } from '../../sim/index.ts';
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { verdict } from '../../sim/labelers/truth.ts';
 
-/** Labels of one labeler so far. */
+/** Counts of one labeler's labels so far. */
 interface Counted {
-  /** Number of accepted labels up to each label, by the label's number. */
+  /** Number of accepted labels up to each label, indexed by the label's number. */
   readonly acceptedThrough: number[];
   applied: number;
   removed: number;
 }
 
 /**
- * Counts of the labels that a network has emitted and an instrument must store or refuse. Each label is counted once,
- * however often the counts are read: the network runs in the same process, and could not serve labels while all of them
- * were counted again. For networks without duplicates.
+ * Counts the labels that a network has emitted and an instrument must store or refuse. The counts are incremental: the
+ * network runs in the same process and could not serve labels while all of them were counted again. Suitable only for
+ * networks without duplicates.
  */
 export class EmittedLabels {
   readonly #sim: Sim;
@@ -26,30 +26,30 @@ export class EmittedLabels {
     this.#epochUs = epochUs;
   }
 
-  /** Counts the labels that were emitted since the last call. Returns the number of labels that it examined. */
+  /** Counts the labels that were emitted since the last call. Returns the number of labels examined. */
   update(): number {
     let examined = 0;
     for (const labeler of this.#sim.labelers.list) examined += this.#count(labeler);
     return examined;
   }
 
-  /** Number of labels that can be accepted. */
+  /** Number of labels that an instrument can accept. */
   get accepted(): number {
     return [...this.#labelers.values()].reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   }
 
-  /** Accepted labels by labeler and action, without labelers that have none. */
+  /** Acceptable labels by labeler and action, without labelers that have none. */
   get byAction(): ReadonlyMap<string, { readonly applied: number; readonly removed: number }> {
     const all = [...this.#labelers].map(([did, { applied, removed }]) => [did, { applied, removed }] as const);
     return new Map(all.filter(([, { applied, removed }]) => applied + removed > 0));
   }
 
-  /** Refused labels by the store's reasons. */
+  /** Labels that an instrument must refuse, by the store's refusal reasons. */
   get refused(): Readonly<Record<string, number>> {
     return this.#refused;
   }
 
-  /** Returns how many labels of a labeler can be accepted, up to a label's number. */
+  /** Returns the number of acceptable labels of a labeler up to the given label number. */
   acceptedThrough(did: string, n: number): number {
     const known = this.#labelers.get(did)?.acceptedThrough ?? [];
     return known[Math.min(n, known.length - 1)] ?? 0;

@@ -9,37 +9,37 @@ import { micros } from '../../src/store/time.ts';
 import { spawnLabels } from '../labels/labels-process.ts';
 import { StoreComparison } from './compare-store.ts';
 
-/** Result of killing an instrument repeatedly. */
+/** Result of killing a label instrument repeatedly. */
 export interface LabelKillReport {
   readonly kills: number;
-  /** Number of stored rows, and number of rows that were emitted since the epoch. */
+  /** Number of stored rows, and number of acceptable labels emitted since the epoch. */
   readonly stored: number;
   readonly emitted: number;
   /** Number of rows counted as refused. */
   readonly refused: number;
-  /** Number of kills after which more rows were stored than after the previous one. */
+  /** Number of kills that found more stored rows than the previous kill. */
   readonly moved: number;
-  /** Number of kills before the store was open. */
+  /** Number of kills that happened before the store was open. */
   readonly early: number;
   /** Problems that the comparison detected. */
   readonly problems: readonly string[];
 }
 
-/** An interval without a running instrument, by this machine's clock. */
+/** An interval without a running instrument, measured by the machine's clock. */
 interface Missed {
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * Maximum time in milliseconds that a process runs after it has started to observe. On a slow machine, this is also the
- * increment of that time.
+ * Maximum time in milliseconds for which a process runs once it is observing. On a slow machine, the time is repeatedly
+ * increased by the same amount.
  */
 const maxRun = 700;
 
 /**
- * Runs the real command against labelers that emit continuously, kills it at random times during its start and its run,
- * and lets the last process complete. No labeler replaces rows, so every emitted label can be read later and must be
+ * Runs the real command against labelers that emit continuously, kills it at random times during startup and operation,
+ * and lets the last process finish. No labeler replaces rows, so every emitted label can be read later and must be
  * stored in the end.
  */
 export async function killLabels({ kills, seed }: { kills: number; seed: number }): Promise<LabelKillReport> {
@@ -48,9 +48,9 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
     shapeLabeler: ({ index }) => ({
       software: 'skyware',
       rate: 10,
-      // Emit rows that are refused, because each must be counted once even if it is read repeatedly.
+      // Include labels that are refused: each must be counted once even if it is read repeatedly.
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // One labeler can be read only by pages.
+      // Make one labeler readable only through pages.
       ailment: index === 5 ? 'no_stream' : 'none',
     }),
   });
@@ -79,7 +79,7 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
       longest = moved * 2 < kill ? longest + maxRun : maxRun;
       await wait(chance.below(longest));
       labels.process.kill('SIGKILL');
-      // Begin the interval at the kill, because the time until the last commit is covered.
+      // Start the interval at the kill: the time until the last commit is covered.
       killedAt = Date.now() * 1000;
       await labels.ended;
       const found = await comparison.compare();
@@ -112,8 +112,8 @@ export async function killLabels({ kills, seed }: { kills: number; seed: number 
 }
 
 /**
- * Returns the intervals without a running instrument that no gap of the instrument covers. Also returns the gaps of
- * sources, because no source lost a label.
+ * Returns the intervals without a running instrument that no gap of the instrument covers. Also returns all gaps of
+ * individual sources: none are expected, because no source lost a label.
  */
 async function uncovered(folder: string, missed: readonly Missed[]): Promise<string[]> {
   const store = openSqliteReader(folder);
@@ -124,10 +124,10 @@ async function uncovered(folder: string, missed: readonly Missed[]): Promise<str
     return [
       ...missed
         .filter(({ from, to }) => !own.some(({ start, end }) => start <= from && to <= end))
-        .map(({ from, to }) => `no instrument ran from ${from} to ${to}, and no gap covers that`),
+        .map(({ from, to }) => `no instrument ran from ${from} to ${to}, and no gap covers this time`),
       ...gaps
         .filter(({ source }) => source !== null)
-        .map((gap) => `a gap where nothing was missed: ${JSON.stringify(gap)}`),
+        .map((gap) => `a gap although nothing was missed: ${JSON.stringify(gap)}`),
     ];
   } finally {
     await store.close();

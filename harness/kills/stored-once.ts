@@ -5,8 +5,8 @@ import { openStoreStandby } from '../../src/store/open.ts';
 import { micros } from '../../src/store/time.ts';
 
 /**
- * Compares each row of a store that no process writes with the labels that a network has emitted: counts alone would
- * not show a lost row if another one is stored twice.
+ * Compares each row of a store without a writer with the labels that a network has emitted. Counts alone would not
+ * reveal a lost row if another row is stored twice.
  */
 export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
   const stored = new Map<string, number>();
@@ -29,6 +29,6 @@ export async function storedOnce(sim: Sim, url: string): Promise<string[]> {
   return [
     ...(lost > 0 ? [`${lost} labels are not stored`] : []),
     ...(twice > 0 ? [`${twice} labels are stored more than once`] : []),
-    ...(stored.size > 0 ? [`${stored.size} rows are no label that was emitted`] : []),
+    ...(stored.size > 0 ? [`${stored.size} rows do not match any emitted label`] : []),
   ];
 }

@@ -10,26 +10,26 @@ import { until } from '../process/until.ts';
 import { type Kept, minutesOf, readArtifact, readHours, readStore } from '../weather/weather-kept.ts';
 import { everythingKept, leaks } from '../weather/weather-leaks.ts';
 
-/** Result of killing an instrument repeatedly. */
+/** Result of killing a weather instrument repeatedly. */
 export interface KillReport {
   readonly kept: Kept;
-  /** The minutes as stored, and as generated. */
+  /** Counts per minute: those in the store, and those of the generated events. */
   readonly stored: ReturnType<typeof minutesOf>;
   readonly happened: ReturnType<typeof minutesOf>;
-  /** Number of kills after which a position had advanced since the previous one. */
+  /** Number of kills that found a position ahead of that at the previous kill. */
   readonly moved: number;
-  /** Number of kills during a backfill. */
+  /** Number of kills that happened during a backfill. */
   readonly replaying: number;
-  /** Temporary files that remained after a regular stop. */
+  /** Temporary files that remained after a normal stop. */
   readonly leftOver: readonly string[];
-  /** Places that contain an identity after a kill or at the end: store, write-ahead log, artifact, stderr. */
+  /** Places in which an identity was found, after a kill or at the end: store, write-ahead log, artifact or stderr. */
   readonly leaks: readonly string[];
   end(): void;
 }
 
 /**
- * Parameters of repeated kills of the weather instrument: the number of kills, the seed of their times, and the host's
- * events per second.
+ * Parameters of repeated kills of the weather instrument: the number of kills, the seed of their times, and the rate of
+ * the host's events per second.
  */
 export interface KillPlan {
   readonly kills: number;
@@ -41,8 +41,8 @@ const observing = /^almanac weather observing$/;
 const backfillOver = 'the backfill is over';
 
 /**
- * Runs the real command against a simulated host, kills it at random times from its start on, and lets the last process
- * complete. After each kill the artifact must be complete.
+ * Runs the real command against a simulated host, kills it at random times after each start, and lets the last process
+ * finish. After each kill, the artifact must be complete.
  */
 export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Promise<KillReport> {
   const sim = createSim({ seed, rate, historyHours: 4, seqCursors: seed % 2 === 0 });
@@ -103,7 +103,7 @@ export async function killRepeatedly({ kills, seed, rate = 1000 }: KillPlan): Pr
   }
 }
 
-/** Returns the positions in the store of a killed process. */
+/** Returns the stream positions in the store of a killed process. */
 function positions(folder: string, endpoint: string): { live: number | null; backfill: number | null } {
   const store = openWindowStore(folder);
   const { live, backfill } = store.series(endpoint);

@@ -12,40 +12,41 @@ import { until } from '../process/until.ts';
 import { StoreComparison } from './compare-store.ts';
 import { storedOnce } from './stored-once.ts';
 
-/** Way in which the active instrument ends. */
+/** Way in which the active instrument stops writing. */
 export type WriterChange = 'hand_over' | 'terminate' | 'kill' | 'suspend';
 
-/** Result of replacing the active instrument repeatedly. */
+/** Result of repeatedly replacing the active instrument. */
 export interface WriterChangesReport {
   readonly changes: number;
   readonly stored: number;
   readonly emitted: number;
   readonly refused: number;
-  /** Longest time in milliseconds from the end or suspension of a writer until its standby was the active one. */
+  /** Longest time from the end or suspension of a writer until its standby became active, in milliseconds. */
   readonly slowestMs: number;
-  /** Time of each change in milliseconds, in order. */
+  /** Duration of each change in milliseconds, in order. */
   readonly changeMs: readonly number[];
-  /** Number of rows that standbys stored and no former writer had stored. */
+  /** Number of rows that a standby stored and the previous writer had not. */
   readonly saved: number;
   readonly problems: readonly string[];
 }
 
 /** Options for replacing the active instrument. */
 export interface WriterChangesOptions {
-  /** Ways of the changes, in order. */
+  /** Kinds of changes, in the order in which they happen. */
   readonly changes: readonly WriterChange[];
   readonly seed: number;
-  /** Labels per second of each of the six labelers. */
+  /** Labels per second for each of the six labelers. */
   readonly rate?: number;
-  /** Time in milliseconds after which a suspended writer is woken. */
+  /** Time after which a suspended writer is resumed, in milliseconds. */
   readonly suspendedMs?: number;
-  /** URL of an empty store; default: a new directory. */
+  /** URL of an empty store; defaults to a new directory. */
   readonly url?: string;
 }
 
 /**
- * Runs the real command and a standby against labelers that emit continuously, ends the active instrument in each way,
- * and starts a new standby after each change. Afterwards every label must be stored once, and no time may be a gap.
+ * Runs the real command and a standby against labelers that emit continuously, ends the active instrument in each of
+ * the given ways, and starts a new standby after each change. Afterwards every label must be stored exactly once,
+ * without any gap.
  */
 export async function changeWriters({
   changes,
@@ -57,10 +58,10 @@ export async function changeWriters({
   const sim = createSim({
     ...{ seed, labelers: 6, labelRate: 6 * rate, rate: 1, historyHours: 0 },
     shapeLabeler: ({ index }) => ({
-      // Labels begin when the first instrument observes: a reader may skip labels from before its epoch.
+      // Start without traffic until the first instrument is observing: a reader may skip labels from before its epoch.
       ...{ software: 'skyware', rate: 0 },
       ...{ oddShare: 0.04, oddKinds: ['undated', 'future', 'foreign', 'late'] },
-      // One labeler can be read only by pages.
+      // Make one labeler readable only through pages.
       ailment: index === 5 ? 'no_stream' : 'none',
     }),
   });
@@ -101,10 +102,11 @@ export async function changeWriters({
       if (how === 'suspend') woken.push(wake(active, suspendedMs, problems));
       else {
         const { code } = await active.ended;
-        if (code !== (how === 'kill' ? null : 0)) problems.push(`change ${i + 1}: the ${how} ended with ${code}`);
+        if (code !== (how === 'kill' ? null : 0))
+          problems.push(`change ${i + 1}: after ${how}, the writer exited with ${code}`);
       }
       active = standby;
-      // Every row is verified once, at the end.
+      // Skip the verification here: every row is verified once, at the end.
       const found = await comparison.compare({ verified: false });
       problems.push(...found.problems.map((problem) => `after change ${i + 1} (${how}): ${problem}`));
     }
@@ -145,7 +147,7 @@ async function isReady({ process, ended, log }: LabelsProcess, url: string): Pro
   throw new Error(`the standby exited with ${code}: ${stderr.join(' ')}\n${detail()}`);
 }
 
-/** Ends or suspends the active instrument. */
+/** Ends or suspends the active instrument in the given way. */
 async function end({ process }: LabelsProcess, how: WriterChange, url: string): Promise<void> {
   if (how === 'hand_over') {
     const { code, stderr } = await spawnLabels(['hand-over', '--store', url]).ended;
@@ -156,8 +158,8 @@ async function end({ process }: LabelsProcess, how: WriterChange, url: string): 
 }
 
 /**
- * Wakes a suspended writer, and checks that it ends: the standby has killed the writer of a directory, and the writer of
- * a database exits and says why. The comparisons show whether it wrote anything.
+ * Resumes a suspended writer and checks that it exits: the standby has killed the writer of a directory, and the writer
+ * of a database exits with an explanation. Later comparisons reveal whether it wrote anything.
  */
 async function wake({ process, ended }: LabelsProcess, afterMs: number, problems: string[]): Promise<void> {
   await wait(afterMs);
@@ -165,7 +167,7 @@ async function wake({ process, ended }: LabelsProcess, afterMs: number, problems
   const { code, stderr } = await ended;
   const isExplained = stderr.some((line) => line.includes('another process has become the writer'));
   if (code !== null && !(code === 1 && isExplained)) {
-    problems.push(`a woken writer ended with ${code}: ${stderr.join(' ') || 'without a reason'}`);
+    problems.push(`a resumed writer exited with ${code}: ${stderr.join(' ') || 'without a reason'}`);
   }
 }
 
@@ -174,7 +176,7 @@ function activation({ log }: LabelsProcess): Record<string, unknown> {
   return log().find(({ msg }) => msg === 'this instrument is the active one now') ?? {};
 }
 
-/** Returns the time at which a standby had become the active instrument, in milliseconds. */
+/** Returns the time at which a standby became the active instrument, in milliseconds. */
 function activeAt(standby: LabelsProcess): number {
   return Date.parse(String(activation(standby).time));
 }
@@ -185,7 +187,7 @@ function rowsSaved(standby: LabelsProcess): number {
   return typeof rows === 'number' ? rows : 0;
 }
 
-/** Returns the gaps in the store and in the overview, none of which may exist. */
+/** Returns the gaps in the store and in the overview. There must not be any. */
 async function gapsIn(url: string, artifacts: string): Promise<string[]> {
   const store = await openStoreReader(url);
   try {
@@ -195,7 +197,7 @@ async function gapsIn(url: string, artifacts: string): Promise<string[]> {
       coverage: { gaps: unknown[] };
     };
     return [
-      ...gaps.map((gap) => `a gap where an instrument was reading: ${JSON.stringify(gap)}`),
+      ...gaps.map((gap) => `a gap although an instrument was reading: ${JSON.stringify(gap)}`),
       ...overview.coverage.gaps.map((gap) => `a gap in the overview: ${JSON.stringify(gap)}`),
     ];
   } finally {

@@ -2,20 +2,19 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** Creates the n-th frame of a flooding labeler. `n` counts the frames of all connections from 1. */
+/** Creates the n-th frame of a flooding labeler. `n` starts at 1 and counts the frames of all connections. */
 export type Flood = (n: number, did: string) => Uint8Array;
 
 /**
- * A labeler with a did:web that sends frames at the speed at which its consumer accepts them, and does not respond to
- * polls.
+ * A labeler with a did:web DID. It sends frames as fast as its consumer accepts them, and does not respond to polls.
  */
 export interface Flooder {
   readonly did: string;
-  /** Number of connections to the stream that were opened. */
+  /** Number of stream connections opened so far. */
   readonly connections: number;
-  /** Number of frames that the kernel accepted. */
+  /** Number of frames that the kernel has accepted. */
   readonly sent: number;
-  /** Ends the flood, but keeps the connections open. */
+  /** Stops the flood but keeps the connections open. */
   calm(): void;
   stop(): Promise<void>;
 }
@@ -23,7 +22,7 @@ export interface Flooder {
 /** Number of frames that are passed to the socket in one write. */
 const batch = 64;
 
-/** Starts a flooding labeler on loopback. */
+/** Starts a flooding labeler on a loopback address. */
 export async function startFlooder(flood: Flood): Promise<Flooder> {
   const state = { connections: 0, sent: 0, n: 0, isCalm: false };
   const server = createServer((request, response) => {
@@ -45,7 +44,7 @@ export async function startFlooder(flood: Flood): Promise<Flooder> {
   function pump(socket: WebSocket): void {
     if (state.isCalm || socket.readyState !== socket.OPEN) return;
     for (let i = 1; i < batch; i += 1) socket.send(flood(++state.n, did));
-    // The callback of the last frame runs when the kernel has accepted all of them.
+    // The callback of the last frame runs once the kernel has accepted the whole batch.
     socket.send(flood(++state.n, did), (error) => {
       if (error) return;
       state.sent += batch;

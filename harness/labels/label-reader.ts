@@ -33,7 +33,7 @@ export function answer(labels: readonly unknown[], cursor?: string): JsonAnswer 
   return { kind: 'json', status: 200, date: null, value: { labels, ...(cursor === undefined ? {} : { cursor }) } };
 }
 
-/** Creates the page of at most `limit` rows whose numbers are above `at`. */
+/** Creates a page with at most `limit` rows, starting after row number `at`. */
 export function pagesOf(
   rows: readonly { readonly n: number; readonly label: unknown }[],
   at: number,
@@ -47,10 +47,10 @@ export function pagesOf(
   );
 }
 
-/** A scripted labeler and its reader. */
+/** A reader connected to a scripted labeler. */
 export interface LabelReader {
   readonly source: Source;
-  /** Values of the labels that were stored. */
+  /** Values of the stored labels. */
   readonly stored: Set<string>;
   /** Gaps that the reader recorded, in order. */
   readonly gaps: StoredGap[];
@@ -60,18 +60,18 @@ export interface LabelReader {
   /** Number of connections that the reader has opened. */
   readonly connections: number;
   readonly memory: InputMemory;
-  /** Returns true if part of the interval is not covered by recorded gaps. */
+  /** Returns true if recorded gaps leave part of the interval uncovered. */
   misses(interval: Interval): boolean;
-  /** Accepts rows as if this transport had delivered them. */
+  /** Accepts rows as if the given transport had delivered them. */
   take(rows: readonly unknown[], transport: 'stream' | 'poll'): Promise<void>;
-  /** Runs one connection of the reader. Resolves with the result of the connection. */
+  /** Runs one stream connection of the reader. Resolves with its result. */
   session(): ReturnType<typeof streamSession>;
   /** Starts the reader, which reads until `close` is called. */
   read(): void;
   close(): Promise<void>;
 }
 
-/** Responses of the scripted labeler. */
+/** Behaviour of the scripted labeler. */
 export interface LabelScript {
   readonly page?: (
     cursor: number,
@@ -80,17 +80,17 @@ export interface LabelScript {
   ) => JsonAnswer | Promise<JsonAnswer>;
   /** Called for each connection. Without this function, the stream closes immediately. */
   readonly connected?: (stream: ScriptedStream) => void;
-  /** True if the labeler responds to the handshake of a stream with 501. */
+  /** True if the labeler rejects the stream handshake with 501. */
   readonly streamless?: boolean;
-  /** Memory that a decoded page is assumed to occupy, in bytes. */
+  /** Assumed memory of a decoded page, in bytes. */
   readonly pageCost?: number;
   /** Age of the instrument's epoch, in days. */
   readonly days?: number;
   readonly timings?: Partial<ReaderTime['timings']>;
-  /** Result of every random draw; default 0. */
+  /** Result of every random draw; defaults to 0. */
   readonly random?: number;
   readonly wait?: ReaderTime['wait'];
-  /** Priority class of the labeler; default `seeded`. */
+  /** Priority class of the labeler; defaults to `seeded`. */
   readonly priority?: PriorityClass;
 }
 
@@ -104,7 +104,7 @@ export interface ScriptedStream {
   end(): void;
 }
 
-/** Returns a promise that is rejected when the signal is aborted, and never resolves. */
+/** Never responds: the promise resolves only when the signal is aborted. */
 export function never({ signal }: { readonly signal: AbortSignal }): Promise<JsonAnswer> {
   return new Promise((resolve) => {
     const abort = (): void => resolve({ kind: 'aborted' });

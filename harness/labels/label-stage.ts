@@ -5,23 +5,26 @@ import type { Micros } from '../../src/contract/timestamp.ts';
 import { day, micros, minute } from '../../src/store/time.ts';
 import { type LabelStation, removeStation } from './label-station.ts';
 
-/** A simulated network and the instrument that observes it; both are stopped after each test. */
+/** A simulated network and the instrument that observes it. Both are stopped after each test. */
 export interface LabelStage {
   sim: Sim | null;
   station: LabelStation | null;
-  /** Total time that the clocks of the stage have skipped, in microseconds. */
+  /** Total time that the stage's clocks have skipped, in microseconds. */
   passed: number;
   readonly wall: () => Micros;
   readonly monotonic: () => number;
 }
 
-/** Returns the time in microseconds that the clocks must skip so that midnight is not within the next minutes. */
+/**
+ * Returns the time in microseconds that the clocks must skip to keep the test away from midnight; 0 if midnight is not
+ * near.
+ */
 export function awayFromMidnight(): number {
   const left = day - ((Date.now() * 1000) % day);
   return left < 10 * minute ? left : 0;
 }
 
-/** Returns true if labelers have served all of their readable rows. */
+/** Returns true if all labelers have served every row that can be read. */
 export function allGiven({ labelers }: Sim): boolean {
   return labelers.list.every(({ database, edge, served }) => [...database.read(1, edge)].every((n) => served.has(n)));
 }
@@ -31,7 +34,7 @@ export function isReplaced({ profile, log, edge }: Labeler, n: number): boolean 
   return profile.software === 'ozone' && log.replaced(n, edge);
 }
 
-/** Creates the stage for the tests of a file. */
+/** Creates a stage that is reset after each test of the file. */
 export function labelStage(): LabelStage {
   const stage: LabelStage = {
     sim: null,

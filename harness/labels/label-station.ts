@@ -15,7 +15,7 @@ import { defaultMaxLogBytes, openSqliteWriter } from '../../src/store/sqlite/wri
 import { micros } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 
-/** Timings with which a test observes within seconds the behaviour that takes minutes on the live network. */
+/** Shortened timings: the tests observe within seconds what takes minutes on the live network. */
 export const quickTimings = {
   pollMs: 200,
   confirmMs: 1_500,
@@ -31,20 +31,20 @@ export const quickTimings = {
   clockMs: 1_000,
 };
 
-/** The label instrument in this process, with its own store. */
+/** A label instrument in this process, with its own store. */
 export interface LabelStation {
   readonly folder: string;
   readonly store: SqliteWriter;
   readonly quirks: ReadonlyMap<Quirk, number>;
   readonly hostFull: ReadonlyMap<Transport, number>;
-  /** Reads the last artifact of this instrument. Waits for the first artifact. Rejects if the instrument fails. */
+  /** Returns the last artifact, waiting for the first one if necessary. Rejects if the instrument fails. */
   overview(): Promise<RecentOverview>;
-  /** Waits for an artifact that is newer than this call. */
+  /** Resolves with the first artifact that is generated after this call. */
   published(): Promise<RecentOverview>;
   stop(): Promise<void>;
 }
 
-/** Starts the instrument. With the `folder` of an earlier instrument, it uses the same store. */
+/** Starts an instrument. With the `folder` of an earlier instrument, the instrument uses the same store. */
 export async function startStation(
   settings: Pick<LabelsSettings, 'seeds' | 'plc'> & Partial<LabelsSettings>,
   {
@@ -57,7 +57,7 @@ export async function startStation(
     role = null as InstrumentRole | null,
   } = {},
 ): Promise<LabelStation> {
-  // Only the tests of a full disk, which have no standby, limit the pages.
+  // Limiting pages is needed only by the tests of a full disk, which have no standby.
   const store: SqliteWriter = role
     ? { ...role.kept.store, limitPages: () => undefined }
     : openSqliteWriter({ folder: join(folder, 'store'), at: wall(), maxLogBytes });

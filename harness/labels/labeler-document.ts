@@ -1,6 +1,6 @@
 import type { LabelerEnvelope } from '../../src/contract/labelers.ts';
 
-/** Returns a document about a labeler in which each kind of content occurs. */
+/** Returns a labeler document that contains every kind of content. */
 export function labelerDocument(did = `did:plc:${'labeler'.repeat(4).slice(0, 24)}`): LabelerEnvelope {
   return {
     contract: 'almanac.labeler/v1',

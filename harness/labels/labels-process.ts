@@ -13,18 +13,18 @@ export interface Ended {
 /** A running process of `almanac labels`. */
 export interface LabelsProcess {
   readonly process: ChildProcess;
-  /** Resolves once the process announces that it observes. Rejects if the process exits first. */
+  /** Resolves once the process reports that it is observing. Rejects if the process exits first. */
   readonly observing: Promise<void>;
   readonly ended: Promise<Ended>;
   /** Returns the parsed log lines so far. */
   log(): Record<string, unknown>[];
 }
 
-/** Starts `almanac labels` with arguments and with environment variables. `PATH` is always set. */
+/** Starts `almanac labels` with the given arguments and environment variables. `PATH` is always set. */
 export function spawnLabels(args: readonly string[], env: Readonly<Record<string, string>> = {}): LabelsProcess {
   const { child, line, ended, stdout, stderr, log } = startProgram(['labels', ...args], { env });
   const observing = line(/^almanac labels observing$/).then(() => undefined);
-  // Handle the rejection, because many tests wait only for the exit of the process.
+  // Handle the rejection: many tests wait only for the process to exit.
   observing.catch(() => undefined);
   return {
     process: child,

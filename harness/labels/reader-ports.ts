@@ -17,10 +17,10 @@ import type { StoredGap } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { quickTimings } from './label-station.ts';
 
-/** Ports of readers in tests, and their recorded results. */
+/** In-memory reader ports for tests, and what readers recorded through them. */
 export interface ScriptedPorts {
   readonly ports: ReaderPorts;
-  /** Values of the labels that were stored. */
+  /** Values of the stored labels. */
   readonly stored: Set<string>;
   /** Gaps that a reader recorded, in order. */
   readonly gaps: StoredGap[];
@@ -28,7 +28,7 @@ export interface ScriptedPorts {
   readonly quirks: Quirk[];
 }
 
-/** Ports that a test provides itself. */
+/** Ports that a test replaces with its own. */
 export type OwnPorts = Partial<
   Pick<ReaderPorts, 'gaps'> &
     Pick<LabelQuery, 'memory' | 'streams'> &
@@ -36,7 +36,7 @@ export type OwnPorts = Partial<
     Pick<ReaderTime, 'random' | 'timings' | 'wait'>
 >;
 
-/** Creates ports that store in memory. The epoch began `days` days ago. */
+/** Creates ports that record in memory. The epoch began `days` days ago. */
 export function scriptedPorts(
   over: Pick<LabelQuery, 'http' | 'openStream'> & OwnPorts,
   { days = 10, priority = 'seeded' }: { readonly days?: number; readonly priority?: PriorityClass } = {},
@@ -92,7 +92,7 @@ export function newSource(did: string, endpoint: string, { time }: Pick<ReaderPo
   return new Source({ did, endpoint, peer: { source: did, privileged: false } }, tracker, noPosition);
 }
 
-/** Sets the position of a source as if every row before it was stored. */
+/** Sets the position of a source as if every row up to it had been stored. */
 
 export function resumeAt(source: Source, position: ReadPosition): void {
   source.apply({ kind: 'committed', move: { kind: 'stay' }, position });

@@ -1,12 +1,12 @@
 import type { Micros } from '../../src/contract/timestamp.ts';
 import type { Fault, ReadingEvent, Unread } from '../../src/labels/state/reading-events.ts';
 
-/** Creates the event of a beginning attempt to read a source. */
+/** Creates the event that an attempt to read a source begins. */
 export function asked(now: Micros): ReadingEvent {
   return { kind: 'asked', now };
 }
 
-/** Creates the event of an admitted page or admitted frames. */
+/** Creates the event that a page or frames of a source were admitted. */
 export function answered(
   now: Micros,
   { dated, undated, live = false }: { readonly dated: number; readonly undated: number; readonly live?: boolean },
@@ -14,12 +14,12 @@ export function answered(
   return { kind: 'answered', now, dated, undated, live };
 }
 
-/** Creates the event of a failed attempt to read a source. */
+/** Creates the event that an attempt to read a source failed. */
 export function failed(now: Micros, fault: Fault): ReadingEvent {
   return { kind: 'failed', now, fault };
 }
 
-/** Creates the event of a source that was read to its end, back to `reached`. */
+/** Creates the event that a source was read completely, back to `reached`. */
 export function caughtUp(
   reached: Micros,
   now: Micros,

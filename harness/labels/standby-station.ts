@@ -6,23 +6,23 @@ import { openSqliteStandby, sqliteProcesses } from '../../src/store/sqlite/stand
 import { until } from '../process/until.ts';
 import type { LabelStation } from './label-station.ts';
 
-/** A standby in this process. */
+/** A standby instrument that runs in this process. */
 export interface StandbyStation {
   readonly station: LabelStation;
   /** Resolves when the standby is ready to replace its writer. */
   ready(): Promise<void>;
-  /** Resolves when it is the active instrument. */
+  /** Resolves when the standby has become the active instrument. */
   readonly active: Promise<void>;
 }
 
-/** Starts a standby of the instrument whose stations use a folder; `start` starts a station with the role. */
+/** Starts a standby for the store in a folder. `start` starts an instrument with the given role. */
 export async function startStandby(
   folder: string,
   clock: () => Micros,
   start: (role: InstrumentRole) => Promise<LabelStation>,
 ): Promise<StandbyStation> {
   const path = join(folder, 'store');
-  // The writer runs in this process, which must not be killed.
+  // Do not signal the writer: it runs in this process, which must not be killed.
   const signal = (): never => {
     throw new Error('the writer is in this process');
   };

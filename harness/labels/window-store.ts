@@ -7,17 +7,17 @@ import type { Position, StoredGap } from '../../src/store/port.ts';
 import type { Purge } from '../../src/store/removals.ts';
 import { day, hour, type Interval, micros, minute } from '../../src/store/time.ts';
 
-/** A row of a store in memory. */
+/** A row of an in-memory store. */
 export interface MemoryRow {
   readonly labeler: string;
   readonly at: number;
   readonly removed?: boolean;
 }
 
-/** Content of a store in memory. */
+/** Content of an in-memory store. */
 export interface MemoryContent {
   readonly startedAt: number;
-  /** Earliest instant that can be queried; the start if absent. */
+  /** Earliest time that can be queried; defaults to `startedAt`. */
   readonly floor?: number;
   readonly rows: readonly MemoryRow[];
   readonly gaps?: readonly StoredGap[];
@@ -28,10 +28,10 @@ export interface MemoryContent {
   readonly observedThrough?: number;
 }
 
-/** Generation of every store in memory. */
+/** Generation id of every in-memory store. */
 export const memoryGeneration = '00000000-0000-4000-8000-000000000000';
 
-/** Creates the parts of a store that the artifacts are made of. `content` is read at each call. */
+/** Creates the part of the store interface from which artifacts are generated. `content` is read at each call. */
 export function windowStore(content: () => MemoryContent): WindowStore {
   const floorOf = ({ floor, startedAt }: MemoryContent): Micros => micros(floor ?? startedAt);
   const rowsIn = ({ start, end }: Interval): readonly MemoryRow[] => {
@@ -54,7 +54,8 @@ export function windowStore(content: () => MemoryContent): WindowStore {
       [...Map.groupBy(rowsIn(interval), ({ labeler }) => labeler)].map(([labeler, own]) => ({ labeler, ...sums(own) })),
     countsOverTime: async ({ bucket, start, end }) => {
       const length = bucket === 'hour' ? hour : minute;
-      if (start % length !== 0 || end % length !== 0) throw new Error(`the interval has parts of a ${bucket}`);
+      if (start % length !== 0 || end % length !== 0)
+        throw new Error(`the interval does not begin and end at a full ${bucket}`);
       if (end - start > (bucket === 'hour' ? 40 : 2) * day) throw new Error('the interval is too long');
       const groups = Map.groupBy(rowsIn({ start, end }), ({ labeler, at }) => `${Math.floor(at / length)} ${labeler}`);
       return [...groups].map(([name, own]) => {

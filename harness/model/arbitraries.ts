@@ -3,7 +3,7 @@ import { labelArtifact, weatherArtifact } from './arbitrary-artifacts.ts';
 import { damaged } from './arbitrary-damage.ts';
 import type { JsonObject } from './values.ts';
 
-/** Generators of cases for the model of the facts API: two artifacts, and requests at instants near their limits. */
+/** Generates cases for the model of the facts API: two artifacts, and requests at times near their limits. */
 
 export interface Case {
   readonly world: number;
@@ -24,20 +24,14 @@ export interface Step {
   readonly clock: Clock;
 }
 
-/**
- * An instant near a limit, which is a number of seconds after a timestamp of the artifact, with an offset of a few
- * milliseconds.
- */
+/** A time near a limit, given in seconds after a timestamp of the artifact, with an offset of a few milliseconds. */
 export interface Clock {
   readonly after: 'generated_at' | 'observed_through' | 'the last request';
   readonly seconds: number;
   readonly ms: number;
 }
 
-/**
- * Content of `If-None-Match`. It contains the last ETag of the path, or the current one according to an earlier
- * response.
- */
+/** Kind of `If-None-Match` header. Most kinds contain the last ETag of the path, or the current one. */
 export type Validator =
   | 'none'
   | 'same'
@@ -111,7 +105,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 const missing: fc.Arbitrary<JsonObject | null> = fc.constant(null);
 
-/** Generator of cases for the facts API. */
+/** Generates cases for the facts API. */
 export const caseOf: fc.Arbitrary<Case> = fc.record({
   world: fc.nat(2),
   labels: damaged(fc.oneof({ weight: 40, arbitrary: labelArtifact }, missing)),

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { fixture } from '../artifacts/fixtures.ts';
 import type { Json, JsonObject } from './values.ts';
 
-/** Generators of artifacts of the four schemas, as their producers may write them. Values are often at their limits. */
+/** Generates artifacts of the four schemas as their producers may write them. Values are often at their limits. */
 
 const base = Date.UTC(2026, 10, 20, 12) * 1000;
 const microsPerSecond = 1_000_000;
 
-/** Formats a timestamp that is a number of microseconds after the base. */
+/** Formats the timestamp that is `micros` microseconds after the base time. */
 function stamp(micros: number, zone = 'Z'): string {
   const at = base + micros;
   const ms = Math.floor(at / 1000);
@@ -37,7 +37,7 @@ const top = fc.array(fc.record({ labeler_did: fc.constantFrom(...labelers), coun
 const reason = fc.constantFrom(
   ...['not_observed', 'source_unavailable', 'ingest_paused', 'cursor_reset', 'maintenance', 'warmup', 'unknown', 'new'],
 );
-/** Returns the interval with its bounds in order. */
+/** Swaps the bounds of an interval if they are out of order. */
 function inOrder<T extends { start: string; end: string }>(made: T): T {
   return made.start <= made.end ? made : { ...made, start: made.end, end: made.start };
 }
@@ -59,7 +59,7 @@ const sources = fc
       ],
     },
   )
-  // Generate no source of unknown coverage in most artifacts.
+  // In most artifacts, no source has an unknown coverage.
   .chain((made) => fc.constantFrom(made, { ...made, ...noneUnknown }, { ...made, ...noneUnknown }));
 const noneUnknown = {
   ...{ unstarted: 0, probing: 0, refused: 0, cursor_order_unverified: 0 },
@@ -169,11 +169,11 @@ const legacy = fc
       ],
     },
   )
-  // Add further fields of the legacy observatory, which must not be published.
+  // Add fields of the legacy observatory that must not be published.
   .map((made) => ({ ...legacyRest, ...made }));
 const legacyRest = { schema_version: 23, api_version: 'v0', last_ingest: stamp(-60_000_000), test_dev_count: 21 };
 
-/** Generator of artifacts of the label instrument. */
+/** Generates artifacts of the label instrument. */
 export const labelArtifact = fc.oneof(
   { weight: 2, arbitrary: recent },
   { weight: 1, arbitrary: legacy },
@@ -261,5 +261,5 @@ const weatherwatch = fc
   })
   .map((made) => ({ schema: 'weatherwatch.summary/v2', runs: [], notes: ['words'], ...made }));
 
-/** Generator of artifacts of the weather instrument. */
+/** Generates artifacts of the weather instrument. */
 export const weatherArtifact = fc.oneof(summary, weatherwatch) as fc.Arbitrary<JsonObject>;

@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import type { Json, JsonObject } from './values.ts';
 
-/**
- * Generators of damaged artifacts: some have changed values, which keep most artifacts readable, and some have changed
- * bytes.
- */
+/** Generates damaged artifacts. Some have changed values and usually remain readable; others have changed bytes. */
 
 type Path = readonly (string | number)[];
 
@@ -30,7 +27,7 @@ const bytesDamage = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom('cut', 'twice', 'repeated key', 'not UTF-8', 'an array') },
 );
 
-/** Returns a generator of the bytes of an artifact, some of them damaged. */
+/** Generates the bytes of an artifact, sometimes damaged. */
 export function damaged(artifact: fc.Arbitrary<JsonObject | null>): fc.Arbitrary<Uint8Array | null> {
   const edits = fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
@@ -54,7 +51,7 @@ function textOf(artifact: JsonObject, damage: string): string {
 
 function pathsOf(value: Json, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [path];
-  // Change only the first elements of a long list, because most changes would otherwise affect one of many gaps.
+  // Change only the first elements of a long list; otherwise most changes would hit one of many gaps.
   const entries: [string | number, Json][] = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return [path, ...entries.slice(0, 40).flatMap(([key, member]) => pathsOf(member, [...path, key]))];
 }

@@ -8,7 +8,7 @@ const known = new WeakMap<Uint8Array, Reading | null>();
 
 /**
  * Returns the publishable values of an instrument's artifact, or null if the artifact is missing, unreadable, malformed
- * or of an unknown schema.
+ * or has an unknown schema.
  */
 export function readingOf(instrument: Instrument, bytes: Uint8Array | null): Reading | null {
   if (bytes === null) return null;
@@ -43,8 +43,8 @@ function weatherReading(artifact: JsonObject): Reading | null {
 }
 
 /**
- * Returns the number of keys in the outermost object, including repeated keys, as the number of colons at depth one that
- * are outside strings.
+ * Returns the number of keys in the outermost object, including duplicates. Counts the colons at depth one outside
+ * strings.
  */
 function topLevelKeys(text: string): number {
   let depth = 0;

@@ -4,8 +4,8 @@ import { factsPrograms } from './facts-programs.ts';
 import type { JsonObject } from './values.ts';
 
 /**
- * Returns the fixed caveats. They are read once from artifacts without problems, because the contract does not specify
- * these texts. The model determines where each caveat must appear in other responses.
+ * Reads the fixed caveats once from artifacts without problems: the contract does not specify their wording. The model
+ * determines where each caveat must appear in other responses.
  */
 export function learnedCaveats() {
   const fixed = new Map<string, string[]>();
@@ -15,7 +15,7 @@ export function learnedCaveats() {
     for (const origin of name === 'recent' || name === 'weather' ? ['simulated', 'sample'] : []) {
       const [first = '', ...rest] = caveatsOf(name, { caveats: [], origin });
       if (JSON.stringify(rest) !== JSON.stringify(fixed.get(name)))
-        throw new Error(`${origin}: expected one more caveat, in the first place`);
+        throw new Error(`${origin}: expected one additional caveat in first position`);
       ofOrigin.set(`${name} ${origin}`, first);
     }
   }
@@ -50,7 +50,7 @@ function answerTo(name: ArtifactFixture, changes: object, after = 30_000): JsonO
 
 let attribution: string | null = null;
 
-/** Returns the fixed attribution of a reading without its `calm` signal. The text is read once from the program. */
+/** Returns the fixed attribution of a summary without its `calm` signal. The text is read once from the program. */
 export function learnedAttribution(): string {
   attribution ??= attributionOf();
   return attribution;

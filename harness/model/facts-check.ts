@@ -10,12 +10,12 @@ import { fixedAttribution } from './legacy-model.ts';
 import { holds, includes, same } from './same.ts';
 import { instant, type Json, type JsonObject } from './values.ts';
 
-/** Checker that sends the cases of the model to the program and compares each complete response. */
+/** Sends the cases of the model to the program and compares each complete response. */
 
 const methods = 'GET, HEAD, OPTIONS';
 const base = Date.UTC(2026, 10, 20, 12);
 
-/** Creates a checker, which stores the validators of earlier cases. */
+/** Creates a checker. It remembers the validators of earlier cases. */
 export function factsChecker() {
   const programs = factsPrograms();
   const caveats = learnedCaveats();
@@ -59,7 +59,7 @@ export function factsChecker() {
       const reply = this.program.answer(request, now);
       const kind = expected.kind === 'error' ? `${expected.kind} ${expected.code}` : expected.kind;
       counts.set(kind, (counts.get(kind) ?? 0) + 1);
-      // Ignore the body of a HEAD response, because the server removes it. The rest must equal the GET response.
+      // The server removes the body of a HEAD response; status and headers must equal those of the GET response.
       const whole = request.method === 'HEAD' ? this.program.answer({ ...request, method: 'GET' }, now) : reply;
       same([reply.status, reply.headers], [whole.status, whole.headers]);
       this.#compare(expected, whole, request, now);
@@ -76,7 +76,7 @@ export function factsChecker() {
       const target = `${step.absolute ? 'http://facts.example.com' : ''}${prefix}${step.path}${step.query}`;
       const plain = { method: 'GET', target: basePath + step.path, ifNoneMatch: undefined, acceptEncoding: undefined };
       const expected = expectedOf(this.world, plain, now, () => null);
-      // Take the expected validator from the program's response without a condition at the same instant.
+      // Obtain the expected validator from an unconditional response of the program at the same time.
       const own = expected.kind === 'fact' ? this.#validatorOf(plain, expected, now) : null;
       const ifNoneMatch = headerOf(step.validator, own ?? 'W/"unknown"');
       return { method: step.method, target, ifNoneMatch, acceptEncoding: step.acceptEncoding };
@@ -93,7 +93,7 @@ export function factsChecker() {
 
     #compare(expected: Expected, reply: Reply, request: Request, now: number): void {
       const headers = headersOf(reply);
-      // Do not check the headers below for assets: the server adds them, not the application.
+      // Skip the headers below for assets: the server adds them, not the application.
       if (expected.kind === 'asset') {
         asset(reply, headers);
         return;
@@ -155,7 +155,7 @@ export function factsChecker() {
       validators.note(this.#key(expected.path, expected.bucket), headers.etag);
       same(headers['cache-control'], 'public, max-age=60');
       same(headers.vary, 'Accept-Encoding');
-      // `Last-Modified` must not be later than the build time, whatever the writer's clock was.
+      // `Last-Modified` must not be later than the build time, whatever the clock of the instrument shows.
       const whole = (ms: number): number => Math.floor(ms / 1000) * 1000;
       includes(
         asked.map((at) => whole(Math.min(this.modifiedAt, at))),
@@ -242,7 +242,7 @@ function jsonOf(reply: Reply, headers: Headers): Json {
   return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(plain)) as Json;
 }
 
-/** Returns the supported codings that an `Accept-Encoding` allows. */
+/** Returns the supported codings that an `Accept-Encoding` header allows. */
 function codingsFor(header: string | undefined): string[] {
   const asked = new Map<string, number>();
   for (const part of (header ?? '').toLowerCase().split(',')) {
@@ -275,7 +275,10 @@ function headerOf(kind: Validator, etag: string): string | undefined {
   return headers[kind];
 }
 
-/** Validators of all cases. Each path, artifact and bucket has one validator, and all validators differ. */
+/**
+ * Validators of all cases. Each combination of path, artifact and age bucket has one validator, and all validators
+ * differ.
+ */
 class Validators {
   readonly #byKey = new Map<string, string>();
   readonly #byTag = new Map<string, string>();
@@ -305,7 +308,7 @@ function instantsOf({ labels, weather, world }: Case): Record<'generated_at' | '
   };
 }
 
-/** Replaces timestamps that the service computes by instants, which the model marks with `@`. */
+/** Replaces timestamps that the service computes with the times that the model marks with `@`. */
 function asInstants(body: JsonObject): JsonObject {
   const facts = { ...(body.facts as JsonObject) };
   const asInstant = (value: Json | undefined): Json =>

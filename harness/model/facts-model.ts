@@ -4,8 +4,7 @@ import type { Instrument, Reading } from './reading.ts';
 import { clockInstant, floorDivide, instant, type JsonObject, seconds } from './values.ts';
 
 /**
- * A model of the facts API that is derived from the contract. The model computes the required response from a request
- * and its time.
+ * A model of the facts API, derived from the contract. It computes the required response from a request and its time.
  */
 
 export interface Bounds {
@@ -26,7 +25,7 @@ export interface Request {
   readonly acceptEncoding: string | undefined;
 }
 
-/** The required response. `body` is a function of the build time, which a representation contains. */
+/** The required response. `body` takes the build time, which a representation contains. */
 export type Expected =
   | { readonly kind: 'options' | 'health' | 'asset' }
   | { readonly kind: 'refused method' }
@@ -35,7 +34,7 @@ export type Expected =
   | { readonly kind: 'fact'; readonly path: string; readonly bucket: string; bodyAt(builtAt: number): Envelope }
   | { readonly kind: 'not modified'; readonly path: string; readonly bucket: string };
 
-/** A body of facts, with its caveats and their conditions. */
+/** The body of a fact, with its caveats and the conditions under which they appear. */
 export interface Envelope {
   readonly body: JsonObject;
   readonly caveats: {
@@ -55,7 +54,7 @@ const tolerance = 300_000_000_000n;
 const minute = 60_000_000_000n;
 
 /**
- * Returns the required response to a request at an instant; `validatorOf` returns the ETag of a fact's bucket if it is
+ * Returns the required response to a request at a time. `validatorOf` returns the ETag of a fact's age bucket if it is
  * known.
  */
 export function expectedOf(
@@ -76,7 +75,7 @@ export function expectedOf(
 }
 
 /**
- * Returns the path below the base path, or null for a path outside of it. Ignores the query, and accepts targets in
+ * Returns the path below the base path, or null if the target is outside it. Ignores the query, and accepts targets in
  * absolute form.
  */
 function pathOf(target: string, basePath: string): string | null {
@@ -138,7 +137,7 @@ function envelopeOf(world: World, reading: Reading, path: string, now: number): 
 }
 
 /**
- * Returns true if a fact contains a DID outside the list of labelers, or any AT-URI. This is the last check before
+ * Returns true if a fact contains any AT-URI, or a DID outside the list of labelers. This is the last check before
  * publication.
  */
 function namesSubject({ body, caveats }: Envelope): boolean {
@@ -148,7 +147,7 @@ function namesSubject({ body, caveats }: Envelope): boolean {
   return /did:[a-z]+:[A-Za-z0-9._:%-]/.test(texts) || texts.includes('at://');
 }
 
-/** Returns the Freshness object of a label reading, with the first state that applies. */
+/** Returns the Freshness object of a label artifact. The first state that applies is used. */
 export function labelFreshness(reading: Reading, bounds: Bounds, now: number): JsonObject {
   const label = reading.label ?? { hold: false, warming: false, observedThrough: undefined };
   const at = clockInstant(now);
@@ -193,7 +192,7 @@ function indexOf(world: World, now: number): JsonObject {
       const generated_at = instant(reading.generatedAt) === null ? null : String(reading.generatedAt);
       return { instrument, state: 'PRESENT', generated_at, endpoints };
     }
-    // Treat a time beyond the tolerance in the future as unusable, but only for the label instrument.
+    // A time too far in the future is unusable, but only for the label instrument.
     const generated_at = usable(reading.generatedAt, clockInstant(now)) === null ? null : String(reading.generatedAt);
     const freshness_state = labelFreshness(reading, world.bounds, now).state ?? '';
     return { instrument, state: 'PRESENT', generated_at, endpoints, freshness_state };

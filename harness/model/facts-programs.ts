@@ -8,7 +8,7 @@ import { factsDocuments } from '../../src/facts/documents.ts';
 import type { Reply } from '../../src/http/reply.ts';
 import type { Bounds, Request } from './facts-model.ts';
 
-/** The tested program: the facts application over artifacts in memory, without a socket. */
+/** The program under test: the facts application over artifacts in memory, without sockets. */
 
 export interface FactsProgram {
   readonly bounds: Bounds;
@@ -20,7 +20,7 @@ export interface FactsProgram {
 
 const assets = join(import.meta.dirname, '../../assets');
 
-/** Creates three programs with different bounds and base paths. The validators of all programs must agree. */
+/** Creates three programs with different bounds and base paths. Their validators must agree. */
 export function factsPrograms(): readonly FactsProgram[] {
   return [
     program({ maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 }, ''),

@@ -1,6 +1,6 @@
 /**
- * Returns true if an `If-None-Match` header matches a tag by the weak comparison of RFC 9110. A malformed entry matches
- * nothing and leaves the other entries valid; RFC 9110 does not define this case.
+ * Returns true if an `If-None-Match` header matches an entity tag by the weak comparison of RFC 9110. A malformed entry
+ * matches nothing and leaves the other entries valid; RFC 9110 does not define this case.
  */
 export function etagMatches(header: string, etag: string | null): boolean {
   const trimmed = header.replace(/^[ \t]+|[ \t]+$/g, '');

@@ -17,7 +17,7 @@ import {
   word,
 } from './values.ts';
 
-/** A model of the legacy overview of schema 23. */
+/** A model of the legacy overview with schema 23. */
 
 const networkSignals = ['noisy', 'churny', 'conflicted', 'degraded', 'calm', 'under-observed', 'unobserved'];
 const levels = ['high', 'medium', 'low', 'unknown'];
@@ -27,7 +27,7 @@ const censusValues = {
   classification_confidence: levels,
   auditability: levels,
 };
-/** Placeholder for the service's fixed attribution of a reading without its `calm` signal. */
+/** Placeholder for the service's fixed attribution of a summary without its `calm` signal. */
 export const fixedAttribution = '@fixed';
 
 export function legacyReading(artifact: JsonObject): Reading {
@@ -74,13 +74,13 @@ function rules(value: Json | undefined): Record<string, number> {
   return Object.fromEntries(Object.entries(object(value)).map(([rule, alerts]) => [rule, count(alerts)]));
 }
 
-/** Returns the counts by published rule. The sum includes unpublished rules. */
+/** Returns the counts by published rule, with a sum that also includes unpublished rules. */
 function published(byRule: Record<string, number> | undefined): JsonObject | undefined {
   if (!byRule) return undefined;
   return Object.fromEntries(Object.entries(byRule).filter(([rule]) => /^[a-z][a-z0-9_]{0,63}$/.test(rule)));
 }
 
-/** Counts labelers by value. Labelers with an unknown value are counted as `unknown`. */
+/** Counts labelers by value. Unrecognized values are counted as `unknown`. */
 function tally(value: Json | undefined, words: readonly string[]): JsonObject {
   const found: Record<string, number> = {};
   for (const [key, labelers] of Object.entries(object(value))) {

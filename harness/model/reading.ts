@@ -7,7 +7,7 @@ export interface Reading {
   readonly provenance: JsonObject;
   readonly facts: Readonly<Record<string, JsonObject>>;
   readonly caveats: readonly string[];
-  /** Origin of the artifact. Any origin except `live` is stated in the first caveat. */
+  /** Origin of the artifact. The first caveat states every origin except `live`. */
   readonly origin: string;
   readonly label: LabelReading | null;
   readonly freshness: JsonObject | null;
@@ -16,7 +16,7 @@ export interface Reading {
 export interface LabelReading {
   readonly hold: boolean;
   readonly warming: boolean;
-  /** Time of the last accepted page, or undefined if the schema has no such time. */
+  /** Time of the last accepted page, or undefined if the schema has no such field. */
   readonly observedThrough: Json | undefined;
 }
 

@@ -23,7 +23,7 @@ import {
   wordOrUnknown,
 } from './values.ts';
 
-/** A model of `labels.recent-overview.v1`, the rolling epoch. */
+/** A model of `labels.recent-overview.v1`, the overview of a rolling window. */
 
 const statuses = ['warming_up', 'gapped', 'no_recorded_gaps', 'unknown'];
 const reasons = [
@@ -41,7 +41,7 @@ const required = [
   ...['late_skipped', 'cursor_order_unverified', 'undated_only', 'provider_rejects', 'unavailable'],
 ];
 
-/** States of sources whose coverage is unknown. */
+/** Source states in which the coverage is unknown. */
 const unknownSources = [
   ...['unstarted', 'probing', 'refused', 'unavailable', 'cursor_order_unverified', 'undated_only', 'provider_rejects'],
 ];
@@ -133,14 +133,14 @@ function coverageOf(from: JsonObject, windowDays: number, generatedAt: Json | un
   };
 }
 
-/** Coverage states in order of decreasing priority: an inconsistent overview has the first state that applies. */
+/** Coverage states in order of decreasing priority. An inconsistent overview gets the first state that applies. */
 const fromLeast = ['unknown', 'warming_up', 'gapped', 'no_recorded_gaps'];
 
 function weaker(claimed: string, implied: readonly (string | false)[]): string {
   return fromLeast.find((status) => status === claimed || implied.includes(status)) ?? 'unknown';
 }
 
-/** Returns one unknown gap over the window. The service computes the start of the gap in whole milliseconds. */
+/** Returns one gap that covers the whole window. The service computes its start in whole milliseconds. */
 function wholeWindow(generatedAt: Json | undefined, windowDays: number): Json[] {
   const end = instant(generatedAt);
   if (end === null) return [];

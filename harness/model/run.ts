@@ -1,11 +1,11 @@
 import type { Parameters, RunDetails } from 'fast-check';
 
-/** Minimum number of cases in which every kind of response must occur. A repeated failure has fewer cases. */
+/** Minimum number of cases from which every kind of response must occur. The replay of a failure has fewer cases. */
 export const enoughCases = 5_000;
 
 /**
- * Returns the parameters of a run, which reports its failures. The seed is fixed so that the test suite is repeatable.
- * `npm run model` draws a new seed for each part.
+ * Returns the parameters of a run, including its failure report. The seed is fixed so that the test suite is
+ * repeatable. `npm run model` draws a new seed for each part.
  */
 export function modelRun<T>(cases: number): Parameters<[T]> & { readonly seed: number; readonly numRuns: number } {
   const { MODEL_CASES, MODEL_SEED } = process.env;
@@ -26,7 +26,7 @@ function report<T>(details: RunDetails<[T]>): void {
   throw error;
 }
 
-/** Replacer for JSON that formats an artifact. Returns bytes as text and other values unchanged. */
+/** JSON replacer that formats an artifact: returns bytes as text, and other values unchanged. */
 function asText(_key: string, value: unknown): unknown {
   const bytes = value as { readonly type?: string; readonly data?: readonly number[] } | null;
   return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString() : value;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 
-/** Asserts equality in millions of comparisons, because it builds a message only on failure. */
+/** Asserts equality. Builds a message only on failure, because a run makes millions of comparisons. */
 
 export function same(got: unknown, wanted: unknown): void {
   if (!Object.is(got, wanted) && !isDeepStrictEqual(got, wanted)) assert.deepStrictEqual(got, wanted);

@@ -1,10 +1,12 @@
-/** Values of artifacts by the documented rules: an instant, a count, a rate, or a value that must not be published. */
+/**
+ * Parses values of artifacts by the documented rules. Each value is a time, a count, a rate, or must not be published.
+ */
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 export type JsonObject = { [key: string]: Json };
 
 /**
- * Error for an artifact that must not be published. All cases share one instance, because the capture of stacks would
+ * Thrown for an artifact that must not be published. All cases share one instance, because capturing stack traces would
  * take most of the time.
  */
 export const malformed = new Error('malformed');
@@ -12,7 +14,7 @@ export const malformed = new Error('malformed');
 const second = 1_000_000_000n;
 export const day = 86_400n * second;
 
-/** Returns nanoseconds since 1970 of an RFC 3339 timestamp in UTC, or null if the rules make it unusable. */
+/** Converts an RFC 3339 timestamp in UTC to nanoseconds since 1970. Returns null if the rules make it unusable. */
 export function instant(text: unknown): bigint | null {
   if (typeof text !== 'string') return null;
   const parts = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:Z|\+00:00)$/.exec(text);
@@ -26,19 +28,19 @@ export function instant(text: unknown): bigint | null {
   return seconds * second + BigInt((parts[7] ?? '').padEnd(9, '0').slice(0, 9));
 }
 
-/** Converts a clock's milliseconds to an instant. */
+/** Converts milliseconds of a clock to nanoseconds since 1970. */
 export function clockInstant(ms: number): bigint {
   return BigInt(ms) * 1_000_000n;
 }
 
-/** Converts nanoseconds to seconds as the nearest JSON number. */
+/** Converts nanoseconds to seconds, rounded to the nearest JSON number. */
 export function seconds(nanoseconds: bigint): number {
   const size = nanoseconds < 0n ? -nanoseconds : nanoseconds;
   const text = `${size / second}.${String(size % second).padStart(9, '0')}`;
   return nanoseconds < 0n ? -Number(text) : Number(text);
 }
 
-/** Returns the largest integer not above a quotient. */
+/** Returns the quotient rounded down to an integer. */
 export function floorDivide(value: bigint, by: bigint): bigint {
   const quotient = value / by;
   return value % by < 0n ? quotient - 1n : quotient;
@@ -64,7 +66,7 @@ export function rate(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : refuse();
 }
 
-/** Returns a text as well-formed Unicode. */
+/** Returns a string as well-formed Unicode. Throws `malformed` for other values. */
 export function text(value: Json | undefined): string {
   return typeof value === 'string' ? value.toWellFormed() : refuse();
 }
@@ -81,7 +83,7 @@ export function word(known: readonly string[]): (value: Json | undefined) => str
   return (value) => (typeof value === 'string' && known.includes(value) ? value : refuse());
 }
 
-/** Creates the rule of a closed enum whose unknown values are published as `unknown`. */
+/** Creates the rule for a closed enum. Unknown values are published as `unknown`. */
 export function wordOrUnknown(known: readonly string[]): (value: Json | undefined) => string {
   return (value) => (known.includes(text(value)) ? text(value) : 'unknown');
 }
@@ -100,7 +102,10 @@ export function nullOr<T>(item: (value: Json | undefined) => T): (value: Json | 
   return (value) => (value === null ? null : item(value));
 }
 
-/** Returns the named fields of an object, each converted by its rule. A rule may return `undefined` to omit a field. */
+/**
+ * Returns the named fields of an object, each converted by its rule. If a rule returns `undefined`, the field is
+ * omitted.
+ */
 export function fields<T>(from: JsonObject, rules: Record<string, (value: Json | undefined) => T>): Record<string, T> {
   const made = Object.entries(rules).map(([key, rule]) => [key, rule(from[key])] as const);
   return Object.fromEntries(made.filter(([, value]) => value !== undefined));
@@ -125,13 +130,13 @@ export function number(value: Json | undefined): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : refuse();
 }
 
-/** Throws for an interval that ends before it starts. */
+/** Throws `malformed` if an interval ends before it starts. */
 export function inOrder(start: unknown, end: unknown): void {
   const isInverted = typeof start === typeof end && (end as number | bigint) < (start as number | bigint);
   if (start !== null && end !== null && isInverted) refuse();
 }
 
-/** Returns the sum of counts. The sum must be a count itself. */
+/** Returns the sum of counts. Throws `malformed` if the sum is not a valid count. */
 export function sum(values: readonly number[]): number {
   return count(values.reduce((total, value) => total + value, 0));
 }

@@ -18,7 +18,7 @@ import {
   word,
 } from './values.ts';
 
-/** A model of the two weather summaries: that of this observatory, and that of the legacy observatory. */
+/** A model of the two weather summaries: Almanac's own, and that of the legacy observatory. */
 
 const collections = [
   ...['post.create', 'post.create.reply', 'post.create.quote', 'post.delete', 'like.create', 'like.delete'],
@@ -119,16 +119,14 @@ function weather(schema: 'weather' | 'weatherwatch', artifact: JsonObject, parts
 }
 
 /**
- * Returns the endpoint without credentials or query. Returns an object without an endpoint if the text is not a URL.
+ * Returns the endpoint without credentials and query. Returns an object without an endpoint if the text is not a URL.
  */
 function publicEndpoint(endpoint: Json): JsonObject {
   const parts = /^(wss?:\/\/|https?:\/\/)(?:[^/@]*@)?([^/@?#\s]+)([^?#\s]*)(?:\?[^#\s]*)?$/.exec(text(endpoint));
   return parts ? { source_endpoint: `${parts[1]}${parts[2]}${parts[3]}` } : {};
 }
 
-/**
- * Returns the list with participant turnover, which is always unsupported: the instrument counts events, not accounts.
- */
+/** Adds participant turnover to the list of unsupported statements: the instrument counts events, not accounts. */
 function withTurnover(listed: string[]): string[] {
   return listed.includes('participant turnover') ? listed : [...listed, 'participant turnover'];
 }
@@ -144,7 +142,7 @@ function conditions(value: Json | undefined): JsonObject {
   });
 }
 
-/** Returns the entries with known names. A collection that was never observed may be null. */
+/** Returns the entries whose names are known. A collection that was never observed may be null. */
 function entries(value: Json | undefined): JsonObject {
   const known = Object.entries(object(value)).filter(([name]) => collections.includes(name));
   const entry = (item: Json | undefined): JsonObject =>
@@ -158,21 +156,18 @@ function entries(value: Json | undefined): JsonObject {
   return Object.fromEntries(known.map(([name, item]) => [name, observed(nullOr(entry)(item))]));
 }
 
-/** Returns null for a collection that was never observed, instead of zero counts. */
+/** Returns null instead of zero counts for a collection that was never observed. */
 function observed(entry: JsonObject | null): JsonObject | null {
   return entry?.observed_seconds === 0 || entry?.observed_windows === 0 ? null : entry;
 }
 
-/** Returns null totals for a window that was never observed. */
+/** Returns null totals if nothing in the window was observed. */
 function totalsOf(totals: JsonObject, window: JsonObject): JsonObject {
   const unobserved = totals.observed_seconds === 0 || window.observed_seconds === 0;
   return unobserved ? { ...totals, total: null, mean_rate_per_s: null } : totals;
 }
 
-/**
- * Returns the freshness with null for absent times, because the legacy observatory may omit every field except the
- * state.
- */
+/** Returns the freshness with null for absent times. The legacy observatory may omit every field except the state. */
 function freshness(from: JsonObject, maxAge: string): JsonObject {
   const mayLack = maxAge === 'current_threshold_seconds';
   const lenient = <T>(item: (value: Json | undefined) => T) => {
@@ -193,7 +188,7 @@ function freshness(from: JsonObject, maxAge: string): JsonObject {
 
 const writtenOrNull = nullOr(text);
 
-/** End of the year 9999, in seconds: no RFC 3339 timestamp can represent a later instant. */
+/** End of the year 9999 in seconds since 1970. RFC 3339 cannot represent a later time. */
 const lastSecond = 253_402_300_799;
 
 function unixTime(value: Json | undefined): string | null {

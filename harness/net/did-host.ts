@@ -1,20 +1,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A labeler with its DID document in a directory. */
+/** A labeler whose DID document is in the directory. */
 export interface HostedDid {
   readonly endpoint: string;
   readonly publicKeyMultibase: string;
 }
 
-/** A did:plc directory on loopback. */
+/** A did:plc directory on a loopback address. */
 export interface DidHost {
   readonly url: string;
   readonly documents: Map<string, HostedDid>;
   stop(): Promise<void>;
 }
 
-/** Starts a directory without entries. */
+/** Starts an empty directory. */
 export async function startDidHost(): Promise<DidHost> {
   const documents = new Map<string, HostedDid>();
   const server = createServer((request, response) => {

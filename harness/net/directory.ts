@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { listenForTest } from './listen.ts';
 
-/** A directory's response for a path, which is a document or a status with any body. */
+/** Response of a directory for one path: a document, or a status with an arbitrary body. */
 export type Entry = { readonly document: unknown } | { readonly status: number; readonly body?: string };
 
 /**
@@ -12,14 +12,14 @@ export interface Directory {
   readonly url: string;
   readonly port: number;
   readonly entries: Map<string, Entry>;
-  /** The requested paths, in order. */
+  /** Paths that were requested, in order. */
   readonly asked: string[];
   /** Delays all responses until the promise resolves. */
   hold(until: Promise<void>): void;
 }
 
 /**
- * Starts a directory on a free loopback port until the test ends. The response for unknown paths is the 404 of the
+ * Starts a directory on a free loopback port until the test ends. Unknown paths get the same 404 response as from the
  * public directory.
  */
 export async function startDirectory(entries: Readonly<Record<string, Entry>> = {}): Promise<Directory> {

@@ -1,6 +1,6 @@
 /**
- * Module for `node --import`: every resolver of the process queries the server in `TEST_DNS_SERVER`, regardless of the
- * machine's configuration.
+ * Module for `node --import`. It makes every resolver of the process query the server in `TEST_DNS_SERVER`, regardless
+ * of the machine's configuration.
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';

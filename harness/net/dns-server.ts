@@ -9,8 +9,8 @@ export interface DnsRecord {
 }
 
 /**
- * Response to a query: records of the requested type, `none` (no such name), `failure` (SERVFAIL), or no response at
- * all.
+ * Response to a query: records of the requested type, `none` (the name does not exist), `failure` (SERVFAIL), or
+ * `silence` (no response).
  */
 export type DnsAnswer = readonly DnsRecord[] | 'none' | 'failure' | 'silence';
 
@@ -18,7 +18,7 @@ export type DnsAnswer = readonly DnsRecord[] | 'none' | 'failure' | 'silence';
 export interface DnsServer {
   /** Address in the format of `Resolver.setServers`. */
   readonly address: string;
-  /** Queries so far, each as `name type`. */
+  /** Queries received so far, each as `name type`. */
   readonly asked: string[];
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export function dnsEnvironment({ address }: DnsServer): Readonly<Record<string, 
   return { TEST_DNS_SERVER: address, NODE_OPTIONS: `--import ${preload}` };
 }
 
-/** Starts a server whose responses `answer` determines. */
+/** Starts a server. `answer` determines the response to each query. */
 export async function startDnsServer(answer: (name: string, type: DnsRecord['type']) => DnsAnswer): Promise<DnsServer> {
   const asked: string[] = [];
   const socket = createSocket('udp4');
@@ -73,7 +73,7 @@ function reply(question: Buffer, code: number, records: readonly DnsRecord[]): B
   return Buffer.concat([header, ...records.map(encode)]);
 }
 
-/** Encodes one record. The name of the record is a pointer to the name in the query. */
+/** Encodes one record. Its name is a pointer to the name in the query. */
 function encode({ type, ttl, value }: DnsRecord): Buffer {
   const data = dataOf(type, value);
   const head = Buffer.alloc(12);
@@ -90,7 +90,7 @@ function dataOf(type: DnsRecord['type'], value: string): Buffer {
     case 'A':
       return Buffer.from(value.split('.').map(Number));
     case 'AAAA':
-      // Accept an address in full notation only, with eight groups of hexadecimal digits.
+      // Supports only the full notation of an IPv6 address, with eight groups of hexadecimal digits.
       return Buffer.from(value.split(':').flatMap((group) => [...Buffer.from(group.padStart(4, '0'), 'hex')]));
     case 'TXT':
       return Buffer.concat([Buffer.from([value.length]), Buffer.from(value, 'latin1')]);

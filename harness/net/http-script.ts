@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Parser of HTTP scripts. test/http/README.md describes their format. */
+/** Parses HTTP scripts. test/http/README.md describes their format. */
 
 /** A line that installs an artifact. */
 export interface ArtifactLine {
@@ -22,7 +22,7 @@ export interface RequestStep {
   readonly expected: readonly [string, string][];
 }
 
-/** A script, with the flags of the command and its lines and steps in order. */
+/** A parsed script: the command's flags, and the lines and steps in order. */
 export interface HttpScript {
   readonly args: readonly string[];
   readonly steps: readonly (ArtifactLine | RequestStep)[];

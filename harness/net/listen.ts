@@ -3,10 +3,10 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
-/** Host that denotes all addresses of this machine, in both address families if the machine has both. */
+/** Host that listens on all addresses of this machine, in both address families if available. */
 export const everyAddress = '';
 
-/** Starts a server on a free loopback port until the test ends. Records every connection. */
+/** Starts a server on a free port until the test ends. Records every connection. */
 export async function listenForTest(server: Server, host = '127.0.0.1'): Promise<{ port: number; seen: Socket[] }> {
   const seen: Socket[] = [];
   server.on('connection', (socket: Socket) => {
@@ -21,14 +21,14 @@ export async function listenForTest(server: Server, host = '127.0.0.1'): Promise
   return { port: (server.address() as AddressInfo).port, seen };
 }
 
-/** Returns the certificate of the fixtures, which is valid for `localhost` and 127.0.0.1. */
+/** Returns the fixture certificate, which is valid for `localhost` and 127.0.0.1. */
 export function certificate(): { key: string; cert: string } {
   const read = (name: string): string =>
     readFileSync(new URL(`../../test/fixtures/tls/${name}`, import.meta.url), 'utf8');
   return { key: read('localhost.key.pem'), cert: read('localhost.cert.pem') };
 }
 
-/** Makes this process trust the certificate of the fixtures until the test ends. */
+/** Makes this process trust the fixture certificate until the test ends. */
 export function trustCertificate(): void {
   const before = getCACertificates('default');
   onTestFinished(() => setDefaultCACertificates(before));

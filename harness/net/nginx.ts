@@ -13,53 +13,54 @@ import { until } from '../process/until.ts';
 import { certificate } from './listen.ts';
 import { freePort } from './ports.ts';
 
-/** A response whose body is not decoded. */
+/** A response whose body is left encoded. */
 export interface ProxyAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
-/** A running nginx with the configuration of `deploy/nginx`. */
+/** A running nginx with the configuration in `deploy/nginx`. */
 export interface Nginx {
-  /** Sends a request over TLS, as a client of the host does. */
+  /** Sends a request over TLS, as a client of the given host does. */
   ask(
     path: string,
     options?: { host?: string; method?: string; headers?: Record<string, string> },
   ): Promise<ProxyAnswer>;
-  /** Sets the clock to a total number of seconds since the start. The clock advances only by this function. */
+  /** Sets nginx's clock to a number of seconds after the start. The clock advances only through this function. */
   ahead(seconds: number): void;
-  /** Returns the lines of a log that nginx has written so far. */
+  /** Returns the lines that nginx has written to a log so far. */
   log(name: 'almanac-facts.log' | 'almanac-account.log' | 'almanac-error.log'): string[];
 }
 
-/** Variables of the library that controls the clock, which nginx must pass to its workers. */
+/** Environment variables of libfaketime, which nginx must pass to its workers. */
 const faking = ['LD_PRELOAD', 'FAKETIME_TIMESTAMP_FILE', 'FAKETIME_NO_CACHE', 'FAKETIME_DONT_FAKE_MONOTONIC'];
 
 const tls = fileURLToPath(new URL('../../test/fixtures/tls/', import.meta.url));
 
-/** Local ports that replace those of the configuration. */
+/** Local ports that replace those in the configuration. */
 interface NginxPorts {
   readonly tls: number;
   readonly plain: number;
   readonly facts: number;
   readonly account: number;
   /**
-   * Port of a server that reports the client and site of a request in the limits. By default there is no such server.
+   * Port of a server that returns the client and site keys of a request, as the rate limits see them. By default there
+   * is no such server.
    */
   readonly clients?: number;
 }
 
 /**
- * Returns the configuration of a server that reads the client's address from a header, and responds with the keys of
- * the limits.
+ * Returns the configuration of a server that reads the client's address from a header and responds with the keys of the
+ * rate limits.
  */
 function whoAsks(port: number): string {
   return `server { listen 127.0.0.1:${port}; set_real_ip_from 127.0.0.1; real_ip_header X-Client;
     location / { return 200 "$almanac_client $almanac_site"; } }`;
 }
 
-/** Writes the configuration with its placeholders replaced, in a main configuration that runs without systemd. */
+/** Writes the configuration with its placeholders replaced, and a main configuration that runs without systemd. */
 export function writeNginxConfig(ports: NginxPorts): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-nginx-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,7 +88,7 @@ http { ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${n
   return folder;
 }
 
-/** Starts nginx in front of a facts service, with a clock that the test controls. Stops after the test. */
+/** Starts nginx in front of a facts service, with a clock that the test controls. Stops nginx after the test. */
 export async function startNginx(upstreams: { facts: number; account?: number; clients?: number }): Promise<Nginx> {
   const port = await freePort();
   const unused = await freePort();
@@ -129,7 +130,7 @@ export async function startNginx(upstreams: { facts: number; account?: number; c
         servername: host,
         headers: { Host: host, ...headers },
         ca: certificate().cert,
-        // The certificate of the fixtures is valid for localhost, not for the requested name.
+        // The fixture certificate is valid for localhost, not for the requested host name.
         checkServerIdentity: () => undefined,
         agent: false,
       });

@@ -1,14 +1,14 @@
 import { createServer } from 'node:net';
 
 /**
- * Minimum port. These ports are below the ephemeral ports of Linux, so that no connection and no server of another test
- * gets one of them.
+ * Lowest port to use. The range is below the ephemeral ports of Linux, so that the system assigns none of these ports
+ * to a connection or to another test's server.
  */
 const lowest = 10_000;
 const highest = 32_000;
 const given = new Set<number>();
 
-/** Returns a port without a listener, for tests that only need a port number. */
+/** Returns a port on which nothing listens, for tests that must know the port number in advance. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowest + Math.floor(Math.random() * (highest - lowest));

@@ -5,7 +5,8 @@ import { root } from '../process/imports.ts';
 import { toolPath } from '../process/tools.ts';
 
 /**
- * Command line of a proxy with its configuration of `deploy/` in front of an account surface, and the proxy's address.
+ * Command line that runs a proxy with its configuration in `deploy/` in front of an account surface, and the proxy's
+ * address.
  */
 export interface ProxyRun {
   readonly command: string;
@@ -15,7 +16,7 @@ export interface ProxyRun {
   readonly tls: boolean;
 }
 
-/** Ports of the proxy and of the account surface, and two ports without a listener. */
+/** Ports of the proxy and of the account surface, and two ports on which nothing listens. */
 export interface ProxyPorts {
   readonly listen: number;
   readonly unused: readonly [number, number];
@@ -24,7 +25,7 @@ export interface ProxyPorts {
 
 const host = 'account.example.org';
 
-/** Writes the configuration of a proxy with local ports into a directory. */
+/** Writes the configuration of a proxy, with local ports, into a directory. */
 export function writeProxyConfig(proxy: 'nginx' | 'caddy', folder: string, ports: ProxyPorts): ProxyRun {
   return proxy === 'nginx' ? nginx(folder, ports) : caddy(folder, ports);
 }

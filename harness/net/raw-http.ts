@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Data received on a connection until the server ended it, or until a given number of responses. */
+/** One response on a connection. */
 export interface RawAnswer {
   readonly status: number;
-  /** Headers by name in lower case. The values of repeated headers are joined. */
+  /** Headers by lower-case name. The values of repeated headers are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The response without dates and connection headers. */
+  /** The response without dates and connection headers, for comparisons. */
   readonly lasting: string;
 }
 
 /**
- * Splits a stream of responses. `methods` determines which responses have no body. Throws on a truncated or duplicated
- * response.
+ * Splits received data into responses. `methods` lists the methods of the requests: a HEAD response has no body. Throws
+ * on truncated or surplus data.
  */
 export function answersIn(stream: string, methods: readonly string[] = []): RawAnswer[] {
   const answers: RawAnswer[] = [];
@@ -27,7 +27,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
       const name = field.slice(0, field.indexOf(':')).toLowerCase();
       headers[name] = field.slice(field.indexOf(':') + 1).trim();
     }
-    // Expect a body in a response to invalid input, whatever the method, because the method was not parsed.
+    // A response to invalid input has a body whatever the method was, because the method was not parsed.
     const bodiless = methods[answers.length] === 'HEAD' && !/^\{"error":\{"status":4/.test(rest.slice(headEnd + 4));
     const length = bodiless || status < 200 ? 0 : Number(headers['content-length'] ?? 0);
     const body = rest.slice(headEnd + 4, headEnd + 4 + length);
@@ -39,7 +39,7 @@ export function answersIn(stream: string, methods: readonly string[] = []): RawA
   return answers;
 }
 
-/** Opens a connection. Ignores errors that the peer causes, because the received data shows them. */
+/** Opens a connection. Ignores errors that the peer causes: the received data reveals them. */
 export async function opened(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   await once(socket, 'connect');
@@ -48,8 +48,8 @@ export async function opened(port: number): Promise<Socket> {
 }
 
 /**
- * Sends pieces, each in its own packet, and then ends the connection. Resolves with all received data. Rejects on a
- * reset.
+ * Sends each piece in its own packet, and then ends the connection. Resolves with all received data. Rejects if the
+ * connection is reset.
  */
 export async function exchange(port: number, pieces: readonly (string | Buffer)[], half = true): Promise<string> {
   const socket = await opened(port);

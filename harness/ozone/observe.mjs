@@ -1,6 +1,6 @@
 /**
- * Runs the real label instrument on a real Ozone, by stream and by poll: `npm run test:ozone`. The labels that Ozone
- * emits are read from its pages, and compared with the accepted labels.
+ * Runs the real label instrument against a real Ozone, by stream and by poll: `npm run test:ozone`. The labels that
+ * Ozone emits are read from its pages and compared with the accepted labels.
  */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -17,10 +17,10 @@ const { ozone, plc } = network;
 const did = ozone.ctx.cfg.service.did;
 const pages = `${ozone.url}/xrpc/com.atproto.label.queryLabels?uriPatterns=*&limit=250`;
 
-/** Promise for which page requests wait. */
+/** Page requests wait until this promise resolves. */
 let held = Promise.resolve();
 
-/** Server of the directory and the labeler for an instrument that can only poll. */
+/** Serves the directory and the labeler without a stream, for an instrument that must poll. */
 const withoutStream = createServer((request, response) => {
   void (async () => {
     const { port } = withoutStream.address();
@@ -50,7 +50,7 @@ await seeds.createAccount('alice', { email: 'alice@test.com', handle: 'alice.tes
 const account = seeds.dids.alice;
 const emitted = [];
 
-/** Emits one event. Resolves once Ozone shows the resulting label. */
+/** Emits one event. Resolves once Ozone serves the resulting label. */
 async function emit(event) {
   const subject = { $type: 'com.atproto.admin.defs#repoRef', did: account };
   await ozone
@@ -142,8 +142,8 @@ for (const station of [byStream, byPoll]) assert.deepEqual(await stored(station)
 assert.deepEqual(await gaps(byPoll), ['theirs cursor_reset', 'theirs cursor_reset']);
 passed('an emptied database is detected by a poll that found the next label first');
 
-// Enter a new key in the directory while Ozone continues to sign with the earlier one, as if every label had been
-// signed before the change.
+// Register a new key in the directory while Ozone keeps signing with the earlier one, as if every label had been signed
+// before the change.
 const before = await startStation(streamed);
 await until('an instrument with the first key is established', () => established(before));
 await emit({ createLabelVals: ['signed-before'] });
@@ -157,7 +157,7 @@ await directory.updateData(did, rotationKey, (data) => ({
 }));
 await before.stop();
 await (async () => {
-  // Restart the instrument. Its rows remain, but it has only the new key and the directory's log.
+  // Restart the instrument. Its rows remain, but its only keys are the new one and those in the directory's log.
   const after = await startStation(streamed, { folder: before.folder });
   await until('an instrument after the rotation is established', () => established(after));
   await emit({ createLabelVals: ['signed-by-the-earlier-key'] });
@@ -174,7 +174,7 @@ await (async () => {
 })();
 passed('a rotated key: a label of the earlier key, within five minutes of its period, is verified_earlier_key');
 
-// Enter another endpoint in the document, and close the earlier endpoint.
+// Register another endpoint in the DID document, and close the earlier endpoint.
 const { port: ozonePort } = new URL(ozone.url);
 const sockets = new Set();
 const relayed = createTcpServer((client) => {

@@ -2,32 +2,35 @@ import { parseDay } from '../../../src/archive/days/day.ts';
 import { formatIndex, parseIndex } from '../../../src/archive/days/index-file.ts';
 import type { Content } from '../forge.ts';
 
-/** Changes of single files of an archive in memory. Each throws if the archive lacks what it changes. */
+/**
+ * Edits of single files in an in-memory archive. Each function throws if the archive lacks the file or text to be
+ * changed.
+ */
 
-/** Returns the bytes of a file. */
+/** Returns the bytes of a file; throws if it does not exist. */
 export function bytesOf(content: Content, path: string): Buffer {
   const bytes = content.get(path);
   if (!bytes) throw new Error(`the archive has no ${path}`);
   return bytes;
 }
 
-/** Returns the lines of a file. */
+/** Returns the lines of a text file. */
 export function linesOf(content: Content, path: string): string[] {
   return bytesOf(content, path).toString('utf8').trimEnd().split('\n');
 }
 
-/** Replaces the lines of a file. */
+/** Replaces the lines of a text file. */
 export function setLines(content: Content, path: string, lines: readonly string[]): void {
   content.set(path, Buffer.from(lines.map((line) => `${line}\n`).join('')));
 }
 
-/** Changes one bit of a byte. */
+/** Flips one bit of the byte at an offset. */
 export function flip(content: Content, path: string, at: number): void {
   const bytes = bytesOf(content, path);
   bytes[at] = (bytes[at] ?? 0) ^ 1;
 }
 
-/** Replaces the first occurrence of a text. */
+/** Replaces the first occurrence of a text in a file. */
 export function replaceText(content: Content, path: string, from: string, to: string): void {
   const text = bytesOf(content, path).toString('utf8');
   if (!text.includes(from)) throw new Error(`${path} does not contain ${from}`);
@@ -39,7 +42,7 @@ export function truncate(content: Content, path: string): void {
   content.set(path, bytesOf(content, path).subarray(0, -1));
 }
 
-/** Removes a file, or the files below a directory. */
+/** Removes a file, or all files below a directory. */
 export function remove(content: Content, path: string): void {
   const removed = [...content.keys()].filter((name) => name === path || name.startsWith(`${path}/`));
   if (removed.length === 0) throw new Error(`the archive has no ${path}`);
@@ -52,14 +55,14 @@ export function swap(content: Content, a: string, b: string): void {
   content.set(a, two).set(b, one);
 }
 
-/** Returns the record of a day. */
+/** Returns the parsed record of a day. */
 export function recordOf(content: Content, day: string) {
   const record = parseDay(bytesOf(content, `days/${day}/day.json`));
   if (!record) throw new Error(`the archive has no record of ${day}`);
   return record;
 }
 
-/** Changes the index. */
+/** Applies a change to the parsed index and writes the result. */
 export function changeIndex(
   content: Content,
   change: (index: NonNullable<ReturnType<typeof parseIndex>>) => Parameters<typeof formatIndex>[0],

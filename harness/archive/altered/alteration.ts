@@ -2,23 +2,23 @@ import type { FindingKind } from '../../../src/archive/verify/finding.ts';
 import type { Content } from '../forge.ts';
 import type { IntactArchive } from './archives.ts';
 
-/** Kind of the finding that decides the exit code. */
+/** Kind of the finding that determines the exit code, or `intact` without findings. */
 export type Verdict = FindingKind | 'intact';
 
-/** A deliberate change of an archive, and what a verification must report. */
+/** A deliberate change to an archive, and the findings that verification must report. */
 export interface Alteration {
   readonly name: string;
-  /** Verdict at first contact. */
+  /** Verdict at first contact, without a kept checkpoint. */
   readonly first: Verdict;
-  /** Verdict with the checkpoint that an earlier verification kept; default: that of the first contact. */
+  /** Verdict with the checkpoint of an earlier verification; defaults to `first`. */
   readonly kept?: Verdict;
-  /** Verdict with the key that the publisher named elsewhere; default: that of the first contact. */
+  /** Verdict with a key that the publisher announced elsewhere; defaults to `first`. */
   readonly key?: Verdict;
-  /** Path of the file that the deciding finding with the kept checkpoint names. */
+  /** Path in the deciding finding when the kept checkpoint is used. */
   readonly path: string;
   /**
-   * True if only the rules of Almanac's files forbid the change, and neither a digest nor the texts of C2SP: a verifier
-   * that was written from these texts accepts it.
+   * True if only Almanac's own file rules forbid the change. A verifier that checks nothing but digests and the C2SP
+   * specifications accepts the archive.
    */
   readonly isOutside?: boolean;
   readonly alter: (content: Content, archives: IntactArchive) => void;

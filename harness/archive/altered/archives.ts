@@ -4,24 +4,24 @@ import type { KeptCheckpoint } from '../../../src/archive/verify/report.ts';
 import { type Content, copyOf } from '../forge.ts';
 import { simulateArchive, simulatedStart } from '../simulated-archive.ts';
 
-/** The archive that is altered, and what a verifier knows of it. */
+/** Archives to alter, and the state that a verifier kept from an earlier verification. */
 export interface IntactArchive {
   /** An archive with four closed and three open days. */
   readonly intact: Content;
-  /** The same archive when it had two closed days. */
+  /** The same archive at an earlier time, with two closed days. */
   readonly older: Content;
-  /** Checkpoint that a verifier kept of the older one. */
+  /** Checkpoint that a verifier kept of the older archive. */
   readonly kept: KeptCheckpoint;
 }
 
-/** Instant of a verification of the intact archive, in milliseconds since 1970. */
+/** Time at which the intact archive is verified, in milliseconds since 1970. */
 export const verifiedAt = simulatedStart + (24 * 6 + 1) * hourMs;
-/** A key of the same name that has not signed the archive. */
+/** A key with the expected name that has not signed the archive. */
 export const otherKey = signerKey('test.example/archive', Buffer.alloc(32, 9));
-/** The first closed days of the intact archive, and its last open day. */
+/** The first three closed days of the intact archive, and its last open day. */
 export const [first, second, third, open] = ['2026-11-20', '2026-11-21', '2026-11-22', '2026-11-26'];
 
-/** Makes the archive that is altered. */
+/** Creates the intact archive, its older state and the kept checkpoint. */
 export async function intactArchive(): Promise<IntactArchive> {
   const archive = simulateArchive();
   await archive.run(24 * 4 + 1);

@@ -25,7 +25,7 @@ function swapDays(content: Content): void {
   for (const path of names) swap(content, path, path.replace(first, second));
 }
 
-/** Alterations that a single file shows: they are detected at first contact, too. */
+/** Damage that a single file reveals, so that verification detects it even at first contact. */
 export const damages: readonly Alteration[] = [
   {
     name: 'a byte of an archived body',

@@ -11,11 +11,11 @@ import { bytesOf, linesOf, recordOf, remove } from './alter.ts';
 import type { Alteration } from './alteration.ts';
 import { first, otherKey, second, third } from './archives.ts';
 
-/** Replaces a text in a file of the third day, with every digest and the signature that depend on it. */
+/** Replaces a text in a file of the third day, and recomputes every dependent digest and the signature. */
 function rewriteThird(content: Content, name: string, change: (text: string) => string): void {
   const text = bytesOf(content, `days/${third}/${name}`).toString('utf8');
   const changed = change(text);
-  if (changed === text) throw new Error(`${name} has no such text`);
+  if (changed === text) throw new Error(`${name} does not contain the text`);
   rewriteFile(content, { day: third, name, bytes: Buffer.from(changed), key });
 }
 
@@ -25,7 +25,7 @@ function changeRow(content: Content): void {
   rewriteFile(content, { day: first, name: 'labels-overview.jsonl', bytes, key });
 }
 
-/** Adds a day before the first one, on which nothing was archived, with all files that a closed day has. */
+/** Adds an empty day before the first one, with all files that a closed day has. */
 function backdate(content: Content): void {
   const day = '2026-11-19';
   const inputs = [day, first, second].map((own) =>
@@ -48,13 +48,13 @@ function swapDays(content: Content): void {
   if (a && b) signDays(content, [b, a, ...rest], key);
 }
 
-/** Removes the first days from the directory, the index and the log. */
+/** Removes the first day from the directory, the index and the log. */
 function removeFirst(content: Content): void {
   signDays(content, closedDays(content).slice(1), key);
   remove(content, `days/${first}`);
 }
 
-/** Changes the weather of a day, with the tables that are computed from it. */
+/** Changes the weather hours of a day, together with the tables that are computed from them. */
 function changeHours(content: Content): void {
   const hours = parseWeatherDay(bytesOf(content, `days/${first}/weather-hours.json`), first);
   if (!hours) throw new Error('the archive has no hours');
@@ -90,7 +90,7 @@ function signOtherOrigin(content: Content): void {
   content.set('log/checkpoint', Buffer.from(signNote(`other.example/archive\n${size}\n${root}\n`, key)));
 }
 
-/** Alterations whose publisher computed every digest and signature again. */
+/** Alterations for which the publisher recomputed every digest and signature. */
 export const forgeries: readonly Alteration[] = [
   {
     name: 'a row that was changed afterwards',

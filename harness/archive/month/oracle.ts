@@ -3,26 +3,27 @@ import { countOf, simulatedCollections } from '../simulated-hours.ts';
 import * as plan from './plan.ts';
 
 /**
- * Statements that an archive of the month must contain, computed second by second from the faults and from the instants at
- * which the archiver could use a file. It shares no rule with the archive but the ones that docs/archive.md states.
+ * Computes the expected content of the month's archive second by second, from the injected faults and from the times at
+ * which the archiver could use a file. It follows only the rules stated in docs/archive.md, independently of the
+ * archive's code.
  */
 
 const [minuteMs, hourMs] = [60_000, 3_600_000];
 const hoursOfFile = 72;
 
-/** For each hour, by its start: when the file was written from which the archive last took that hour. */
+/** Maps the start of each hour to the time at which the file with the hour's current values was written. */
 type KnownHours = Map<number, number>;
 
-/** Seconds of an hour: `observed`, `unobserved`, or later than the end of the file. */
+/** State of one second: 0 is unobserved, 1 observed, and 2 later than the end of the file. */
 export type Second = 0 | 1 | 2;
-/** Kinds of seconds. */
+/** Names of the states of a second. */
 export const [unobserved, observed, later]: readonly [Second, Second, Second] = [0, 1, 2];
 
 const iso = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`;
 const cell = (value: number | null | undefined): string => (value === null || value === undefined ? '' : String(value));
 const startsOf = (day: string): number[] => Array.from({ length: 24 }, (_, hour) => Date.parse(day) + hour * hourMs);
 
-/** Returns the kind of each second of an hour, in a file that was written at an instant. */
+/** Returns the state of each second of an hour according to a file that was written at `madeAt`. */
 export function secondsOf(start: number, madeAt: number, gaps: readonly SimulatedGap[]): Second[] {
   const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
   const near = gaps.filter((gap) => gap.start < start + hourMs && gap.end > start);
@@ -38,7 +39,7 @@ function observedIn(start: number, madeAt: number, gaps: readonly SimulatedGap[]
   return secondsOf(start, madeAt, gaps).filter((one) => one === observed).length;
 }
 
-/** Returns the starts of the hours of a file: the last one contains the last closed minute, or begins at its end. */
+/** Returns the starts of the hours in a file. The last hour contains the last closed minute, or begins at its end. */
 function hoursIn(madeAt: number): number[] {
   const through = Math.floor((madeAt - minuteMs) / minuteMs) * minuteMs;
   const last = Math.floor(through / hourMs) * hourMs;
@@ -48,14 +49,14 @@ function hoursIn(madeAt: number): number[] {
 const gapsOf = (all: readonly SimulatedGap[], key: 'collection' | 'labeler', name: string): SimulatedGap[] =>
   all.filter((gap) => gap[key] === undefined || gap[key] === name);
 
-/** The expected content of the tables and of the manifests. */
+/** Expected content of the tables and the gap manifests. */
 export class MonthOracle {
   readonly #weather = new Map<string, KnownHours>();
   readonly #labels: KnownHours = new Map();
   readonly #closed = new Set<string>();
   readonly #madeAt = { weather: Number.NEGATIVE_INFINITY, labels: Number.NEGATIVE_INFINITY };
 
-  /** The archiver read a file that was written at this instant, or one that it must not use. */
+  /** Records that the archiver read a file written at `madeAt`, or null if it must not use the file. */
   copied(instrument: 'weather' | 'labels', madeAt: number | null): void {
     if (madeAt === null || madeAt <= this.#madeAt[instrument]) return;
     this.#madeAt[instrument] = madeAt;
@@ -66,12 +67,12 @@ export class MonthOracle {
     }
   }
 
-  /** A day was closed, and does not change any more. */
+  /** Records that a day was closed, which makes its hours final. */
   closed(day: string): void {
     this.#closed.add(day);
   }
 
-  /** A store that was lost has no earlier hours, which do not replace known ones. */
+  /** A new store has no hours from before the loss of the old one, so it must not replace known hours. */
   #copyWeather(start: number, madeAt: number): void {
     for (const { host, gaps } of plan.hostsAt(madeAt)) {
       const own: KnownHours = this.#weather.get(host) ?? new Map<number, number>();
@@ -92,13 +93,16 @@ export class MonthOracle {
     }
   }
 
-  /** Returns the hosts of a day in the order of the table. */
+  /** Returns the hosts of a day in table order. */
   hostsOf(day: string): string[] {
     const hosts = [...this.#weather].filter(([, hours]) => startsOf(day).some((start) => hours.has(start)));
     return hosts.map(([host]) => host).sort();
   }
 
-  /** Returns the kinds of seconds of a host's hour, of all kinds of events or of one; null for an unknown hour. */
+  /**
+   * Returns the state of each second of a host's hour, for one collection or for all if null. Returns null for an
+   * unknown hour.
+   */
   weatherSeconds(host: string, start: number, collection: string | null): Second[] | null {
     const known = this.#weather.get(host)?.get(start);
     if (known === undefined) return null;
@@ -107,7 +111,10 @@ export class MonthOracle {
     return secondsOf(start, known, own);
   }
 
-  /** Returns the kinds of seconds of an hour of a labeler, or of the instrument; null for an unknown hour or labeler. */
+  /**
+   * Returns the state of each second of an hour of a labeler, or of the instrument. Returns null for an unknown hour or
+   * labeler.
+   */
   labelSeconds(did: string | null, start: number): Second[] | null {
     const known = this.#labels.get(start);
     if (known === undefined) return null;
@@ -175,7 +182,7 @@ export class MonthOracle {
 /** Gaps of the label instrument. */
 const instrumentGaps = plan.labelGaps.filter(({ labeler }) => labeler === undefined);
 
-/** Returns the gaps of a host in the file of an instant. */
+/** Returns the gaps of a host in the file written at `madeAt`. */
 function gapsAt(host: string, madeAt: number): readonly SimulatedGap[] {
   return plan.hostsAt(madeAt).find((one) => one.host === host)?.gaps ?? [];
 }

@@ -2,16 +2,16 @@ import { dice } from '../../../sim/random.ts';
 import { simulatedStart } from '../simulated-archive.ts';
 import type { SimulatedGap } from '../simulated-hours.ts';
 
-/** The faults of a simulated month: of the instruments, of their files, of the publication and of the archiver. */
+/** Faults of a simulated month: in the instruments, their files, the publication and the archiver. */
 
 const [secondMs, hourMs] = [1_000, 3_600_000];
 
-/** Days whose tables are compared. The archiver runs for some days more, until the last one of them is closed. */
+/** Number of days whose tables are compared. The archiver runs a few days longer, until the last of them is closed. */
 export const monthDays = 30;
-/** Hours that the archiver runs. */
+/** Number of hours for which the archiver runs. */
 export const monthHours = (monthDays + 4) * 24;
 
-/** Returns the instant of a day, hour, minute and second of the month, in milliseconds since 1970. */
+/** Returns a time of the month in milliseconds since 1970. */
 export function at(day: number, hour: number, minute = 0, second = 0): number {
   return simulatedStart + (day * 24 + hour) * hourMs + minute * 60_000 + second * secondMs;
 }
@@ -22,7 +22,7 @@ export interface Span {
   readonly end: number;
 }
 
-/** Returns true if an instant is in one of the spans. */
+/** Returns true if an instant lies in one of the spans. */
 export function isWithin(instant: number, spans: readonly Span[]): boolean {
   return spans.some(({ start, end }) => instant >= start && instant < end);
 }
@@ -32,17 +32,19 @@ const span = (...[from, to]: [readonly [number, number, number?], readonly [numb
 };
 const ever = { start: at(-100, 0), end: Number.POSITIVE_INFINITY };
 
-/** The archiver does not run: for hours, over midnight, and longer than an hours file reaches back. */
+/**
+ * Times at which the archiver is stopped: for a few hours, across midnight, and for longer than an hours file covers.
+ */
 export const stops: readonly Span[] = [span([1, 3], [1, 5]), span([8, 22], [9, 4]), span([20, 5], [23, 13])];
-/** The facts API does not respond, in the last span for the first request of an hour only. */
+/** Times at which the facts API does not respond. In the last span only the first request of an hour fails. */
 export const apiStops: readonly Span[] = [span([2, 10], [2, 13]), span([13, 1], [13, 20]), span([4, 15], [4, 15, 1])];
-/** The operator holds the label facts: for less and for more than an hours file reaches back. */
+/** Times at which the operator holds the label facts: one shorter and one longer than an hours file covers. */
 export const holds: readonly Span[] = [span([3, 8, 30], [5, 1, 10]), span([25, 2, 20], [28, 20])];
-/** The label overview is stale, because the label instrument has stopped. */
+/** Times at which the label overview is stale because the label instrument is stopped. */
 export const staleTimes: readonly Span[] = [span([17, 4], [17, 9])];
-/** Files of a stopped instrument are not replaced. */
+/** Times at which an instrument is stopped, so its files are not replaced. */
 export const frozen = { weather: [span([16, 2], [16, 11, 30])], labels: [span([17, 2], [17, 9])] };
-/** Files that cannot be read. */
+/** Times at which an hours file cannot be read, with the reason. */
 export const lostFiles = {
   weather: [
     { ...span([5, 10], [5, 20]), reason: 'unreadable' as const },
@@ -50,12 +52,12 @@ export const lostFiles = {
   ],
   labels: [{ ...span([10, 2], [10, 9]), reason: 'malformed' as const }],
 };
-/** The clock of the instruments is days ahead. */
+/** Times at which the clocks of the instruments are days ahead. */
 export const aheadTimes: readonly Span[] = [span([18, 5], [18, 7])];
-/** The instruments lose their stores. */
+/** Times at which the instruments lose their stores. */
 export const lostStores = { weather: at(24, 3, 40), labels: at(19, 6, 20) };
 
-/** The second host of the weather takes over from the first one, which the operator then removes. */
+/** Hosts of the weather. The second one takes over from the first, which the operator later removes. */
 export const hosts = {
   first: 'jetstream.example',
   second: 'backup.example',
@@ -63,13 +65,13 @@ export const hosts = {
   removal: at(14, 6),
 };
 
-/** A labeler that is enrolled for a part of the month. */
+/** A labeler and the part of the month in which it is enrolled. */
 export interface PlannedLabeler {
   readonly did: string;
   readonly enrolled: Span;
 }
 
-/** Labelers in the order of their DIDs; one departs, and one arrives. */
+/** Labelers in DID order. One leaves and one joins during the month. */
 export const labelers: readonly PlannedLabeler[] = [
   { did: 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', enrolled: { ...ever, end: at(9, 10, 30) } },
   { did: 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', enrolled: { ...ever, start: at(10, 15) } },
@@ -77,14 +79,14 @@ export const labelers: readonly PlannedLabeler[] = [
   { did: 'did:web:labels.example.com', enrolled: ever },
 ];
 
-/** Returns the labelers that the hours file of an instant lists: those that were enrolled within its hours. */
+/** Returns the labelers in the hours file of an instant: those enrolled at any time within the hours of that file. */
 export function listedLabelers(now: number): readonly PlannedLabeler[] {
   return labelers.filter(({ enrolled }) => enrolled.start <= now && enrolled.end > now - 72 * hourMs);
 }
 
 const chance = dice(18);
 
-/** Returns up to three gaps a day: of seconds, minutes or hours, half of them known at once and half of them late. */
+/** Returns up to three gaps per day, of seconds, minutes or hours. Half of them are known at once, the others later. */
 function randomGaps(more: () => Partial<SimulatedGap>): SimulatedGap[] {
   return Array.from({ length: monthHours / 24 }, (_, day) =>
     Array.from({ length: chance.below(4) }, (): SimulatedGap => {
@@ -98,10 +100,10 @@ function randomGaps(more: () => Partial<SimulatedGap>): SimulatedGap[] {
 
 const isAfterStop = (spans: readonly Span[]): SimulatedGap[] => spans.map((one) => ({ ...one, knownAt: one.end }));
 
-/** A gap that both instruments know so late that it covers the first hours of their files. */
+/** A gap that both instruments detect so late that it covers the first hours of their files. */
 const lateGap = { ...span([14, 20], [15, 4, 40]), knownAt: at(17, 22, 30) };
 
-/** Gaps of the weather, of whichever host is read. */
+/** Gaps of the weather, regardless of the host that is read. */
 const weatherGaps: readonly SimulatedGap[] = [
   lateGap,
   ...randomGaps(() => chance.pick([{}, {}, { collection: 'like.create' }, { collection: 'post.create' }])),
@@ -109,7 +111,7 @@ const weatherGaps: readonly SimulatedGap[] = [
   span([6, 3], [7, 9, 30]),
 ];
 
-/** Returns the hosts that the hours file of an instant contains, with their gaps. */
+/** Returns the hosts in the hours file of an instant, with their gaps. */
 export function hostsAt(now: number) {
   const isOver = now >= hosts.failover;
   const lost = { ...ever, end: lostStores.weather, knownAt: lostStores.weather };
@@ -127,7 +129,7 @@ export function hostsAt(now: number) {
   return now < hosts.removal ? [first, second] : [second];
 }
 
-/** Gaps of the label instrument and of single labelers, which include the time in which a labeler is not enrolled. */
+/** Gaps of the label instrument and of individual labelers, including the time in which a labeler is not enrolled. */
 export const labelGaps: readonly SimulatedGap[] = [
   ...randomGaps(() => chance.pick([{}, ...labelers.map(({ did }) => ({ labeler: did }))])),
   ...isAfterStop(frozen.labels),
@@ -139,15 +141,15 @@ export const labelGaps: readonly SimulatedGap[] = [
   ]),
 ];
 
-/** Returns the epoch of the store of labels, which the loss of the store ends. */
+/** Returns the number of the label store's epoch. The loss of the store ends the first one. */
 export function epochAt(now: number): 1 | 2 {
   return now < lostStores.labels ? 1 : 2;
 }
 
-/** Parts of the identities that are planted in bodies, in hours files and in the list of known issues. */
+/** Identities that are planted in bodies, in hours files and in the list of known issues. */
 export const planted = { did: 'did:plc:ar7c4by46qjdydhdevvrndac', handle: 'planted-person.bsky.social' };
 
-/** Hours since the start in which a path's body contains an identity. */
+/** Hours since the start in which the body of a path contains an identity. */
 export const plantedHours: Readonly<Record<string, readonly number[]>> = {
   '/v1/labels/overview': [30, 100, 101, 400],
   '/v1/instruments': [31, 401],
@@ -155,7 +157,9 @@ export const plantedHours: Readonly<Record<string, readonly number[]>> = {
   '/v1/weather/conditions': [33],
 };
 
-/** Returns how a write of an hour is interrupted: the number of the operation and its effect; null for most hours. */
+/**
+ * Returns the write operation that is interrupted in an hour and the effect of the interruption; null for most hours.
+ */
 export function interruptionOf(
   hour: number,
 ): { after: number; effect: 'nothing' | 'torn' | 'complete' | 'full' } | null {

@@ -16,27 +16,27 @@ import { simulatedFiles } from '../simulated-hours.ts';
 import { MonthOracle } from './oracle.ts';
 import * as plan from './plan.ts';
 
-/** Time until a failed call of the archiver is repeated, in milliseconds. */
+/** Delay before the archiver repeats a failed call, in milliseconds. */
 const retryMs = 60_000;
-/** Maximum calls in one hour. */
+/** Maximum number of calls per hour. */
 const maxCalls = 4;
 
-/** Outcome of the requests for a fact in one hour: the status, or the reason without a response. */
+/** Outcome of the requests for a fact in one hour: the HTTP status, or the reason if there was no response. */
 export type Outcome = number | 'unreachable' | 'withheld';
 
-/** A month in an archive, with what the oracle and the simulated service know. */
+/** The archive of a month, together with the oracle and the record of the simulated service. */
 export interface SimulatedMonth {
   readonly archive: SimulatedArchive;
   readonly oracle: MonthOracle;
-  /** Outcomes by path and hour; nothing for an hour in which the archiver did not run. */
+  /** Outcomes by path and hour, without entries for hours in which the archiver did not run. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
-  /** Instants of the calls after which each day was closed first. */
+  /** Time of the call after which each day was first seen closed. */
   readonly closedAt: ReadonlyMap<string, number>;
   readonly kills: number;
   readonly fullDisks: number;
 }
 
-/** Runs the archiver for a month in which every fault occurs. */
+/** Runs the archiver for a month that contains every fault. */
 export async function runMonth(hours = plan.monthHours): Promise<SimulatedMonth> {
   const month = new Month();
   for (let hour = 0; hour < hours; hour++) await month.hour(hour);
@@ -106,7 +106,7 @@ class Month implements SimulatedMonth {
     }
   }
 
-  /** The operator names an account in the list of known issues, and corrects the list some hours later. */
+  /** Simulates an operator who names an account in the list of known issues and corrects the list hours later. */
   #plantIssue(hour: number): void {
     const [reported_at, end] = [hourOf(plan.at(2, 1)), hourOf(plan.at(2, 9))];
     const issue = { id: 'late', reported_at, source: 'labels', start: hourOf(plan.at(1, 1)), end } as const;
@@ -125,7 +125,7 @@ class Month implements SimulatedMonth {
     return response;
   }
 
-  /** Returns the files of both instruments, and tells the oracle which of them the archiver can use. */
+  /** Returns the hours files of both instruments, and records in the oracle which of them the archiver can use. */
   #files(now: number): HoursReadings {
     const weather = fileOf('weather', now);
     const labels = fileOf('labels', now);
@@ -140,7 +140,7 @@ class Month implements SimulatedMonth {
   }
 }
 
-/** Returns the file of an instrument, as its bytes are read, and the instant at which it was written. */
+/** Returns an instrument's file as read from its bytes, and the time at which it was written. */
 function fileOf(instrument: 'weather' | 'labels', now: number) {
   const lost = plan.lostFiles[instrument].find((one) => plan.isWithin(now, [one]));
   const stopped = plan.frozen[instrument].find((one) => plan.isWithin(now, [one]));
@@ -177,13 +177,13 @@ function isListed(labeler: string | undefined, now: number): boolean {
   return labeler === undefined || plan.listedLabelers(now).some(({ did }) => did === labeler);
 }
 
-/** Reads a file from its bytes, as the archiver does. */
+/** Decodes a file from its bytes, as the archiver does. */
 function readingOf<A>(file: object, recognise: Recogniser<A>): HoursReading<A> {
   const reading = decodeHours(Buffer.from(JSON.stringify(file)), recognise);
   return reading.kind === 'readable' ? reading : { kind: 'failure', reason: 'malformed' };
 }
 
-/** Returns the response of the service. `planted` is the hour of a body with an identity, or null. */
+/** Returns the response of the service. `planted` is the hour of a body that contains an identity, or null. */
 function responseOf(path: string, now: number, planted: number | null): FetchedFact {
   if (plan.isWithin(now, plan.apiStops)) return { kind: 'failure', failure: 'unreachable' };
   if (planted !== null) return plantedBody(path, now, planted);
@@ -198,7 +198,7 @@ function responseOf(path: string, now: number, planted: number | null): FetchedF
   return publishedFact(path, { now, gaps, isHeld: plan.isWithin(now, plan.holds) });
 }
 
-/** Returns a body with an identity: in a value, in a text, or in the page of a proxy. */
+/** Returns a body that contains an identity: in a value, in a text, or in a proxy's page. */
 function plantedBody(path: string, now: number, hour: number): FetchedFact {
   const { did, handle } = plan.planted;
   const whole = publishedFact(path, { now });

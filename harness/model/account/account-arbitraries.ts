@@ -2,9 +2,7 @@ import fc from 'fast-check';
 import type { Filters, Span } from './account-model.ts';
 import { accounts, labelers, values } from './account-world.ts';
 
-/**
- * Generators of queries of the account view. Most queries are well-formed and at the limits of rows, gaps and windows.
- */
+/** Generates queries for the account view. Most are well-formed and lie near the bounds of rows, gaps and windows. */
 
 export interface Query {
   readonly world: number;
@@ -13,19 +11,22 @@ export interface Query {
   readonly interval: Interval;
   readonly filters: Filters;
   /**
-   * The error of an invalid query, or null for a valid one. A query has at most one error, so that only one refusal is
+   * Error in an invalid query, or null for a valid one. A query has at most one error, so that exactly one refusal is
    * correct.
    */
   readonly fault: Fault | null;
   readonly followUp: FollowUp;
-  /** Delay after the request at which the cursors of the response are used, in milliseconds. */
+  /** Delay in milliseconds between the first request and the requests that use its cursors. */
   readonly laterMs: number;
   readonly zone: 'Z' | '+00:00' | '+05:30' | '-08:00';
 }
 
 export type Interval =
   | { readonly kind: 'none' | '7' | '30' }
-  /** Interval between bounds in microseconds. An anchor selects the stamp of a row or the limit of a gap. */
+  /**
+   * Interval between two bounds. A bound lies at an offset in microseconds from its anchor, such as a row or the edge
+   * of a gap.
+   */
   | { readonly kind: 'explicit'; readonly start: Bound; readonly end: Bound };
 
 export interface Bound {
@@ -50,7 +51,7 @@ export const faults = {
 } as const;
 export type Fault = keyof typeof faults;
 
-/** Further requests that depend on the response. */
+/** Request that is sent after the first response, based on it. */
 export type FollowUp =
   | 'nothing'
   | 'first page'
@@ -103,7 +104,7 @@ const filters: fc.Arbitrary<Filters> = fc.oneof(
   },
 );
 
-/** Generator of queries of the account view. */
+/** Generates queries for the account view. */
 export const queryOf: fc.Arbitrary<Query> = fc.record({
   world: fc.nat(),
   program: fc.nat(),
@@ -119,13 +120,13 @@ export const queryOf: fc.Arbitrary<Query> = fc.record({
   zone: mostly<Query['zone']>('Z', '+00:00', '+05:30', '-08:00'),
 });
 
-/** Returns the bounds of a query's interval, in order. */
+/** Returns the bounds of the interval that a query requests. */
 export function spanOf(kind: Exclude<Interval, { kind: 'explicit' }>['kind'], now: number): Span {
   const days = kind === '7' ? 7 : 30;
   return { start: now - days * 86_400_000_000, end: now };
 }
 
-/** Formats an instant as a client may write it: in microseconds and with a time zone. */
+/** Formats a time as a client may write it: with microseconds and a time zone. */
 export function written(at: number, zone: Query['zone']): string {
   const hours = { Z: 0, '+00:00': 0, '+05:30': 5.5, '-08:00': -8 }[zone];
   const local = at + hours * 3_600_000_000;

@@ -15,7 +15,7 @@ import {
 import type { AccountBounds, AccountProgram } from './account-programs.ts';
 import { historyEnd } from './account-world.ts';
 
-/** Checker that sends a query to the program, follows its response, and compares each response with the model. */
+/** Sends a query to the program, follows its response, and compares each response with the model. */
 
 /** Time of every request, in milliseconds. Cursors are used slightly later. */
 const nowMs = historyEnd / 1000;
@@ -57,7 +57,7 @@ class Conversation {
     this.world = world;
     this.program = program;
     this.bounds = program.bounds;
-    // Expect exactly this refusal, because a query has at most one error.
+    // A query has at most one error, so exactly one refusal is correct.
     this.query = query.fault === null ? query : { ...query, interval: { kind: 'none' } };
     this.counts = counts;
     this.asked = askedOf(world, this.query);
@@ -139,7 +139,7 @@ class Conversation {
       const place = query.program % cursor.length;
       const changed = `${cursor.slice(0, place)}${cursor[place] === 'A' ? 'B' : 'A'}${cursor.slice(place + 1)}`;
       const { status, body } = await this.#ask('/exports', `cursor=${changed}`, at);
-      // Do not change the last character, because it may contain unused bits of base64.
+      // Skip the last character: it may contain unused bits of the base64 encoding.
       if (place < cursor.length - 1) refused(status, body, 409, 'invalid_cursor');
       return;
     }
@@ -180,8 +180,8 @@ class Conversation {
   }
 
   /**
-   * Checks the intervals of a refusal for too many rows. Each must fit, and together they must be adjacent and cover
-   * the requested interval.
+   * Checks the intervals that a refusal for too many rows suggests. Each must fit into one export, and together they
+   * must cover the requested interval without gaps or overlaps.
    */
   async #tooLarge(status: number, body: Body): Promise<void> {
     refused(status, body, 409, 'export_too_large');
@@ -190,7 +190,10 @@ class Conversation {
     for (const [nth, { start, end, rows }] of intervals.entries()) {
       if (nth > 0) same(start, intervals[nth - 1]?.end);
       const within = { start: microsOf(start), end: microsOf(end) };
-      holds(within.start < within.end && rows <= this.bounds.maxExportRows, 'an interval is not empty and fits');
+      holds(
+        within.start < within.end && rows <= this.bounds.maxExportRows,
+        'a suggested interval is not empty and fits into one export',
+      );
       const available = shownOf(this.world, within, now);
       same(rows, available === null ? 0 : rowsIn(this.world, this.query.account, available).length);
     }
@@ -200,9 +203,7 @@ class Conversation {
     await new Conversation(this.world, this.program, { ...this.query, interval, zone: 'Z' }, this.counts).run();
   }
 
-  /**
-   * Checks that the account's page has the same status, and that its downloads equal the export of the same instant.
-   */
+  /** Checks that the account page has the same status, and that its downloads match an export at the same time. */
   async #page(parameters: string, code: string | null): Promise<void> {
     const { status, text } = await this.#ask('/account', parameters);
     const shown = code === null ? shownOf(this.world, this.asked, now) : null;
@@ -227,8 +228,8 @@ class Conversation {
       same([body.count, body.content_sha256], [document.rows.length, digestChain(document.manifest, document.rows)]);
       got.push(...document.rows);
     }
-    // Accept a page that offers the export instead if there are many rows, because the refusal of the export contains
-    // the intervals that fit.
+    // With too many rows, the page may refer to the export instead: the refusal of the export contains the intervals
+    // that fit.
     const isOffered =
       got.length > 0 || rowsIn(this.world, this.query.account, shown).length <= this.bounds.maxExportRows;
     if (isOffered) same(got, rows.map(publishedRow));
@@ -249,7 +250,7 @@ function byDid(items: readonly Body[]): Body[] {
   return items.toSorted((a, b) => (String(a.labeler_did) < String(b.labeler_did) ? -1 : 1));
 }
 
-/** Returns the microseconds of a timestamp with six decimals. */
+/** Converts a timestamp with six decimals to microseconds since 1970. */
 export function microsOf(text: string): number {
   return Date.parse(`${text.slice(0, 23)}Z`) * 1000 + Number(text.slice(23, 26));
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A model of the account view, derived from the contract, over plain arrays of rows, gaps and labelers. */
+/** A model of the account view, derived from the contract. It works on plain arrays of rows, gaps and labelers. */
 
 /** Time in microseconds since 1970. */
 export type At = number;
@@ -24,7 +24,7 @@ export interface ModelRow {
 }
 
 export interface ModelGap extends Span {
-  /** DID of the labeler, or null for an interruption of the instrument. */
+  /** DID of the labeler, or null for an interruption of the whole instrument. */
   readonly source: string | null;
   readonly reason: string;
 }
@@ -32,7 +32,7 @@ export interface ModelGap extends Span {
 export interface ModelLabeler {
   readonly did: string;
   readonly state: string;
-  /** Time at which the labeler left the enrolment; it was read completely until that time. */
+  /** Time at which the labeler left the enrolment, or null. Until then the labeler was read completely. */
   readonly leftAt: At | null;
 }
 
@@ -57,7 +57,7 @@ const minute = 60_000_000;
 const day = 1440 * minute;
 const tolerance = 10 * minute;
 
-/** Returns the available interval at an instant: the last 30 days of retained data, and nothing before the epoch. */
+/** Returns the interval that is available at `now`: the last 30 days, limited to retained data and to the epoch. */
 export function availableAt(world: AccountWorld, now: At): Span {
   return { start: Math.max(world.floor, world.startedAt, now - 30 * day), end: now };
 }
@@ -88,7 +88,7 @@ export function agrees(row: ModelRow, filters: Filters): boolean {
   );
 }
 
-/** Returns a row in its published form. */
+/** Formats a row as the service publishes it. */
 export function publishedRow(row: ModelRow): Record<string, unknown> {
   return {
     labeler_did: row.labeler,
@@ -108,7 +108,7 @@ export function sixDecimals(at: At): string {
   return `${new Date(ms).toISOString().slice(0, -1)}${String(at - ms * 1000).padStart(3, '0')}Z`;
 }
 
-/** Expected coverage of an interval, by one rule for every surface. Timestamps are in microseconds. */
+/** Expected coverage of an interval. The same rule applies to every surface. Timestamps are in microseconds. */
 export interface ExpectedCoverage {
   readonly status: string;
   readonly observedThrough: At;
@@ -120,7 +120,7 @@ export interface ExpectedCoverage {
 
 export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: At, filters: Filters): ExpectedCoverage {
   const own = [...clipped(world, null, shown), ...silence(world, shown, now)].sort(byStart);
-  // Consider only the window of 30 days, because earlier time could not have been observed.
+  // Consider only the 30-day window: earlier time could not have been observed.
   const from = Math.max(asked.start, now - 30 * day);
   const warmup = from < world.startedAt ? { start: from, end: Math.min(world.startedAt, shown.end) } : null;
   const labelers = new Map(
@@ -130,7 +130,7 @@ export function coverageOf(world: AccountWorld, asked: Span, shown: Span, now: A
       .filter(({ leftAt, did, gaps }) => leftAt === null || gaps.length > 0 || filters.labeler === did)
       .map((labeler) => [labeler.did, { state: stateOf(labeler), gaps: labeler.gaps }]),
   );
-  // The status is unknown if a labeler that left has a gap, because it is not read completely.
+  // A labeler that is not established makes the status unknown.
   const isUnknown = isSilent(world, shown, now) || [...labelers.values()].some(({ state }) => state !== 'established');
   const isGapped = own.length > 0 || [...labelers.values()].some(({ gaps }) => gaps.length > 0);
   return {
@@ -158,12 +158,15 @@ function clipped(world: AccountWorld, source: string | null, { start, end }: Spa
     .sort(byStart);
 }
 
-/** Returns true if an interval ends after the last accepted page and the silence now exceeds the tolerance. */
+/**
+ * Returns true if an interval ends after the last accepted page and more time than tolerated has passed since that
+ * page.
+ */
 function isSilent({ observedThrough }: AccountWorld, { end }: Span, now: At): boolean {
   return now - observedThrough > tolerance && observedThrough < end;
 }
 
-/** Returns the part of an interval after the last accepted page that no interruption of the instrument covers. */
+/** Returns the part of an interval after the last accepted page, without interruptions of the instrument. */
 function silence(world: AccountWorld, shown: Span, now: At): ModelGap[] {
   if (!isSilent(world, shown, now)) return [];
   const parts: ModelGap[] = [];
@@ -183,7 +186,7 @@ function gapsOf(world: AccountWorld, { did, leftAt }: ModelLabeler, shown: Span)
   return [...gaps, { source: did, reason: 'source_unavailable', start: since, end: shown.end }].sort(byStart);
 }
 
-/** Returns the digest chain over a manifest and its rows: SHA-256 over RFC 8785. */
+/** Computes the digest chain over a manifest and its rows: SHA-256 over canonical JSON (RFC 8785). */
 export function digestChain(manifest: unknown, rows: readonly unknown[]): string {
   let digest = createHash('sha256').update(canonical(manifest)).digest();
   for (const row of rows) digest = createHash('sha256').update(digest).update(canonical(row)).digest();
@@ -191,7 +194,7 @@ export function digestChain(manifest: unknown, rows: readonly unknown[]): string
 }
 
 /**
- * Returns the canonical JSON of RFC 8785: keys sorted by their UTF-16 code units, no white space, strings and numbers
+ * Formats a value as canonical JSON (RFC 8785): keys sorted by UTF-16 code units, no white space, strings and numbers
  * as in ECMAScript.
  */
 export function canonical(value: unknown): string {

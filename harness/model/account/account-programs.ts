@@ -6,7 +6,7 @@ import { createCursors } from '../../../src/account/cursor/cursor.ts';
 import { accountPages } from '../../../src/account/page/pages.tsx';
 import { createReadingPool } from '../../../src/account/reading/reading-pool.ts';
 
-/** The tested program: the account application over a real store, without a socket. */
+/** The program under test: the account application over a real store, without sockets. */
 
 export interface AccountBounds {
   readonly maxExportRows: number;
@@ -24,7 +24,7 @@ export interface AccountProgram {
   get(target: string, now: number): Promise<AccountAnswer>;
 }
 
-/** Creates programs with different limits over the store in a directory. `stop` ends their reading processes. */
+/** Creates programs with different limits that share one store. `stop` ends their store-reading processes. */
 export function accountPrograms(folder: string, allBounds: readonly AccountBounds[]) {
   const reading = createReadingPool({
     url: `sqlite:${folder}`,

@@ -6,7 +6,7 @@ import { rosterRow } from '../../store/roster-row.ts';
 import { same } from '../same.ts';
 import type { AccountWorld, ModelGap, ModelLabeler, ModelRow } from './account-model.ts';
 
-/** A store with a random history of 34 days, and the same history as plain arrays. */
+/** A store with a random history of up to 34 days, and the same history as plain arrays. */
 
 const minute = 60_000_000;
 const hour = 60 * minute;
@@ -21,7 +21,7 @@ export const labelers = [did('reader'), did('slow'), did('left'), 'did:web:label
 export const values = ['spam', '!hide', 'größe', 'a b', 'never-said'];
 const verdicts: SignatureVerdict[] = ['verified', 'invalid', 'unsigned', 'unverified'];
 
-/** Returns a function that draws integers below a bound. The seed determines the integers. */
+/** Returns a seeded generator of integers below a bound. */
 export function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0 || 1;
   return (below) => {
@@ -41,7 +41,10 @@ export interface HistoryOptions {
   readonly silentFor: number;
 }
 
-/** Writes a history. The model stamps the rows by the documented rule of the store, and the store must agree. */
+/**
+ * Writes a history. The model computes the stamps of the rows by the documented rule, and the store must assign the
+ * same ones.
+ */
 export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptions): Promise<AccountWorld> {
   const startedAt = historyEnd - Math.floor(days * day);
   const next = numbers(seed);
@@ -49,7 +52,7 @@ export async function writeWorld({ folder, seed, days, silentFor }: HistoryOptio
   try {
     const rows: ModelRow[] = [];
     let last = 0;
-    // Write about forty batches for any age of the store, because each day with a row is a file.
+    // Write about forty batches whatever the age of the store: each day with a row becomes a file.
     const spacing = Math.floor(days * 86_400 * 0.05);
     const lastAppend = historyEnd - silentFor;
     for (let at = startedAt + next(3600) * 1_000_000; at < lastAppend; at += next(spacing) * 1_000_003) {
@@ -100,7 +103,7 @@ function madeRow(at: number, nth: number, next: (below: number) => number): Mode
     uri: [...uris, `at://${account}`][next(4)] ?? account,
     value: values[next(4)] ?? '',
     removed: next(3) === 0,
-    // Give each label a different time, because equal labels of the same time are duplicates.
+    // Give each label its own time: equal labels with the same time would be duplicates.
     authored: new Date(at / 1000 - nth).toISOString(),
     cid: next(3) === 0 ? 'bafyreie5cvv4h45feadgeuwhbcutmh6t2ceseocckahdoe6uat64zmz454' : undefined,
     expires: next(5) === 0 ? '2027-01-01T00:00:00Z' : undefined,
@@ -123,8 +126,8 @@ function observationOf(row: ModelRow): NewObservation {
 }
 
 /**
- * Returns gaps of two labelers and of the instrument. Gaps of one source and reason never touch, so that the store
- * merges none of them.
+ * Returns gaps of two labelers and of the instrument. Gaps with the same source and reason never touch, so that the
+ * store merges none of them.
  */
 function gapsOf(startedAt: number, next: (below: number) => number): ModelGap[] {
   const made: ModelGap[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { manualClock, scaledClock } from './clock.ts';
 
-it('a manual clock changes only when it is advanced, and never runs backwards', () => {
+it('a manual clock moves only when it is advanced, and never backwards', () => {
   const clock = manualClock(1000);
   const before = clock.now();
   clock.advance(250.5);

@@ -1,14 +1,14 @@
-/** The simulated network's clock: milliseconds since 1970, fractions allowed. The clock must never run backwards. */
+/** Clock of the simulated network: milliseconds since 1970, possibly fractional. A clock must never run backwards. */
 export type Clock = () => number;
 
-/** A clock that a test advances. */
+/** A clock that advances only when a test advances it. */
 export interface ManualClock {
   readonly now: Clock;
-  /** Advances the clock by this many milliseconds. */
+  /** Advances the clock by a number of milliseconds. */
   advance(milliseconds: number): void;
 }
 
-/** Creates a clock that shows `startMs` until it is advanced. */
+/** Creates a clock that stays at `startMs` until it is advanced. */
 export function manualClock(startMs: number): ManualClock {
   let current = startMs;
   return {
@@ -20,7 +20,7 @@ export function manualClock(startMs: number): ManualClock {
   };
 }
 
-/** Creates a clock that shows `startMs` now and runs `speed` times as fast as `base`. */
+/** Creates a clock that is at `startMs` now and runs `speed` times as fast as `base`. */
 export function scaledClock(startMs: number, speed: number, base: Clock = Date.now): Clock {
   const origin = base();
   return () => startMs + (base() - origin) * speed;

@@ -7,15 +7,15 @@ import { type KeptPort, keepPort } from './kept-port.ts';
 export interface HostHandlers {
   readonly request: (request: IncomingMessage, response: ServerResponse, target: URL) => void;
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer, target: URL) => void;
-  /** The simulation's clock in microseconds, for the `Date` header. */
+  /** Returns the simulated time in microseconds, for the `Date` header. */
   readonly nowUs: () => number;
 }
 
-/** An HTTP host on loopback that can be closed and opened again on the same port. */
+/** An HTTP host on a loopback address that can stop and resume listening on the same port. */
 export class HttpHost {
   readonly #handlers: HostHandlers;
   readonly #sockets = new Set<Duplex>();
-  /** Reserved ports of this host, which refuse connections until the host listens on them again. */
+  /** Ports that the host has reserved. They refuse connections until the host listens on them again. */
   readonly #kept = new Map<number, KeptPort>();
   #server: Server | null = null;
   #host = '';
@@ -26,20 +26,20 @@ export class HttpHost {
     this.#handlers = handlers;
   }
 
-  /** True while the host listens. */
+  /** True while the host is listening. */
   get open(): boolean {
     return this.#server !== null;
   }
 
-  /** The current or last port; 0 before the host has listened. */
+  /** Current or last port; 0 before the host has listened for the first time. */
   get port(): number {
     return this.#port;
   }
 
-  /** Starts listening on the earlier port, or on a free one; resolves with the origin. */
+  /** Starts listening on the previous port, or on a free one. Resolves with the origin. */
   async listen(host: string, port = this.#port): Promise<string> {
     await this.#release(port);
-    // Reject after `stop`, because no caller would close the new listener.
+    // Reject after `stop`: no caller would close the new listener.
     if (this.#stopped) throw new Error('the host was stopped before it listened');
     const server = createServer((request, response) => {
       response.sendDate = false;
@@ -69,12 +69,12 @@ export class HttpHost {
     });
   }
 
-  /** Ends every connection and stops listening. The port then refuses connections and stays reserved. */
+  /** Ends every connection and stops listening. The port stays reserved and refuses connections. */
   async shut(): Promise<void> {
     if (await this.#close()) this.#kept.set(this.#port, await keepPort(this.#host, this.#port));
   }
 
-  /** Stops permanently and releases the reserved ports. */
+  /** Stops the host permanently and releases the reserved ports. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#close();

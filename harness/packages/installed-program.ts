@@ -14,7 +14,7 @@ interface LockedPackage {
   readonly devOptional?: boolean;
 }
 
-/** Packs the program into a directory; resolves with the name of the tarball. */
+/** Packs the program into a directory. Resolves with the file name of the tarball. */
 export async function packProgram(directory: string): Promise<string> {
   const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', directory], { cwd: root });
   return stdout.trim();
@@ -22,7 +22,7 @@ export async function packProgram(directory: string): Promise<string> {
 
 /**
  * Installs a tarball of the program into a directory, with the dependencies that this repository's lock file pins. npm
- * takes packages from its cache, which the installation of this repository filled, and from the registry otherwise.
+ * takes packages from its cache, which installing this repository filled, and otherwise from the registry.
  */
 export async function installProgram(directory: string, tarball: string): Promise<void> {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {

@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
-/** A page in a browser, with its requests and console messages. */
+/** A page in a browser, with the requests it sent and its console messages. */
 export interface Opened {
   readonly page: Page;
   readonly asked: readonly string[];
@@ -22,25 +22,22 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   return { page, asked, complaints, status: response?.status(), headers: response?.headers() ?? {} };
 }
 
-/**
- * Clicks a link or button and waits until the next page is complete, because a click alone waits only for its first
- * bytes.
- */
+/** Clicks a link or button and waits until the next page has loaded. A click alone waits only for the first bytes. */
 export async function toNext(page: Page, way: Locator): Promise<void> {
   const whole = page.waitForEvent('load');
   await way.click();
   await whole;
 }
 
-/** Opens all details of a page. Returns the number of pixels by which the page is wider than the window. */
+/** Opens all `details` elements. Returns the number of pixels by which the page is wider than the window. */
 export async function pixelsTooWide(page: Page): Promise<number> {
   await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
   return Number(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'));
 }
 
 /**
- * Opens all details of a page. Returns axe's violations, and the number of pixels by which the page is wider than the
- * window.
+ * Opens all `details` elements. Returns the violations that axe found, and the number of pixels by which the page is
+ * wider than the window.
  */
 export async function inspect(page: Page): Promise<{ readonly found: readonly string[]; readonly tooWide: number }> {
   const tooWide = await pixelsTooWide(page);

@@ -4,10 +4,10 @@ import { type Browser, chromium } from 'playwright-core';
 /** Path of Debian's Chromium. */
 const executablePath = '/usr/bin/chromium';
 
-/** True if a browser exists. In CI, a missing browser is an error and not a reason to skip tests. */
+/** True if browser tests can run. In CI, a missing browser is an error instead of a reason to skip tests. */
 export const hasBrowser = existsSync(executablePath) || process.env.CI !== undefined;
 
-/** Starts a headless browser that sends no requests except those of pages. */
+/** Starts a headless browser without background requests of its own. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,

@@ -6,8 +6,8 @@ import { writeClientPackage } from '../../scripts/packages/client-package.ts';
 import { root } from '../process/imports.ts';
 
 /**
- * Bundles a page's script that imports the installed package of the client, and publishes the client as the global
- * `almanac`. Rejects if the bundler reports a warning, such as an unresolved import.
+ * Bundles a page script that imports the installed client package and exposes it as the global `almanac`. Rejects if
+ * the bundler reports a warning, such as an unresolved import.
  */
 export async function bundleClientForBrowser(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'almanac-client-bundle-'));
@@ -22,7 +22,7 @@ export async function bundleClientForBrowser(): Promise<string> {
     const { output } = await bundle.generate({ format: 'esm', minify: true });
     await bundle.close();
     const [chunk, ...others] = output;
-    if (others.length > 0 || chunk.imports.length > 0) throw new Error('the bundle of the client is not one file');
+    if (others.length > 0 || chunk.imports.length > 0) throw new Error('the client bundle is not a single file');
     return chunk.code;
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -1,10 +1,10 @@
-/** An element that contains a text. */
+/** An element that encloses a text. */
 export interface Element {
   readonly tag: string;
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-/** A run of text with its surrounding elements, outermost first. */
+/** A run of text with its enclosing elements, outermost first. */
 export interface TextRun {
   readonly text: string;
   readonly within: readonly Element[];
@@ -14,8 +14,8 @@ const token = /<!doctype[^>]*>|<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[^\s=>/]+(?:="
 const voids = new Set(['meta', 'link', 'br', 'input', 'hr', 'img']);
 
 /**
- * Returns the texts of a page. Accepts only the output of this service's renderer, which is well-formed and has
- * attributes in double quotes, and throws on any other input, so that no text of a page is omitted.
+ * Returns the texts of a page. Accepts only the output of this service's renderer, which is well-formed and
+ * double-quotes attributes. Throws on any other input, so that no text is missed.
  */
 export function textsOf(html: string): TextRun[] {
   const open: Element[] = [];
@@ -37,8 +37,8 @@ export function textsOf(html: string): TextRun[] {
 }
 
 /**
- * Returns the text of each element that has an attribute, with the value of the attribute. Such elements must not be
- * nested in each other.
+ * Returns the text and the attribute value of each element that has the given attribute. Such elements must not be
+ * nested.
  */
 export function elementsWith(html: string, attribute: string): { value: string; element: Element; text: string }[] {
   const found = new Map<Element, string>();

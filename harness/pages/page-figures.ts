@@ -1,16 +1,16 @@
 import { visible } from '../../src/web/foreign.tsx';
 import { elementsWith, textsOf } from './html.ts';
 
-/** The documents from which a page was rendered, by the names that the figures of the page use. */
+/** Documents from which a page was rendered, by the names that the page's figures refer to. */
 export type Documents = Readonly<Record<string, unknown>>;
 
-/** Names of periods in the facts, such as `events_24h`. No other digits may be outside figures. */
+/** Names of periods in the facts, such as `events_24h`. Outside figures, a page may contain no other digits. */
 const spanNames = /\b(?:24 hours|7 days)\b/g;
 
 /**
- * Returns the parts of a page that its documents do not contain: digits outside a figure, a figure with another number
- * than its reference, or a quoted text that is not from the instrument. The visible numbers are parsed independently of
- * the program.
+ * Returns the parts of a page that its documents do not support: digits outside a figure, a figure whose number differs
+ * from the referenced one, or a quoted text that is not from the instrument. Parses the visible numbers independently
+ * of the program.
  */
 export function untrueOn(html: string, documents: Documents): string[] {
   const faults: string[] = [];
@@ -39,7 +39,7 @@ export function untrueOn(html: string, documents: Documents): string[] {
   return faults;
 }
 
-/** Returns the pointers of a page's figures. */
+/** Returns the document pointers of a page's figures. */
 export function figuresOn(html: string): string[] {
   return elementsWith(tail(html.slice(html.indexOf('<body'))), 'data-at').map(({ value }) => value);
 }
@@ -71,7 +71,10 @@ function isInstant(text: string, stated: string): boolean {
 }
 
 const seconds: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, min: 60, s: 1 };
-/** Maximum truncation of a duration's text in seconds, which is less than one of the next smaller unit. */
+/**
+ * Maximum amount in seconds that the text of a duration may omit, by its smallest unit: less than one of the next
+ * smaller unit.
+ */
 const nextFiner: Readonly<Record<string, number>> = { d: 3_600, h: 60, min: 1, s: 1 };
 
 function isNumber(text: string, stated: number): boolean {

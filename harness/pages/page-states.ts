@@ -1,7 +1,9 @@
 import { youngArtifact } from '../artifacts/artifacts.ts';
 import type { JsonObject } from '../artifacts/fixtures.ts';
 
-/** Two current artifacts of a state that the page must be able to show, or null for an absent artifact. */
+/**
+ * States that the page must be able to show, each with two current artifacts; null means that the artifact is missing.
+ */
 
 interface PageState {
   readonly labels: object | null;
@@ -25,7 +27,7 @@ function withCoverage(changes: object): JsonObject {
 
 const unwatched = { total: null, mean_rate_per_s: null, observed_seconds: 0 };
 
-/** States of the page, by name. */
+/** Functions that create each state, by its name. */
 export const pageStates = {
   fresh: (): PageState => ({ labels: labels(), weather: weather() }),
   warming_up: () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Program } from '../process/program.ts';
 
-/** Returns the process ids of the parts of an observatory, by the name of their command. */
+/** Returns the process ids of an observatory's parts, by command name. */
 export function partsOf({ child: { pid = 0 } }: Program): Map<string, number> {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
   return new Map(
@@ -24,7 +24,7 @@ export function alive(pid: number): boolean {
   }
 }
 
-/** Returns the arguments of a process. The list is empty for a process that has exited. */
+/** Returns the arguments of a process, or an empty list if it has exited. */
 function commandLine(pid: string): string[] {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');

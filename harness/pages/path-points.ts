@@ -1,11 +1,11 @@
-/** A point of a path, and whether it begins a new piece. */
+/** A point of an SVG path. `isStart` is true if the point begins a new piece of the path. */
 export interface PathPoint {
   readonly x: number;
   readonly y: number;
   readonly isStart: boolean;
 }
 
-/** Returns the points of a path that consists of the commands `M`, `m`, `l` and `h`, whose coordinates are as in SVG. */
+/** Returns the points of an SVG path that uses only the commands `M`, `m`, `l` and `h`. */
 export function pathPoints(d: string): PathPoint[] {
   const points: PathPoint[] = [];
   let [x, y] = [0, 0];
@@ -16,7 +16,7 @@ export function pathPoints(d: string): PathPoint[] {
         ? numbers.map((dx) => [dx, 0])
         : numbers.flatMap((one, at) => (at % 2 === 0 ? [[one, numbers[at + 1] ?? Number.NaN]] : []));
     for (const [first = Number.NaN, second = Number.NaN] of pairs) {
-      if (!'Mmlh'.includes(command)) throw new Error(`a path has no command ${command}`);
+      if (!'Mmlh'.includes(command)) throw new Error(`unsupported path command ${command}`);
       [x, y] = command === 'M' ? [first, second] : [x + first, y + second];
       points.push({ x, y, isStart: command.toLowerCase() === 'm' });
     }

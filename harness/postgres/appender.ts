@@ -1,8 +1,8 @@
 /**
- * Process that appends to a store in PostgreSQL until it is killed: `appender.ts URL LEASE_MS`. Continues from the
- * stored position, sends half of each batch a second time, and prints `ack N` when the labels before N are stored.
- * Tries again after a transient error. Prints `refused CODE` and exits if the store refuses a batch. The clock runs fast, so that days begin, are sealed and
- * dropped.
+ * Appends to a store in PostgreSQL until it is killed: `appender.ts URL LEASE_MS`. Continues from the stored position,
+ * sends half of each batch a second time, and prints `ack N` when all labels before N are stored. Retries after a
+ * transient error. Prints `refused CODE` and exits if the store refuses a batch. The simulated clock runs fast, so that
+ * days begin, are sealed and are dropped.
  */
 import { writeSync } from 'node:fs';
 import { StoreError } from '../../src/store/errors.ts';
@@ -24,7 +24,7 @@ let next = Number(position?.value ?? 0);
 let at: number = (await store.heartbeat()) ?? firstInstant;
 writeSync(1, `open ${next}\n`);
 
-/** Appends the next batch, and maintains the store from time to time. */
+/** Appends the next batch, and occasionally runs the store's upkeep. */
 async function step(): Promise<void> {
   await store.beat(micros(at));
   // Send half of each batch again, like a source that did not receive the acknowledgement.
@@ -46,7 +46,7 @@ for (;;) {
   try {
     await step();
   } catch (error) {
-    // The server ends the transaction of a process that was suspended within it. The instrument also tries again.
+    // Retry as the instrument does: the server may have aborted the transaction while this process was suspended.
     if (error instanceof StoreError && error.retry) continue;
     writeSync(1, `refused ${error instanceof StoreError ? error.code : String(error)}\n`);
     process.exit(3);

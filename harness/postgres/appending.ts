@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 /** A running `appender.ts`. */
 export interface Appending {
   readonly process: ChildProcess;
-  /** Returns the next line that it prints; null when it has ended. */
+  /** Returns the next line of output; null once the process has exited. */
   line(): Promise<string | null>;
-  /** Kills it at once; resolves when it has ended. */
+  /** Kills the process immediately. Resolves when it has exited. */
   kill(): Promise<void>;
 }
 
-/** Starts a process that appends to a store. */
+/** Starts `appender.ts` on a store. */
 export function startAppending(url: string, leaseMs: number): Appending {
   const script = fileURLToPath(new URL('./appender.ts', import.meta.url));
   const child = spawn(process.execPath, [script, url, String(leaseMs)], { stdio: ['ignore', 'pipe', 'inherit'] });

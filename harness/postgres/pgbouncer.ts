@@ -5,21 +5,21 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { newFolder, type PostgresServer, serverUser } from './server.ts';
 
-/** PgBouncer for tests: one of its own in front of a server, which ends with the process that started it. */
+/** Runs a separate PgBouncer for tests. It exits together with the process that started it. */
 
-/** Debian's path of the command, which is not on the path of every user. */
+/** Path of the command on Debian, which is not in the search path of every user. */
 const command = '/usr/sbin/pgbouncer';
 
 /** A running PgBouncer. */
 export interface PgBouncer {
-  /** Returns the URL of a store in a schema. */
+  /** Returns the store URL for a schema. */
   url(schema: string): string;
   stop(): Promise<void>;
 }
 
 let reported = false;
 
-/** Returns true if PgBouncer is installed. If it is not, reports it once; in CI, where it must be, throws instead. */
+/** Returns true if PgBouncer is installed. Otherwise reports it once, or throws in CI, where PgBouncer is required. */
 export function hasPgBouncer(): boolean {
   if (existsSync(command)) return true;
   const missing = 'PgBouncer is not installed: apt-get install pgbouncer; its tests are SKIPPED';
@@ -30,8 +30,8 @@ export function hasPgBouncer(): boolean {
 }
 
 /**
- * Starts PgBouncer in transaction mode. It gives the connections to the server in turn, so that successive transactions
- * of a client run on different ones.
+ * Starts PgBouncer in transaction mode. It rotates its server connections, so that successive transactions of a client
+ * use different ones.
  */
 export async function startPgBouncer({ client }: PostgresServer): Promise<PgBouncer> {
   const folder = newFolder();

@@ -2,7 +2,7 @@ import pg from 'pg';
 import { until } from '../process/until.ts';
 import type { PostgresServer } from './server.ts';
 
-/** Runs a statement on a server, outside a transaction, and returns its rows. */
+/** Runs a statement on a server outside a transaction, and returns its rows. */
 export async function statement(server: PostgresServer, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(server.client);
   await client.connect();
@@ -13,16 +13,16 @@ export async function statement(server: PostgresServer, sql: string): Promise<Re
   }
 }
 
-/** Makes a standby apply nothing more. Resolves when it has stopped. */
+/** Pauses the replay of WAL on a standby. Resolves when the replay has stopped. */
 export async function pauseReplay(standby: PostgresServer): Promise<void> {
   await statement(standby, 'SELECT pg_wal_replay_pause()');
-  await until('the pause of the replay', async () => {
+  await until('the replay is paused', async () => {
     const [row] = await statement(standby, 'SELECT pg_get_wal_replay_pause_state() AS state');
     return row?.state === 'paused';
   });
 }
 
-/** Makes a standby apply what it has received. */
+/** Resumes the replay of WAL on a standby. */
 export async function resumeReplay(standby: PostgresServer): Promise<void> {
   await statement(standby, 'SELECT pg_wal_replay_resume()');
 }

@@ -5,28 +5,34 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** PostgreSQL for tests: a server of its own, in a temporary directory, which ends with the process that started it. */
+/**
+ * Runs a separate PostgreSQL server for tests, in a temporary directory. It exits together with the process that
+ * started it.
+ */
 
 const versions = '/usr/lib/postgresql';
-/** Directory of the newest installed version's commands, which Debian does not add to the path. */
+/** Directory of the commands of the newest installed version. Debian does not add it to the search path. */
 const bin = (existsSync(versions) ? readdirSync(versions) : [])
   .sort((a, b) => Number(b) - Number(a))
   .map((version) => join(versions, version, 'bin'))
   .find((folder) => existsSync(join(folder, 'initdb')));
 
-/** A running server. */
+/** A running PostgreSQL server. */
 export interface PostgresServer {
-  /** Directory of its socket, which is the `host` of its clients. */
+  /** Directory of the server's socket, which clients use as `host`. */
   readonly socket: string;
-  /** Options for the driver for a connection to it. */
+  /** Driver options for a connection to the server. */
   readonly client: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
-  /** Returns the URL of a store in a schema. */
+  /** Returns the store URL for a schema. */
   url(schema: string): string;
-  /** Ends the server at once, like a crash, and removes its data. */
+  /** Stops the server immediately, as in a crash, and removes its data. */
   stop(): Promise<void>;
 }
 
-/** Runs a server until it ends or this script is asked to end, and then removes the directory `$0`. */
+/**
+ * Shell script that runs the server until it exits or the script receives a signal, and then removes the directory
+ * `$0`.
+ */
 const script = `trap 'kill -QUIT $server' TERM INT
 "$@" &
 server=$!
@@ -37,7 +43,7 @@ rm -rf "$0"`;
 let reported = false;
 
 /**
- * Returns true if PostgreSQL is installed. If it is not, reports it once; in CI, where it must be, throws instead.
+ * Returns true if PostgreSQL is installed. Otherwise reports it once, or throws in CI, where PostgreSQL is required.
  */
 export function hasPostgres(): boolean {
   if (bin !== undefined) return true;
@@ -48,17 +54,17 @@ export function hasPostgres(): boolean {
   return false;
 }
 
-/** Options for a server. */
+/** Options for starting a server. */
 export interface PostgresOptions {
-  /** False if commits need not wait for the disk. */
+  /** True to make commits wait for the disk; by default they do not. */
   readonly durable?: boolean;
-  /** Port on 127.0.0.1, besides the socket. */
+  /** Port on 127.0.0.1, in addition to the socket. */
   readonly port?: number;
-  /** Further settings. */
+  /** Additional PostgreSQL settings. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-/** Starts a server. Without `durable`, commits do not wait for the disk. */
+/** Starts a server with an empty database. */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = newFolder();
   const auth = ['-A', 'trust', '-U', 'almanac'];
@@ -73,7 +79,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   return serve(folder, options);
 }
 
-/** Starts a streaming standby of a server. Resolves when it accepts connections. */
+/** Starts a streaming standby of a server. Resolves when the standby accepts connections. */
 export async function startStandby(primary: PostgresServer, options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = newFolder();
   const from = [
@@ -105,12 +111,12 @@ function isRoot(): boolean {
   return process.getuid?.() === 0;
 }
 
-/** Returns the options of `setpriv` for a server, because PostgreSQL does not run as root. */
+/** Returns the `setpriv` options that run a server as the user postgres, because PostgreSQL refuses to run as root. */
 export function serverUser(): string[] {
   return isRoot() ? ['--reuid=postgres', '--regid=postgres', '--clear-groups'] : [];
 }
 
-/** Creates a temporary directory of the server's user. */
+/** Creates a temporary directory that belongs to the server's user. */
 export function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-pg-'));
   chmodSync(folder, 0o755);
@@ -122,7 +128,7 @@ function dataIn(folder: string): string {
   return join(folder, 'data');
 }
 
-/** Starts a server on the data in a directory. */
+/** Starts a server on existing data in a directory. */
 async function serve(folder: string, { durable = false, port, settings }: PostgresOptions): Promise<PostgresServer> {
   const all = {
     listen_addresses: port === undefined ? '' : '127.0.0.1',
@@ -138,7 +144,7 @@ async function serve(folder: string, { durable = false, port, settings }: Postgr
   };
   const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const starting = ['setpriv', ...serverUser(), command('postgres'), '-D', dataIn(folder), ...options];
-  // The script ends the server and removes its data also if the process that started it is killed.
+  // The script also stops the server and removes its data when this process is killed.
   const server = spawn('setpriv', ['--pdeathsig', 'TERM', 'sh', '-c', script, folder, ...starting], {
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: '/',
@@ -160,7 +166,7 @@ async function serve(folder: string, { durable = false, port, settings }: Postgr
   };
 }
 
-/** Resolves when the server accepts connections. */
+/** Resolves when the server's output shows that it accepts connections. */
 async function ready(output: NodeJS.ReadableStream): Promise<void> {
   const lines: string[] = [];
   for await (const line of createInterface({ input: output })) {

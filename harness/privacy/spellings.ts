@@ -1,4 +1,4 @@
-/** Spellings in which a text can hide an identity from a search for its characters, by name. */
+/** Ways to spell a text that hide an identity from a plain text search, by name. */
 export const spellings: Readonly<Record<string, (text: string) => string>> = {
   plain: (text) => text,
   'upper case': (text) => text.toUpperCase(),
@@ -37,8 +37,8 @@ export const spellings: Readonly<Record<string, (text: string) => string>> = {
 };
 
 /**
- * Returns the letters and digits of a text after every encoding is undone, in lower case. The function shares no code
- * with the privacy scan, and undoes more than a reader would.
+ * Returns the letters and digits of a text in lower case, after undoing every encoding. The function shares no code
+ * with the privacy scan, and decodes more than a reader would.
  */
 export function lettersOf(text: string): string {
   let current = text;

@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 
-/** Setting of a simulated clock. Instants are in milliseconds since 1970. */
+/** Setting of a simulated clock. Times are in milliseconds since 1970. */
 export interface ClockSetting {
-  /** Real instant at which the simulated time was `simulated`. */
+  /** Real time at which the simulated time was `simulated`. */
   readonly real: number;
   readonly simulated: number;
   /** Simulated milliseconds per real millisecond. */
@@ -11,24 +11,27 @@ export interface ClockSetting {
   readonly stepMs: number;
 }
 
-/** Returns the simulated time at a real instant. */
+/** Returns the simulated time at a real time. */
 export function simulatedMs({ real, simulated, factor }: ClockSetting, realNow: number): number {
   return simulated + (realNow - real) * factor;
 }
 
-/** The clock of a simulation, for the simulation and for processes that load `scaled-clock.ts`. */
+/** Clock of a simulation. It also applies to processes that load `scaled-clock.ts`. */
 export interface SimulationClock {
   /** Returns the true simulated time, which the simulated network uses, in milliseconds since 1970. */
   now(): number;
-  /** Sets the speed relative to the real clock from now on. */
+  /** Changes the speed relative to real time. */
   run(factor: number): void;
-  /** Sets the offset of the processes' wall clock from the true time. The offset 0 corrects the clock. */
+  /** Sets the offset of the processes' wall clock from the true time; 0 makes the clock correct. */
   step(milliseconds: number): void;
   /** Environment variables that make a process use this clock. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Creates a clock that starts at the current time and does not advance. A file controls the clock. */
+/**
+ * Creates a clock that starts at the current time and stands still until `run` is called. The file at `path` controls
+ * it.
+ */
 export function simulationClock(path: string): SimulationClock {
   let setting: ClockSetting = { real: Date.now(), simulated: Date.now(), factor: 0, stepMs: 0 };
   const set = (changes: Partial<ClockSetting>): void => {

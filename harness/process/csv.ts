@@ -1,6 +1,8 @@
 import { csvColumns } from '../../src/export/csv.ts';
 
-/** Parses the records of an RFC 4180 file in a slow and simple way. Throws if a record does not end correctly. */
+/**
+ * Parses the records of an RFC 4180 file with a simple, slow parser. Throws if a record is not terminated correctly.
+ */
 export function parseCsv(text: string): string[][] {
   const records: string[][] = [];
   let record: string[] = [];
@@ -34,7 +36,7 @@ export function parseCsv(text: string): string[][] {
 
 /**
  * Converts a record to a row. An empty cell of an optional field means that the field is absent. One apostrophe is
- * removed at each possible beginning of a cell.
+ * removed at each position that a spreadsheet may treat as the start of a cell.
  */
 export function rowOfCells(cells: readonly string[]): Record<string, string> {
   const members = csvColumns.map(

@@ -13,10 +13,10 @@ import { listenForTest } from '../net/listen.ts';
 import type { Program } from './program.ts';
 import { startProgramInTest } from './program-in-test.ts';
 
-/** The account whose rows are exported. */
+/** DID of the account whose rows are exported. */
 export const account = 'did:plc:ewvi7nxzyoun6zhxrhs64oiz';
 const neighbour = 'did:plc:aaaaaaaaaaaaaaaaaaaaaaaa';
-/** The labeler of every second row of the account. */
+/** DID of the labeler of every second row of the account. */
 export const labeler = 'did:plc:ar7c4by46qjdydhdevvrndac';
 
 const values = ['spam', '=HYPERLINK("http://x.example")', 'a,"b"', 'two\r\nlines', "'quoted", '-1', '🜁‮hide', '!warn'];
@@ -34,10 +34,7 @@ function labelNumber(n: number): ReceivedLabel {
   };
 }
 
-/**
- * Creates a store with a number of labels from the last days. Resolves with the URL of the store and the expected rows
- * of the account.
- */
+/** Creates a store with labels from the last days. Resolves with its URL and the expected rows of the account. */
 export async function filledStore(labels: number): Promise<{ url: string; rows: AccountRow[]; folder: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-export-store-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -102,7 +99,7 @@ export function folderInTest(): string {
   return folder;
 }
 
-/** Starts the account program over a store, with its secret in `data`. */
+/** Starts the account program on a store, with its secret in `data`. */
 export async function startAccount(
   store: string,
   args: readonly string[] = [],
@@ -124,20 +121,20 @@ export async function startAccount(
   return { url, program, data };
 }
 
-/** A response in transit, which may be changed. */
+/** A response that passes through the proxy and may be changed. */
 export interface Passing {
-  /** Number of the request, from 1. */
+  /** Number of the request, starting at 1. */
   readonly nth: number;
-  /** True if the request creates an export, or false for a page. */
+  /** True if the request creates an export, false if it requests a page. */
   readonly creates: boolean;
   status: number;
   headers: Record<string, string>;
   body: string;
-  /** The response to the client. The proxy does not send a response that has already ended. */
+  /** Response to the client. If `change` has already ended it, the proxy sends nothing. */
   readonly response: ServerResponse;
 }
 
-/** Starts a proxy in front of the service. The proxy changes responses as networks and attackers do. */
+/** Starts a proxy in front of the service. `change` alters responses as networks and attackers might. */
 export async function startProxy(upstream: string, change: (passing: Passing) => void | Promise<void>) {
   const state = { upstream, asked: 0 };
   const server = createServer((request, response) => {

@@ -11,7 +11,7 @@ import { memorySource } from './memory-source.ts';
 
 const noDocuments: FactsDocuments = { routes: [], answer: () => null };
 
-/** Creates the facts application over two artifacts in memory, without a socket. */
+/** Creates the facts application over two artifacts in memory, without sockets. */
 export function factsInMemory(now: number, accounts: AccountLinks | null = null, archive?: ArchivedDays) {
   const labels = memorySource(recogniseLabels, now);
   const weather = memorySource(recogniseWeather, now);
@@ -37,7 +37,7 @@ export function factsInMemory(now: number, accounts: AccountLinks | null = null,
   };
 }
 
-/** Paths of the facts of each artifact. */
+/** Paths of the facts that are derived from each artifact. */
 export const factsOf: Record<ArtifactFixture, readonly string[]> = {
   recent: [paths.labelsOverview],
   legacy: [paths.labelsOverview],
@@ -45,7 +45,7 @@ export const factsOf: Record<ArtifactFixture, readonly string[]> = {
   weatherwatch: [paths.weatherConditions, paths.weatherMetrics],
 };
 
-/** Time of tests for each fixture in milliseconds, which is half a minute after the fixture's time. */
+/** Time of the tests for each fixture in milliseconds since 1970: half a minute after the fixture's generation time. */
 export const fixtureNow: Record<ArtifactFixture, number> = {
   recent: Date.parse('2026-11-20T12:00:30Z'),
   legacy: Date.parse('2026-09-11T14:03:52Z'),

@@ -3,10 +3,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** Path of the package's directory. */
+/** Path of the repository, without a trailing slash. */
 export const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 
-/** Returns TypeScript files below a directory, relative to the package, including tests. */
+/** Returns all TypeScript files below a directory, including tests, relative to the repository. */
 export function allFiles(folder: string): string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
@@ -14,17 +14,17 @@ export function allFiles(folder: string): string[] {
     .sort();
 }
 
-/** Returns TypeScript files below a directory, relative to the package, without tests. */
+/** Returns the TypeScript files below a directory, excluding tests, relative to the repository. */
 export function sourceFiles(folder: string): string[] {
   return allFiles(folder).filter((name) => !/\.test\.tsx?$/.test(name));
 }
 
-/** Returns the syntax tree of a file of the package. */
+/** Parses a file of the repository to a syntax tree. */
 export function parsed(file: string): ts.SourceFile {
   return ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true);
 }
 
-/** Returns the package's files that a file imports, including type imports, re-exports and dynamic imports. */
+/** Returns the repository's files that a file imports, including type imports, re-exports and dynamic imports. */
 export function importsOf(file: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {

@@ -8,12 +8,12 @@ import type { Reply } from '../../src/http/reply.ts';
 import { type LabelerFixture, labelerFiles } from '../artifacts/labelers.ts';
 import { memorySource } from './memory-source.ts';
 
-/** Bounds of a facts application in memory, in seconds. */
+/** Bounds of the in-memory facts application, in seconds. */
 const bounds = { maxAgeSeconds: 7200, collectionMaxAgeSeconds: 7200 };
-/** Grace period of a pair in memory, in milliseconds. */
+/** Grace period of the in-memory labelers artifact, in milliseconds. */
 export const memoryGraceMs = 5_000;
 
-/** Decodes and prepares a generated labelers artifact, like the source of the facts process. */
+/** Decodes and prepares a generated labelers artifact, as the facts process does. */
 export async function prepared(fixture: LabelerFixture, alarms: string[] = []): Promise<PreparedLabelers<Catalogue>> {
   const files = labelerFiles(fixture);
   const bytes = { labelers: Buffer.from(files.labelers), definitions: Buffer.from(files.definitions) };
@@ -30,7 +30,7 @@ export async function prepared(fixture: LabelerFixture, alarms: string[] = []): 
   };
 }
 
-/** Creates the facts application over an overview and a labelers artifact in memory, without a socket. */
+/** Creates the facts application over an overview and a labelers artifact in memory, without sockets. */
 export function labelersInMemory(now: number) {
   const labels = memorySource(recogniseLabels, now);
   let reading: LabelersReading<Catalogue> = { kind: 'missing', why: 'none was set' };
@@ -63,7 +63,7 @@ export function labelersInMemory(now: number) {
     setReading: (next: LabelersReading<Catalogue>): void => {
       reading = next;
     },
-    /** Sets the overview and the labelers of one instant. */
+    /** Sets the overview and the labelers of one fixture. */
     async set(fixture: LabelerFixture): Promise<void> {
       labels.set(Buffer.from(JSON.stringify(fixture.overview)));
       reading = { kind: 'readable', sets: [await prepared(fixture, leaks)] };
@@ -74,9 +74,9 @@ export function labelersInMemory(now: number) {
   };
 }
 
-/** Options for a request to the application in memory. */
+/** Options for a request to the in-memory application. */
 interface RequestOptions {
-  /** Milliseconds since 1970. */
+  /** Time of the request in milliseconds since 1970. */
   readonly at?: number;
   readonly ifNoneMatch?: string;
   readonly acceptEncoding?: string;

@@ -1,4 +1,4 @@
-/** Returns the processor time of the longest turn of the event loop during some work, in milliseconds. */
+/** Returns the processor time of the longest event-loop turn during `work`, in milliseconds. */
 export async function longestTurn(work: () => Promise<unknown>): Promise<number> {
   let [ended, longest, last] = [false, 0, process.threadCpuUsage().user];
   const turn = (): void => {
@@ -10,7 +10,7 @@ export async function longestTurn(work: () => Promise<unknown>): Promise<number>
   setImmediate(turn);
   await work();
   ended = true;
-  // The end of the work, which is all of it if it never yielded.
+  // Include the last part of the work, or all of it if it never yielded.
   longest = Math.max(longest, process.threadCpuUsage().user - last);
   return longest / 1000;
 }

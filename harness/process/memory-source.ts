@@ -2,12 +2,12 @@ import { decodeArtifact } from '../../src/artifact/decode.ts';
 import type { Reading, Recogniser } from '../../src/artifact/reading.ts';
 import type { ArtifactSource } from '../../src/artifact/source.ts';
 
-/** An artifact source with bytes that a test sets. All other parts are the program's code. */
+/** An artifact source whose bytes a test sets. Everything else is the program's own code. */
 export interface MemorySource<A> extends ArtifactSource<A> {
   set(bytes: Uint8Array | null): void;
 }
 
-/** Creates an artifact source in memory. The artifact is missing until a test sets it. */
+/** Creates an in-memory artifact source. The artifact is missing until a test sets it. */
 export function memorySource<A>(recognise: Recogniser<A>, modifiedAt: number): MemorySource<A> {
   let reading: Reading<A> = { kind: 'missing', why: 'not set' };
   return {

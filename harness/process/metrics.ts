@@ -7,7 +7,7 @@ import { factsMetrics } from '../../src/main/facts/facts-metrics.ts';
 import { labelsMetrics } from '../../src/main/labels/labels-metrics.ts';
 import { weatherMetrics } from '../../src/main/weather/weather-metrics.ts';
 
-/** Returns the names of all metrics of the program, as registered. */
+/** Returns the names of all metrics that the program registers. */
 export async function registeredMetrics(): Promise<string[]> {
   const registry = new Registry();
   accountMetrics(registry);
@@ -18,14 +18,14 @@ export async function registeredMetrics(): Promise<string[]> {
   return (await registry.getMetricsAsJSON()).map(({ name }) => name);
 }
 
-/** Returns the names of the runtime's metrics, as every process registers them. */
+/** Returns the names of the runtime metrics that every process registers. */
 export async function runtimeMetrics(): Promise<string[]> {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: 'almanac_process_' });
   return (await registry.getMetricsAsJSON()).map(({ name }) => name);
 }
 
-/** Returns the names of the published facts as metrics. */
+/** Returns the names of the metrics that publish facts. */
 export function publishedMetrics(): string[] {
   return Object.values(families).map(sampleName);
 }

@@ -5,28 +5,29 @@ import { fileURLToPath } from 'node:url';
 const ownBin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
 /**
- * Maximum time in milliseconds from a start to an announced line, and from SIGTERM to the exit. The time suffices on a
- * busy machine.
+ * Maximum time in milliseconds from the start to an announced line, and from SIGTERM to the exit. It is long enough for
+ * a busy machine.
  */
 const patienceMs = 120_000;
 
 /** The built program while it runs. */
 export interface Program {
   readonly child: ChildProcess;
-  /** Lines that the program has printed on stdout. */
+  /** Lines that the program has printed to stdout so far. */
   readonly stdout: readonly string[];
   readonly stderr: readonly string[];
-  /** Returns the parsed log lines of `stderr`. */
+  /** Returns the parsed log lines in `stderr`. */
   log(): Record<string, unknown>[];
   /**
-   * Resolves with the first line of stdout that matches. Rejects with stderr if the program exits first or is too slow.
+   * Resolves with the first line of stdout that matches. Rejects with stderr if the program exits first or takes too
+   * long.
    */
   line(pattern: RegExp): Promise<string>;
-  /** Resolves with the announced address, like `line`. */
+  /** Resolves with the announced address. Rejects as `line` does. */
   listening(): Promise<Address>;
-  /** Resolves with the exit code or the signal's name, once the program has exited and its output was read. */
+  /** Resolves with the exit code or the signal's name once the program has exited and its output has been read. */
   ended(): Promise<number | string>;
-  /** Sends SIGTERM and resolves like `ended`. Kills a program that does not end, and rejects. */
+  /** Sends SIGTERM and resolves as `ended` does. Kills a program that does not exit in time, and rejects. */
   stop(): Promise<number | string>;
   /** Sends SIGKILL if the program is running. Resolves once the program has exited. */
   kill(): Promise<void>;
@@ -45,13 +46,13 @@ export interface Server extends Program, Address {}
 export interface ProgramOptions {
   /** Environment variables in addition to `PATH`. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Path of the runtime. The default is the pinned runtime, which runs this process. */
+  /** Path of the Node.js binary; defaults to the one that runs this process. */
   readonly runtime?: string;
-  /** Path of the entry point; default that of this repository. */
+  /** Path of the entry point; defaults to that of this repository. */
   readonly bin?: string;
 }
 
-/** Starts the built program with arguments. The caller ends it; in a test, use `startProgramInTest`. */
+/** Starts the built program. The caller must stop it; in a test, use `startProgramInTest`. */
 export function startProgram(
   args: readonly string[],
   { env = {}, runtime, bin = ownBin }: ProgramOptions = {},
@@ -64,7 +65,7 @@ export function startProgram(
   const stderr: string[] = [];
   const out = createInterface({ input: child.stdout }).on('line', (line) => stdout.push(line));
   createInterface({ input: child.stderr }).on('line', (line) => stderr.push(line));
-  // Wait for the end of the output, because output may arrive after the exit event.
+  // Wait for the `close` event: output may still arrive after the `exit` event.
   const ended = new Promise<number | string>((resolve, reject) => {
     child.once('error', reject).once('close', (code, signal) => resolve(code ?? signal ?? 'unknown'));
   });
@@ -77,7 +78,7 @@ export function startProgram(
       out.on('line', (text) => {
         if (pattern.test(text)) resolve(text);
       });
-      ended.then((code) => reject(new Error(`ended with ${code} before ${pattern}:\n${stderr.join('\n')}`)), reject);
+      ended.then((code) => reject(new Error(`exited with ${code} before ${pattern}:\n${stderr.join('\n')}`)), reject);
     });
   }
 
@@ -116,7 +117,7 @@ export async function startServer(
   return { ...program, ...(await program.listening()) };
 }
 
-/** Rejects if the executor does not settle within the maximum time of a start or a stop. */
+/** Rejects if the promise does not settle within the maximum time of a start or stop. */
 async function inTime<T>(
   what: string,
   executor: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void,

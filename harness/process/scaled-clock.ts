@@ -1,7 +1,7 @@
 /**
  * Module for `node --import` that makes the clocks of the process follow a control file. The wall clock runs faster and
- * may be stepped; the monotonic clock runs at the same speed without steps. Sockets are unchanged. Timers are unchanged
- * unless `SCALED_TIMERS` is set: a delay then takes as long by these clocks as the program requests, at the present speed.
+ * may be stepped; the monotonic clock runs at the same speed without steps. Sockets are unaffected. Timers are
+ * unaffected unless `SCALED_TIMERS` is set: a delay then elapses on the simulated clock, at its current speed.
  */
 import { readFileSync, statSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -12,7 +12,7 @@ import { type ClockSetting, simulatedMs } from './clock-setting.ts';
 const path = process.env.SCALED_CLOCK ?? '';
 const RealDate = globalThis.Date;
 const realNow = RealDate.now.bind(RealDate);
-/** Maximum time for which a setting is used without reading the file, in real milliseconds. */
+/** Maximum time for which a setting is reused without reading the file, in real milliseconds. */
 const lookMs = 5;
 
 let setting: ClockSetting = read();
@@ -59,7 +59,7 @@ globalThis.performance.now = () => {
   return simulatedMs(now.setting, now.real) - origin;
 };
 
-/** Returns the real delay of a timer, in milliseconds. */
+/** Converts the requested delay of a timer to real milliseconds. */
 function realDelay(ms: number | undefined): number {
   const { factor } = current().setting;
   return factor > 0 ? (ms ?? 0) / factor : (ms ?? 0);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-/** Debian programs that tests require, with their paths and packages. */
+/** Debian programs that tests require, each with its path and package. */
 const tools = {
   nginx: ['/usr/sbin/nginx', 'nginx-light'],
   caddy: ['/usr/bin/caddy', 'caddy'],
@@ -16,7 +16,7 @@ const tools = {
   cc: ['/usr/bin/cc', 'gcc libc6-dev'],
 } as const;
 
-/** Name of such a Debian program. */
+/** Name of a Debian program that tests require. */
 export type Tool = keyof typeof tools;
 
 /** Returns the path of a Debian program. */
@@ -25,8 +25,8 @@ export function toolPath(tool: Tool): string {
 }
 
 /**
- * Returns true, with a message, if tests that require these programs must be skipped. In CI, a missing program is an
- * error and not a reason to skip.
+ * Returns true and prints a message if tests that require these programs must be skipped. In CI, throws if a program is
+ * missing.
  */
 export function lacks(...needed: readonly Tool[]): boolean {
   const missing = needed.filter((tool) => !existsSync(toolPath(tool)));

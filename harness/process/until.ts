@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Default time in milliseconds after which a condition counts as not met. The time suffices on a busy machine. */
+/** Default time limit for a condition, in milliseconds. It is long enough for a busy machine. */
 const patienceMs = 60_000;
 
 /**
- * Checks a condition every 10 ms, and resolves when it is true. Rejects with `what` if the condition is not true within
- * `withinMs`.
+ * Checks a condition every 10 ms and resolves when it is true. Rejects with a message that contains `what` if the
+ * condition is not true within `withinMs`.
  */
 export async function until(
   what: string,

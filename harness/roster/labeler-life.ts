@@ -7,7 +7,7 @@ export interface Outage {
   readonly until: number;
 }
 
-/** Outages of a labeler over a simulation. */
+/** Outages of a labeler during a simulation. */
 export interface Life {
   readonly kind: 'steady' | 'flapping' | 'dying' | 'refusing' | 'absent';
   /** Outages in order, separated by uptime. */
@@ -15,16 +15,16 @@ export interface Life {
 }
 
 /**
- * Shares of a population of labelers over 30 days. They approximate two observations. Of an observatory's 405 polls of
- * 135 labelers, 6 failed. Of the labelers with activity, 17 % no longer responded, both seven months and two years
- * after the first labelers.
+ * Shares of a population of labelers over 30 days. They approximate two observations. In one, 6 of 405 polls of 135
+ * labelers failed. In the other, 17 % of the labelers that had been active no longer responded, both seven months and
+ * two years after the first labelers started.
  */
 const shares = {
   /** Share of labelers that are unreachable for a quarter of the time. */
   flapping: 0.05,
   /** Share of labelers that stop responding permanently. */
   dying: 0.015,
-  /** Share of labelers that respond with 401 from some day on. */
+  /** Share of labelers that permanently respond with 401 from a random time. */
   refusing: 0.005,
   /** Share of labelers that do not respond for 9 to 12 days. */
   absent: 0.005,
@@ -61,7 +61,7 @@ export function drawLives(count: number, dice: Dice): Life[] {
   return dice.shuffled([...known, ...rest]);
 }
 
-/** Returns the outages of a pattern. `long` replaces the outages that it touches. */
+/** Returns random outages with the given means. `long` is added, and replaces all outages that overlap with it. */
 function draw({ up, down }: Pattern, end: number, dice: Dice, long: Outage | null = null): Outage[] {
   const outages: Outage[] = [];
   for (let from = exponential(up, dice); from < end; from += exponential(up, dice)) {

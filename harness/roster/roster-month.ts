@@ -13,7 +13,7 @@ import { day, hour, micros } from '../../src/store/time.ts';
 import { drawLives } from './labeler-life.ts';
 import { SimulatedLabeler } from './simulated-labeler.ts';
 
-/** An overview, with the true state of the network at its instant. */
+/** An overview, and the true number of unreachable labelers at the same time. */
 export interface Publication {
   readonly at: Micros;
   readonly overview: Omit<RecentOverview, 'hold'>;
@@ -24,9 +24,9 @@ export interface Publication {
 export interface Month {
   readonly start: Micros;
   readonly labelers: readonly SimulatedLabeler[];
-  /** Overviews, one for every three hours. */
+  /** Overviews at intervals of three hours. */
   readonly publications: readonly Publication[];
-  /** Number of log messages of labelers that left and returned, by message. */
+  /** Number of log messages about labelers that left or returned, by message. */
   readonly logged: ReadonlyMap<string, number>;
 }
 
@@ -34,8 +34,8 @@ const start = micros(1_780_000_000_000_000);
 const days = 30;
 
 /**
- * Simulates 30 days of labelers that are unreliable, stop and return, after 31 days without a gap. Creates an overview
- * every three hours. The result depends only on the seed.
+ * Simulates 30 days in which labelers are unreliable, stop and return, after 31 days without a gap. Creates an overview
+ * every three hours. The result depends only on the parameters.
  */
 export async function simulateMonth({ labelers: count = 700, seed = 1 } = {}): Promise<Month> {
   const chance = dice(seed);
@@ -79,7 +79,7 @@ function overviewOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: M
   });
 }
 
-/** Formats the overviews at the ends of some days as a table in Markdown. */
+/** Formats the overviews at the end of selected days as a Markdown table. */
 export function monthTable({ start, publications }: Month): string {
   const head = [
     'day',
@@ -108,7 +108,7 @@ export function monthTable({ start, publications }: Month): string {
   return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
-/** Returns the reading of a store to which a labeler adds labels while it responds. */
+/** Returns the content of a store to which every labeler adds labels while it responds. */
 function readingOf(labelers: readonly SimulatedLabeler[], epoch: Micros, now: Micros): OverviewReading {
   const window = windowOf(now, days);
   const since = (from: number): OverviewReading['inWindow'] => ({

@@ -14,30 +14,30 @@ import { fraction, type Life } from './labeler-life.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
-/** Creates the event of a source that was read from `reached` on to its end at `now`. */
+/** Creates the event that a source was read completely from `reached` to `now`. */
 function caughtUp(reached: Micros, now: Micros): ReadingEvent {
   return { kind: 'caught_up', now, reached, before: { since: reached, target: reached } };
 }
 
 /**
- * A labeler and its reader on an injected clock, without a socket. The instrument's code determines the states, the
- * delays between attempts and the gaps; the outages determine whether an attempt succeeds.
+ * A labeler and its reader on a simulated clock, without sockets. The instrument's code determines the states, the
+ * delays between attempts and the gaps; the outages determine which attempts succeed.
  */
 export class SimulatedLabeler {
   readonly known: KnownLabeler;
   readonly life: Life;
-  /** Gaps as the store contains them. */
+  /** Gaps that the store would contain. */
   gaps: readonly StoredGap[] = [];
-  /** Times of attempts while the labeler was not enrolled. */
+  /** Times of read attempts while the labeler was not enrolled. */
   readonly lateAttempts: number[] = [];
   readonly #start: number;
   readonly #backoff;
   /** Index of the next or current outage. */
   #outage = 0;
-  /** Time of the next attempt, or `never` while the labeler is being read. */
+  /** Time of the next read attempt, or `never` while the labeler is being read. */
   #attemptAt = never;
 
-  /** Creates a labeler that was read without a gap from `epoch` to `start`. */
+  /** Creates a labeler that was read from `epoch` to `start` without a gap. */
   constructor(did: string, life: Life, { epoch, start }: { epoch: number; start: number }, dice: Dice) {
     this.life = life;
     this.#start = start;
@@ -55,7 +55,7 @@ export class SimulatedLabeler {
     this.#backoff = createBackoff({ firstMs, capMs, random });
   }
 
-  /** Advances to a time. A labeler that is being read emits a label at that time. */
+  /** Advances the clock. A labeler that is being read at that time emits a label. */
   advance(until: number): void {
     for (;;) {
       const breaksAt = this.#attemptAt === never ? this.#outageAfter(this.#lastLive).from : never;
@@ -70,7 +70,7 @@ export class SimulatedLabeler {
     if (this.#attemptAt === never) this.#live(until);
   }
 
-  /** Stores or withdraws a gap like the instrument. */
+  /** Records or withdraws a gap, as the instrument does. */
   record(change: GapChange | null): void {
     if (change?.kind === 'record') this.gaps = addGap(this.gaps, change.gap);
     if (change?.kind === 'withdraw') this.gaps = withoutGap(this.gaps, change.gap);
@@ -80,7 +80,7 @@ export class SimulatedLabeler {
     return this.known.tracker.tracked.lastAnswered ?? this.#start;
   }
 
-  /** Returns the first outage that ends after `at`, on the simulation's clock. */
+  /** Returns the first outage that ends after `at`, converted to the clock of the simulation. */
   #outageAfter(at: number): { readonly from: number; readonly until: number } {
     for (;;) {
       const outage = this.life.outages[this.#outage];

@@ -5,7 +5,7 @@ import type { HostileAnswer, HostileCommand } from './hostile-process.ts';
 
 type Answer<Kind extends HostileAnswer['kind']> = Extract<HostileAnswer, { kind: Kind }>;
 
-/** Controls the process of the hostile network. */
+/** Controls the process that runs the hostile network. */
 export class Attackers {
   readonly #child: ChildProcess;
   readonly #waiting: ((answer: HostileAnswer) => void)[] = [];
@@ -16,7 +16,7 @@ export class Attackers {
     });
     this.#child.on('message', (answer: HostileAnswer) => this.#waiting.shift()?.(answer));
     this.#child.on('exit', () => {
-      for (const answer of this.#waiting.splice(0)) answer({ kind: 'failed', why: 'the hostile process ended' });
+      for (const answer of this.#waiting.splice(0)) answer({ kind: 'failed', why: 'the hostile process exited' });
     });
   }
 
@@ -25,22 +25,22 @@ export class Attackers {
     return this.#ask({ do: 'start', ...options }, 'started');
   }
 
-  /** Starts the attack, makes the late labelers hostile, or ends the attack. */
+  /** Starts or ends the attack, or makes the late labelers hostile. */
   async send(command: 'attack' | 'turn' | 'end'): Promise<void> {
     await this.#ask({ do: command }, 'done');
   }
 
-  /** Returns the number of requests to each kind, and the bytes of floods. */
+  /** Returns the number of requests that each kind received, and the number of flooded bytes. */
   report(): Promise<Answer<'report'>> {
     return this.#ask({ do: 'report' }, 'report');
   }
 
-  /** Process id of the hostile network. */
+  /** Process id of the process that runs the hostile network. */
   get pid(): number {
     return this.#child.pid ?? 0;
   }
 
-  /** Stops the process of the hostile network. */
+  /** Stops the process that runs the hostile network. */
   async stop(): Promise<void> {
     const gone = new Promise((resolve) => this.#child.once('exit', resolve));
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;

@@ -5,27 +5,25 @@ import { type Interval, micros } from '../../src/store/time.ts';
 import { scanAccount } from '../store/scan.ts';
 import type { Downtime } from './instrument.ts';
 
-/**
- * Interval of the indexes of labelers without a stream. These labelers are polled, so their labels are accepted later.
- */
+/** One labeler in this many has no stream. It is polled, so its labels are accepted later. */
 const polledEvery = 20;
-/** Time after a start within which streams are opened in sequence, in milliseconds. */
+/** Time after a start during which streams are opened one after another, in milliseconds. */
 const settlingMs = 5_000;
 
-/** Creates a regular network with the reference rates, each labeler on its own loopback address. */
+/** Creates an ordinary network with the reference rates. Each labeler has its own loopback address. */
 export function honestNetwork(seed: number, labelers: number, labelRate: number): Sim {
   return createSim({
     ...{ seed, labelers, labelRate, relays: 1, rate: 1, historyHours: 0 },
     labelerHost: (index) => `127.20.${Math.floor(index / 250)}.${(index % 250) + 1}`,
     shapeLabeler: ({ index }) => ({
-      // Seed seven of ten labelers. The others must be discovered.
+      // Seed seven of ten labelers. The instrument must discover the others.
       seeded: index % 10 < 7,
       ailment: index % polledEvery === polledEvery - 5 ? 'no_stream' : 'none',
     }),
   });
 }
 
-/** Delay of accepted labels, in seconds. */
+/** Distribution of the delays with which labels were accepted, in seconds. */
 export interface Lag {
   readonly labels: number;
   readonly p50: number;
@@ -35,18 +33,15 @@ export interface Lag {
 
 /** Result of comparing the honest labels with the stored rows. */
 export interface HonestRows {
-  /** Number of labels that could be stored, and number of those that were stored. */
+  /** Number of labels that could be stored, and number of labels that were. */
   readonly emitted: number;
   readonly stored: number;
-  /**
-   * Number of labels that were not stored although their labelers still serve them, and number of labels that were not
-   * stored because they were replaced.
-   */
+  /** Labels that were not stored: those that their labelers still serve, and those that were replaced. */
   readonly lost: number;
   readonly replaced: number;
-  /** Number of rows that were stored twice or that no labeler sent. */
+  /** Number of surplus rows: stored twice, or never sent by any labeler. */
   readonly surplus: number;
-  /** Delays of labels emitted during the attack while the instrument ran, by transport. */
+  /** Delays of labels emitted during the attack while the instrument was running, by transport. */
   readonly streamed: Lag;
   readonly polled: Lag;
   /** Delays of labels emitted before the attack, for comparison. */
@@ -57,7 +52,7 @@ export interface HonestRows {
   readonly losers: readonly string[];
 }
 
-/** Phases by which labels are grouped, in milliseconds of the wall clock. */
+/** Time limits that assign labels to phases, in milliseconds of the wall clock. */
 export interface Spans {
   readonly attackFromMs: number;
   readonly attackToMs: number;
@@ -69,15 +64,12 @@ interface Due {
   readonly emittedUs: number;
   /**
    * True if an account-replacing labeler no longer serves the label. An instrument that was stopped when the label was
-   * emitted cannot read it.
+   * emitted can no longer read it.
    */
   readonly replaced: boolean;
 }
 
-/**
- * Returns, by their identity, the labels that were emitted within an interval and that an instrument can have stored by
- * now.
- */
+/** Returns the labels that were emitted within an interval and can be stored by now, keyed by label identity. */
 function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: number): Map<string, Due> {
   const due = new Map<string, Due>();
   for (const one of labelers.truth.emitted(fromUs, toUs)) {
@@ -90,7 +82,7 @@ function dueLabels({ labelers }: Sim, epochUs: number, fromUs = epochUs, toUs?: 
   return due;
 }
 
-/** Returns true if the store counts the expected rows of each honest labeler. */
+/** Returns true if the store counts the expected number of rows for each honest labeler. */
 export async function areAllCounted(sim: Sim, store: StoreReader): Promise<boolean> {
   const { startedAt: start } = await store.epoch();
   const { end } = await store.frontier();
@@ -150,7 +142,7 @@ export async function judgeRows(sim: Sim, store: StoreReader, spans: Spans): Pro
         const when = spanOf(one.emittedUs / 1000, spans);
         if (when === null) continue;
         const way = when === 'during' ? (polled.has(label.src) ? 'polled' : 'streamed') : when;
-        // A polled label may be late by the polling interval at any time.
+        // Polled labels may be late by the polling interval in any phase.
         if (when === 'during' || !polled.has(label.src)) lags[way].push((observedAt - one.emittedUs) / 1e6);
       }
     }

@@ -1,12 +1,12 @@
 /**
- * Runs the hostile network in a separate process, so that its load does not slow down the honest network. Messages
- * control the process.
+ * Runs the hostile network in a separate process, so that its load does not slow down the honest network. The parent
+ * process controls it through messages.
  */
 import { kinds } from '../../sim/labelers/hostile/kinds/index.ts';
 import { type HostileAddresses, HostileNetwork, type Met } from '../../sim/labelers/hostile/network.ts';
 import { SigningKey } from '../../sim/labelers/signing-key.ts';
 
-/** A command for the process of the hostile network. */
+/** A command to the process that runs the hostile network. */
 export type HostileCommand =
   | {
       readonly do: 'start';
@@ -15,7 +15,7 @@ export type HostileCommand =
       /** Names of the kinds of hostile labelers. */
       readonly kinds: readonly string[];
       readonly names: boolean;
-      /** Port of individual addresses. Labelers on shared addresses use the following ports. */
+      /** Port of hosts with their own address. Hosts that share an address use the following ports. */
       readonly port: number;
       readonly lateShare: number;
       readonly floodBytesPerSecond: number;
@@ -23,7 +23,7 @@ export type HostileCommand =
     }
   | { readonly do: 'attack' | 'turn' | 'end' | 'report' };
 
-/** Responses of the process: one per command, in order. */
+/** Responses of the process: one for each command, in order. */
 export type HostileAnswer =
   | ({ readonly kind: 'started' } & HostileAddresses)
   | { readonly kind: 'done' }

@@ -5,41 +5,41 @@ import { type Enclosure, enclose } from './unit-limits.ts';
 
 const bin = fileURLToPath(new URL('../../bin/almanac.mjs', import.meta.url));
 
-/** Timeout of a stop and delay before a restart, in milliseconds, as in the unit. */
+/** Timeout for a stop and delay before a restart, in milliseconds, as in the systemd unit. */
 const stopTimeoutMs = 15_000;
 const restartMs = 2_000;
-/** Maximum number of crashes after which the instrument is restarted. */
+/** Number of crashes after which the instrument is no longer restarted. */
 const maxCrashes = 10;
-/** Maximum number of output lines that are kept of a run. */
+/** Maximum number of output lines kept per run. */
 const maxLines = 1_000;
 /** Maximum duration of a start, in milliseconds. A longer start counts as stuck. */
 const startTimeoutMs = 120_000;
 
-/** An interval of the wall clock, in milliseconds. */
+/** Interval without an observing instrument, in milliseconds of the wall clock. */
 export interface Downtime {
   readonly fromMs: number;
-  /** Time at which the instrument started to observe again. */
+  /** Time at which the instrument was observing again. */
   readonly toMs: number;
 }
 
 /** An unexpected exit of the instrument. */
 export interface Crash {
   readonly atMs: number;
-  /** Exit code of the instrument, or the signal's name. */
+  /** Exit code, or name of the signal. */
   readonly code: number | string;
-  /** Last output of the instrument: the lines outside the log, or the last lines of the log. */
+  /** Last output of the instrument: lines outside the log, or else the last log lines. */
   readonly said: string;
 }
 
-/** A requested exit of the instrument. */
+/** An exit of the instrument that was requested. */
 export interface Stop {
   readonly tookMs: number;
   readonly code: number | string;
 }
 
 /**
- * Runs the label instrument as its unit does, under the limits of the unit. SIGTERM stops the instrument, SIGKILL
- * follows after a timeout, and a crash causes a restart.
+ * Runs the label instrument as its systemd unit does, with the same limits. A stop sends SIGTERM and, after a timeout,
+ * SIGKILL. A crash leads to a restart.
  */
 export class Instrument {
   readonly crashes: Crash[] = [];
@@ -58,7 +58,7 @@ export class Instrument {
   #lines: string[] = [];
 
   /**
-   * `args` are the arguments of `almanac`. `resolvConf` is a file that replaces /etc/resolv.conf, or null for the
+   * `args` are the arguments of `almanac`. `resolvConf` is a file that replaces /etc/resolv.conf; null keeps the
    * machine's file.
    */
   constructor(args: readonly string[], resolvConf: string | null) {
@@ -66,28 +66,28 @@ export class Instrument {
     this.#resolvConf = resolvConf;
   }
 
-  /** Process id, or null while the instrument does not run. */
+  /** Process id, or null while the instrument is not running. */
   get pid(): number | null {
     return this.#child?.pid ?? null;
   }
 
-  /** Time since which the instrument has been observing, or null while it does not observe. */
+  /** Time since which the instrument has been observing, or null while it is not observing. */
   get observingSinceMs(): number | null {
     return this.#observingSinceMs;
   }
 
-  /** True if the instrument crashed so often that it is not restarted. */
+  /** True once the instrument has crashed too often to be restarted. */
   get givenUp(): boolean {
     return this.crashes.length >= maxCrashes;
   }
 
-  /** Starts the instrument; resolves once it observes. */
+  /** Starts the instrument. Resolves once it is observing. */
   async start(): Promise<void> {
     this.#wanted = true;
     await this.#spawn();
   }
 
-  /** Stops the instrument like systemd; resolves once it has exited. */
+  /** Stops the instrument as systemd would. Resolves once it has exited. */
   async stop(): Promise<void> {
     this.#wanted = false;
     await this.#recovering;
@@ -109,7 +109,7 @@ export class Instrument {
     this.#child?.kill('SIGKILL');
   }
 
-  /** Kills the instrument; resolves once it has exited. */
+  /** Kills the instrument. Resolves once it has exited. */
   async kill(): Promise<void> {
     this.killNow();
     await this.#ended;

@@ -3,15 +3,15 @@ import { readOverview } from './judge-state.ts';
 import { comesToHold } from './watch.ts';
 
 /**
- * Maximum time in milliseconds until the page and the facts agree. Representations change once per minute, so two
+ * Time within which the page and the facts must agree, in milliseconds. Representations change once per minute, so two
  * concurrent requests may return different ones.
  */
 const patienceMs = 10_000;
 
-/** Function that returns the parts of a page that its documents do not contain. */
+/** Function that returns the parts of a page that its documents do not support. */
 export type ReadPage = (html: string, documents: Readonly<Record<string, unknown>>) => readonly string[];
 
-/** Returns differences between the served overview and the artifact, and between the page and the facts. */
+/** Returns the differences between the served overview and the artifact, and between the page and the facts. */
 export async function publicationProblems(
   factsUrl: string,
   artifacts: string,
@@ -35,7 +35,7 @@ async function look(factsUrl: string, artifacts: string, readPage: ReadPage | nu
   const artifact = await readOverview(artifacts);
   const { labels } = documents;
   const problems = readPage === null ? [] : readPage(await get('/'), documents).map((fault) => `the page: ${fault}`);
-  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are from another artifact');
+  if (labels.generated_at !== artifact?.generated_at) problems.push('the facts are derived from another artifact');
   else if (JSON.stringify(labels.facts?.counts) !== JSON.stringify(artifact?.counts))
     problems.push('the counts in the facts differ from those in the artifact');
   return problems;

@@ -11,15 +11,15 @@ import { isReplacement } from '../truth/gaps.ts';
 import type { LabelersSet } from '../truth/labelers/read-set.ts';
 import type { Downtime } from './instrument.ts';
 
-/** Maximum time after a start until a seeded source is established again, in milliseconds. */
+/** Maximum time from a start until a seeded source is established again, in milliseconds. */
 const graceMs = 60_000;
 /**
- * Maximum time in milliseconds after a start until a discovered source is established. Such a source shares turns and
- * processor time with every hostile source.
+ * Maximum time from a start until a discovered source is established, in milliseconds. It is longer because discovered
+ * sources share turns and processor time with all hostile sources.
  */
 const newGraceMs = 120_000;
 
-/** A wrong state of an honest source. */
+/** An honest source that is in a wrong state. */
 export interface Undeserved {
   readonly did: string;
   readonly state: string;
@@ -27,7 +27,7 @@ export interface Undeserved {
   toMs: number;
 }
 
-/** Checker of the states of honest sources in the store. */
+/** Checks the states of honest sources in the store. */
 export class StateWatch {
   readonly undeserved: Undeserved[] = [];
   readonly #honest: ReadonlySet<string>;
@@ -38,8 +38,8 @@ export class StateWatch {
   }
 
   /**
-   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing, or null while it does
-   * not observe.
+   * Checks a roster. `runningSinceMs` is the time since which the instrument has been observing, or null while it is
+   * not observing.
    */
   look(roster: readonly RosterRow[], nowMs: number, runningSinceMs: number | null): void {
     if (runningSinceMs === null) return;
@@ -63,7 +63,7 @@ export class StateWatch {
   }
 }
 
-/** Returns honest sources that are enrolled and established. */
+/** Returns the honest sources that are enrolled and established. */
 export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<string>): Set<string> {
   return new Set(
     roster
@@ -72,7 +72,7 @@ export function establishedOf(roster: readonly RosterRow[], honest: ReadonlySet<
   );
 }
 
-/** Returns the gaps of honest sources that have no cause. Downtime of the instrument is a cause. */
+/** Returns the gaps of honest sources that nothing explains. Downtime of the instrument is an explanation. */
 export async function undeservedGaps(
   store: StoreReader,
   { labelers }: Sim,
@@ -81,7 +81,7 @@ export async function undeservedGaps(
   const { startedAt } = await store.epoch();
   const gaps = await store.gaps({ start: startedAt, end: micros(Date.now() * 1000 + 3_600_000_000) });
   const known = new Map(labelers.list.map((labeler) => [labeler.did, labeler]));
-  // Allow a gap to begin at the last heartbeat before the end. Heartbeats are written every ten seconds.
+  // A gap may begin at the last heartbeat before the exit. Heartbeats are written every ten seconds.
   const isDown = ({ start, end }: StoredGap): boolean =>
     downtimes.some(({ fromMs, toMs }) => start / 1000 >= fromMs - 15_000 && end / 1000 <= toMs + 5_000);
   const isUndeserved = (gap: StoredGap): boolean => {
@@ -98,7 +98,7 @@ export async function undeservedGaps(
     );
 }
 
-/** Reads the overview; resolves with null if it does not exist. */
+/** Reads the overview. Resolves with null if it does not exist. */
 export async function readOverview(artifacts: string): Promise<RecentOverview | null> {
   try {
     return JSON.parse(await readFile(join(artifacts, 'labels-overview.json'), 'utf8')) as RecentOverview;
@@ -108,8 +108,8 @@ export async function readOverview(artifacts: string): Promise<RecentOverview | 
 }
 
 /**
- * Returns the differences between the published artifacts and the store. The published repeats are not counted events: a
- * hostile labeler that changes its key may send labels again. Those of an honest labeler are a problem.
+ * Returns the differences between the published artifacts and the store. Published repeats are not counted as events,
+ * because a hostile labeler that changes its key may send labels again. A repeat of an honest labeler is a problem.
  */
 export async function publishedProblems(
   store: StoreReader,
@@ -139,7 +139,7 @@ export async function publishedProblems(
     overview.counts.events_window,
   );
   differ('labelers_active_window', events.filter((count) => count > 0).length, overview.counts.labelers_active_window);
-  differ('the sum of states', sources.enrolled, inStates);
+  differ('the sum of the states', sources.enrolled, inStates);
   differ('seeded and discovered', sources.enrolled, (sources.seeded ?? 0) + (sources.discovered ?? 0));
   for (const { labeler_did, count } of overview.top_labelers_7d) {
     differ(`the count of ${labeler_did}`, counts.get(labeler_did), count);

@@ -4,7 +4,7 @@ import { DnsServer } from '../../sim/dns/server.ts';
 import { hostileZone } from '../../sim/dns/zone.ts';
 import { canReplaceNameServer } from './unit-limits.ts';
 
-/** A name server for the hostile zone, and the resolv.conf that points a process to it. */
+/** A name server for the hostile zone, and a resolv.conf that makes a process use it. */
 export interface NameServer {
   readonly resolvConf: string;
   readonly fired: ReadonlyMap<string, number>;
@@ -12,8 +12,8 @@ export interface NameServer {
 }
 
 /**
- * Starts a name server if this user may listen on port 53 and give a process another /etc/resolv.conf; otherwise
- * resolves with null.
+ * Starts a name server. Resolves with null if this user may not listen on port 53 or replace a process's
+ * /etc/resolv.conf.
  */
 export async function startNameServer(folder: string): Promise<NameServer | null> {
   if (!canReplaceNameServer()) return null;

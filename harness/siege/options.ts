@@ -9,24 +9,24 @@ export interface SiegeOptions {
   readonly seed: number;
   readonly hostile: number;
   readonly honest: number;
-  /** Duration of the attack while the instrument runs, excluding restarts, in seconds. */
+  /** Duration of the attack in seconds, excluding restarts of the instrument. */
   readonly seconds: number;
   readonly restarts: number;
   /** Maximum time from the end of the attack to the recovery, in seconds. */
   readonly recoverySeconds: number;
-  /** Names of the kinds of hostile labelers. Default: all kinds. */
+  /** Names of the kinds of hostile labelers; defaults to all kinds. */
   readonly kinds?: readonly string[];
-  /** Labels per second of all honest labelers. */
+  /** Total labels per second of all honest labelers. */
   readonly labelRate: number;
-  /** Share of hostile labelers that behave well at first. */
+  /** Share of hostile labelers that are honest at first. */
   readonly lateShare: number;
-  /** Maximum rate of all floods together, in megabytes per second. */
+  /** Maximum total rate of all floods, in megabytes per second. */
   readonly floodMegabytesPerSecond: number;
   /** Maximum size of the store, in megabytes. */
   readonly diskBudgetMegabytes: number;
-  /** Path of the file for samples, or null for none. */
+  /** Path of the CSV file for samples, or null to write none. */
   readonly csv: string | null;
-  /** Reads the observatory's page. Returns null if the runtime cannot load the components of pages. */
+  /** Function that reads the observatory's page, or null if this runtime cannot load the page components. */
   readonly readPage: ReadPage | null;
   /** Called with progress messages. */
   readonly onProgress: (what: string) => void;
@@ -34,29 +34,29 @@ export interface SiegeOptions {
 
 /** Result of a siege. */
 export interface SiegeReport {
-  /** All detected problems. Delays are excluded, because they depend on the machine. */
+  /** All detected problems. Delays are excluded because they depend on the machine. */
   readonly problems: readonly string[];
   readonly rows: HonestRows;
   readonly undeserved: readonly Undeserved[];
   readonly crashes: readonly Crash[];
   readonly stops: readonly Stop[];
   readonly memory: 'cgroup' | 'heap flag';
-  /** True if the siege had a name server. */
+  /** True if the siege used a name server. */
   readonly names: boolean;
   readonly maxRssMegabytes: number;
-  /** Trend of the memory during the attack in megabytes per hour, or null with too few samples. */
+  /** Memory trend during the attack in megabytes per hour, or null if there are too few samples. */
   readonly rssSlope: number | null;
   readonly maxStallSeconds: number;
-  /** Processor seconds per second of wall time, during the attack. */
+  /** Processor seconds per second of wall time during the attack. */
   readonly cpuShare: number;
   readonly diskMegabytes: number;
   readonly met: Readonly<Record<string, Met>>;
   readonly floodMegabytes: number;
-  /** Time until the recovery in seconds, or null if the recovery took too long. */
+  /** Time until the recovery in seconds, or null if the instrument did not recover in time. */
   readonly recoveredAfterSeconds: number | null;
-  /** Responses of the facts process for the overview, by status. */
+  /** Number of responses of the facts process for the overview, by status. */
   readonly factsStatuses: Readonly<Record<string, number>>;
 }
 
-/** Maximum resident set of the instrument, in megabytes. */
+/** Maximum permitted resident set size of the instrument, in megabytes. */
 export const maxRssMegabytes = 500;

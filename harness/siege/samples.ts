@@ -6,7 +6,7 @@ export interface Sample {
   readonly atMs: number;
   readonly phase: string;
   readonly rssMegabytes: number;
-  /** Maximum resident set of the process so far, in megabytes. */
+  /** Peak resident set size of the process so far, in megabytes. */
   readonly peakMegabytes: number;
   /** Processor time so far, in seconds. */
   readonly cpuSeconds: number;
@@ -18,7 +18,7 @@ export interface Sample {
 
 const columns = ['at', 'phase', 'rss_mb', 'peak_mb', 'cpu_s', 'stall_s', 'disk_mb', 'open_files'] as const;
 
-/** Collects samples of a process and writes them as CSV. */
+/** Collects samples of a process, and writes them to a CSV file if one is given. */
 export class Samples {
   readonly list: Sample[] = [];
   readonly #csv: string | null;
@@ -56,7 +56,7 @@ export class Samples {
     appendFileSync(this.#csv, `${cells.join()}\n`);
   }
 
-  /** Maximum resident set, in megabytes. */
+  /** Maximum resident set size, in megabytes. */
   get maxRss(): number {
     return Math.max(0, ...this.list.map(({ peakMegabytes }) => peakMegabytes));
   }
@@ -71,13 +71,13 @@ export class Samples {
     return Math.max(0, ...this.list.map(({ stallSeconds }) => stallSeconds ?? 5));
   }
 
-  /** Returns processor seconds per second of wall time, over the samples of a phase, per process. */
+  /** Returns the processor seconds per second of wall time during a phase. */
   cpuShare(phase: string): number {
     const all = this.list.filter((sample) => sample.phase === phase);
     let [cpu, wall] = [0, 0];
     for (const [at, sample] of all.entries()) {
       const before = all[at - 1];
-      // Start from zero for a new process.
+      // A lower value belongs to a new process; start again from its value.
       if (before === undefined || sample.cpuSeconds < before.cpuSeconds) continue;
       cpu += sample.cpuSeconds - before.cpuSeconds;
       wall += (sample.atMs - before.atMs) / 1000;
@@ -86,12 +86,12 @@ export class Samples {
   }
 
   /**
-   * Returns the trend of the resident set during a phase in megabytes per hour, by least squares. Returns null with too
-   * few samples.
+   * Returns the trend of the resident set size during a phase in megabytes per hour, by least squares. Returns null if
+   * there are too few samples.
    */
   slope(phase: string): number | null {
     const all = this.list.filter((sample) => sample.phase === phase);
-    // Exclude the growth of memory during the start.
+    // Exclude the memory growth at the start of the phase.
     const rest = all.slice(Math.floor(all.length / 4));
     if (rest.length < 5) return null;
     const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -105,14 +105,14 @@ export class Samples {
   }
 }
 
-/** Reads memory, processor time and open files of a process from /proc. Returns null if it has exited. */
+/** Reads memory, processor time and open files of a process from /proc. Returns null if the process has exited. */
 function readProcess(pid: number): Pick<Sample, 'rssMegabytes' | 'peakMegabytes' | 'cpuSeconds' | 'openFiles'> | null {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const megabytes = (name: string): number =>
       Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0) / 1024;
-    // Parse the fields after the command name, because the name may contain blanks. The 12th and 13th of them are utime
-    // and stime.
+    // Parse only the fields after the command name, which may contain blanks. The 12th and 13th of them are utime and
+    // stime.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /, '')
       .split(' ');
@@ -141,7 +141,7 @@ export function bytesUnder(folder: string): number {
       }
     }
   } catch {
-    // Count a directory that does not exist yet as empty.
+    // Treat a missing directory as empty.
   }
   return bytes;
 }

@@ -7,16 +7,16 @@ import { bytesUnder } from './samples.ts';
 import { comesToHold, pause, reading, rosterOf, startWatch, type Watch } from './watch.ts';
 import { buildWorld, type World } from './world.ts';
 
-/** Duration of the phase before an attack, for comparison, in milliseconds. */
+/** Duration of the phase before an attack, which serves as a comparison, in milliseconds. */
 const beforeMs = 10_000;
-/** Maximum time after the last label until every emitted label must be stored, in milliseconds. */
+/** Maximum time from the last emitted label until all labels must be stored, in milliseconds. */
 const settleMs = 60_000;
-/** Maximum age of a label that a recovered source may not have delivered yet, in milliseconds. */
+/** Age in milliseconds below which a label need not have arrived yet from a recovered source. */
 const recentMs = 15_000;
 
 /**
- * Runs the real label instrument within its unit's limits against hostile and honest labelers, and returns the judged
- * result.
+ * Runs the real label instrument within the limits of its unit against hostile and honest labelers, and returns the
+ * results with all problems.
  */
 export async function runSiege(options: SiegeOptions): Promise<SiegeReport> {
   const world = await buildWorld(options);
@@ -42,7 +42,7 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
     const areEstablished = async (): Promise<boolean> =>
       establishedOf(await rosterOf(store), honest).size === honest.size;
     if (!(await comesToHold(areEstablished, 180_000)))
-      problems.push('not every honest labeler was established before the attack');
+      problems.push('some honest labelers were not established before the attack');
     await pause(beforeMs);
     const attackFromMs = Date.now();
     await attack(world, options, watch);
@@ -83,7 +83,7 @@ async function besiege(world: World, options: SiegeOptions): Promise<SiegeReport
   }
 }
 
-/** Runs the attack with its restarts. Late labelers turn hostile after the first part. */
+/** Runs the attack with its restarts. Late labelers become hostile halfway through the first part. */
 async function attack(world: World, options: SiegeOptions, watch: Watch): Promise<void> {
   const { instrument } = world;
   const { seconds, restarts, onProgress } = options;
@@ -106,10 +106,7 @@ async function attack(world: World, options: SiegeOptions, watch: Watch): Promis
   onProgress('the attack has ended');
 }
 
-/**
- * Returns true if the labels that honest labelers emitted since the attack are stored, except those of the last
- * seconds.
- */
+/** Returns true if the labels that honest labelers emitted since the attack are stored, except the most recent ones. */
 async function recentAreStored({ sim, store }: World, attackToMs: number): Promise<boolean> {
   const toMs = Date.now() - recentMs;
   const fromMs = Math.max(attackToMs, toMs - 2 * recentMs);
@@ -117,7 +114,7 @@ async function recentAreStored({ sim, store }: World, attackToMs: number): Promi
   return (await reading(store, (reader) => areStored(sim, reader, fromMs * 1000, toMs * 1000))) ?? false;
 }
 
-/** Ends the honest traffic, waits until all of it is stored, and compares the rows with the network's record. */
+/** Stops the honest traffic, waits until all of it is stored, and compares the rows with the network's record. */
 async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestRows> {
   for (const { faults } of sim.labelers.list) faults.setRate(0);
   const areCounted = async (): Promise<boolean> =>
@@ -128,16 +125,16 @@ async function settledRows({ sim, store }: World, spans: Spans): Promise<HonestR
   return rows;
 }
 
-/** Returns the errors in the artifact and in the gaps. */
+/** Returns the errors in the published artifacts and the unexplained gaps. */
 async function stateProblems({ artifacts, sim, honest, instrument, store }: World): Promise<string[]> {
   let published: LabelersSet | null = null;
   const arePublished = async (): Promise<boolean> => {
     published = await readLabelersSet(artifacts);
     return published !== null;
   };
-  // The files are replaced one after the other.
+  // Retry while the artifact files differ in their generation time: they are replaced one after another.
   if (!(await comesToHold(arePublished, 10_000)) || published === null)
-    return ['there are no artifacts of one instant'];
+    return ['the artifacts were never of the same generation time'];
   const set: LabelersSet = published;
   const found = await reading(store, async (reader) => [
     ...(await publishedProblems(reader, set, honest)),
@@ -154,7 +151,7 @@ function rowProblems({ lost, surplus, losers }: HonestRows): string[] {
 }
 
 function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeReport['met']): string[] {
-  const problems = instrument.crashes.map(({ code, said }) => `it ended by itself with ${code}: ${said}`);
+  const problems = instrument.crashes.map(({ code, said }) => `the instrument exited by itself with ${code}: ${said}`);
   for (const { code, tookMs } of instrument.stops) {
     if (code !== 0) problems.push(`the instrument exited with ${code} after ${tookMs} ms`);
   }
@@ -165,8 +162,8 @@ function runProblems({ instrument, kinds }: World, watch: Watch, met: SiegeRepor
   if (rss > maxRssMegabytes) problems.push(`the instrument used ${rss.toFixed(0)} MB`);
   const refused = Object.entries(watch.statuses).filter(([status]) => status !== '200');
   for (const [status, count] of refused) problems.push(`the overview had the status ${status} ${count} times`);
-  // Require a request to every kind, so that each attack was tested. Exceptions are kinds without a listener, and
-  // did:web labelers, because their documents wait for a turn.
+  // Every kind must have received a request; otherwise its attack was not tested. Exceptions are kinds without a
+  // listener, and did:web labelers, whose documents wait for a turn.
   for (const { name, elsewhere, identity } of kinds) {
     if (elsewhere === undefined && identity !== 'web' && Object.values(met[name] ?? {}).every((count) => count === 0))
       problems.push(`the kind ${name} received no request`);

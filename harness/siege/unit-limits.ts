@@ -4,17 +4,20 @@ import { join } from 'node:path';
 
 const unitFile = join(import.meta.dirname, '../../deploy/systemd/almanac-labels.service');
 const cgroups = '/sys/fs/cgroup';
-/** Heap size in megabytes that the runtime selects for a limit of 1 GiB. Without a cgroup, a flag sets this size. */
+/**
+ * Heap size in megabytes that Node.js selects under a memory limit of 1 GiB. Without a cgroup, a flag sets the same
+ * size.
+ */
 const heapMegabytesOfGigabyte = 560;
 
-/** Limits in the unit of the label instrument. */
+/** Limits that the unit of the label instrument sets. */
 export interface UnitLimits {
   readonly memoryBytes: number;
   readonly openFiles: number;
   readonly nodeOptions: string;
 }
 
-/** Reads the limits of the unit that operators run. */
+/** Reads the limits from the unit file that operators use. */
 export function unitLimits(): UnitLimits {
   const unit = readFileSync(unitFile, 'utf8');
   const value = (pattern: RegExp): string => {
@@ -30,9 +33,9 @@ export function unitLimits(): UnitLimits {
   };
 }
 
-/** Command line and options with which a program starts within the limits of its unit. */
+/** Command line and options that start a program within the limits of its unit. */
 export interface Enclosure {
-  /** `cgroup`: the kernel limits the memory as under systemd; `heap flag`: the runtime limits only its heap. */
+  /** `cgroup`: the kernel limits the memory, as under systemd. `heap flag`: only the heap of the runtime is limited. */
   readonly memory: 'cgroup' | 'heap flag';
   readonly command: string;
   readonly args: readonly string[];
@@ -42,8 +45,8 @@ export interface Enclosure {
 }
 
 /**
- * Wraps a command so that it runs under the unit's limits and queries only `nameServer`, as far as this user has
- * permission. Root has permission for both. With a null `nameServer`, the command uses the machine's name server.
+ * Wraps a command so that it runs under the unit's limits and uses only `nameServer`, as far as this user has
+ * permission; root has permission for both. If `nameServer` is null, the command uses the machine's name server.
  */
 export function enclose(argv: readonly string[], nameServer: { readonly resolvConf: string } | null): Enclosure {
   const limits = unitLimits();
@@ -65,14 +68,14 @@ export function enclose(argv: readonly string[], nameServer: { readonly resolvCo
   };
 }
 
-/** Returns true if this user can set the name server of a process. */
+/** Returns true if this user can replace the name server of a process. */
 export function canReplaceNameServer(): boolean {
   return spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hosts', '/etc/resolv.conf']).status === 0;
 }
 
 const groupName = /^almanac-siege-(\d+)-/;
 
-/** Removes the cgroups of killed sieges. */
+/** Removes the cgroups that killed sieges left behind. */
 function sweepGroups(): void {
   for (const folder of [join(cgroups, 'memory'), cgroups]) {
     if (!existsSync(folder)) continue;
@@ -88,13 +91,13 @@ function removeGroup(path: string): void {
   try {
     rmdirSync(path);
   } catch {
-    // Ignore errors: a process in the cgroup may not have exited yet, and an empty cgroup costs nothing.
+    // Ignore errors: a process may still be exiting, and an empty cgroup costs nothing.
   }
 }
 
 let groups = 0;
 
-/** Creates a cgroup with a memory limit. Returns null if that is not possible. */
+/** Creates a cgroup with a memory limit. Returns null if this is not possible. */
 function memoryGroup(bytes: number): { readonly processes: string; remove(): void } | null {
   groups += 1;
   sweepGroups();
@@ -109,7 +112,7 @@ function memoryGroup(bytes: number): { readonly processes: string; remove(): voi
   }
   const remove = (): void => removeGroup(path);
   try {
-    // Check that the file exists, because only a cgroup has it and a write would create it in an ordinary directory.
+    // Check that the file exists: in an ordinary directory, the write would create it.
     if (!existsSync(bound)) throw new Error('the cgroup has no memory controller');
     writeFileSync(bound, String(bytes));
     return { processes: join(path, 'cgroup.procs'), remove };

@@ -6,21 +6,21 @@ import { Samples } from './samples.ts';
 import type { World } from './world.ts';
 
 const sampleMs = 2_000;
-/** Number of samples between reads of the roster and requests of the facts. */
+/** The roster and the facts are checked once per this many samples. */
 const rosterEvery = 5;
 
-/** Checks that run during all phases of a siege. */
+/** Checks that run throughout a siege. */
 export interface Watch {
   readonly samples: Samples;
   readonly states: StateWatch;
-  /** Number of responses for the overview, by status. */
+  /** Number of responses to overview requests, by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Name of the phase of the next samples. */
+  /** Phase to which the next samples belong. */
   phase: string;
   stop(): Promise<void>;
 }
 
-/** Samples the process during a siege, and checks the labelers' states and the overview, until it is stopped. */
+/** Samples the instrument and checks the labelers' states and the overview until it is stopped. */
 export function startWatch(world: World, factsUrl: string, csv: string | null): Watch {
   const samples = new Samples(csv);
   const states = new StateWatch(world.honest);
@@ -51,8 +51,8 @@ export function startWatch(world: World, factsUrl: string, csv: string | null): 
 }
 
 /**
- * Reads a store that another process writes. Resolves with the result of `read`, or with null if the store cannot be
- * opened.
+ * Reads a store that another process is writing. Resolves with the result of `read`, or with null if the store cannot
+ * be opened.
  */
 export async function reading<T>(folder: string, read: (store: StoreReader) => Promise<T>): Promise<T | null> {
   let store: StoreReader;
@@ -68,7 +68,7 @@ export async function reading<T>(folder: string, read: (store: StoreReader) => P
   }
 }
 
-/** Returns the roster that was stored last. */
+/** Returns the latest stored roster, or an empty list if the store cannot be opened. */
 export async function rosterOf(folder: string): Promise<readonly RosterRow[]> {
   return (await reading(folder, (store) => store.roster())) ?? [];
 }
@@ -84,7 +84,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Returns true if a condition becomes true within a time. */
+/** Resolves with true once a condition holds, or with false if it does not hold within the given time. */
 export async function comesToHold(holds: () => Promise<boolean>, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   while (!(await holds())) {

@@ -28,17 +28,17 @@ export interface World {
   readonly metricsPort: number;
   readonly store: string;
   readonly artifacts: string;
-  /** Starts the facts process. Resolves with the address of the process. */
+  /** Starts the facts process. Resolves with its address. */
   serveFacts(): Promise<string>;
-  /** Starts the attack, in which relays list all labelers and the documents of hostile labelers become hostile. */
+  /** Starts the attack: relays list all labelers, and the documents of hostile labelers become hostile. */
   attack(): Promise<void>;
   turn(): Promise<void>;
   end(): Promise<void>;
-  /** Stops all participants and removes their directories. */
+  /** Stops all participants and removes all directories. */
   clear(): Promise<void>;
 }
 
-/** Starts everything except the instrument. */
+/** Starts all participants except the instrument. */
 export async function buildWorld(options: SiegeOptions): Promise<World> {
   const cleanups: (() => unknown)[] = [];
   const clear = async (): Promise<void> => {
@@ -95,7 +95,7 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
     nameServer?.resolvConf ?? null,
   );
   cleanups.push(() => instrument.kill());
-  // Handle signals, because a siege that ends by a signal must leave neither a process nor the gigabytes of a store.
+  // Clean up on signals: an interrupted siege must leave neither processes nor gigabytes of store files behind.
   const onExit = (): void => {
     instrument.killNow();
     rmSync(folder, { recursive: true, force: true });
@@ -127,7 +127,10 @@ async function build(options: SiegeOptions, cleanups: (() => unknown)[], clear: 
   };
 }
 
-/** Makes the directory serve the documents of hostile labelers, which their kinds modify during the attack. */
+/**
+ * Makes the directory serve the documents of hostile labelers, including the changes that their kinds make during the
+ * attack.
+ */
 async function describeHostile(
   { labelers: { directory } }: Sim,
   identities: readonly HostileIdentity[],

@@ -4,16 +4,16 @@ import { metricNames } from '../../sim/events/metrics.ts';
 import { type ParsedFrame, parseFrame } from '../../sim/events/parsed.ts';
 import type { Counts } from '../../sim/truth.ts';
 
-/** Timeout for expected frames, in milliseconds. */
+/** Maximum wait for expected frames, in milliseconds. */
 const patienceMs = 30_000;
 
-/** A simple consumer: a websocket client that stores every frame as text. */
+/** A simple websocket client that stores every frame as text. */
 export interface Consumer {
   readonly socket: WebSocket;
   readonly frames: string[];
-  /** Resolves after a number of frames. */
+  /** Resolves when the given number of frames has arrived. */
   received(count: number): Promise<void>;
-  /** Resolves with the close code once the socket has ended. */
+  /** Resolves with the close code once the socket is closed. */
   readonly closed: Promise<number>;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function subscribe(
   };
 }
 
-/** Returns the status of a refused handshake. */
+/** Opens a subscription that must be refused. Returns the HTTP status. */
 export async function refusal(url: string): Promise<number> {
   const socket = new WebSocket(url);
   socket.on('error', () => undefined);
@@ -71,7 +71,7 @@ export async function refusal(url: string): Promise<number> {
   return (response as { statusCode: number }).statusCode;
 }
 
-/** Returns the full parse of each frame. */
+/** Parses each frame completely. */
 export function parsed(frames: readonly string[]): ParsedFrame[] {
   return frames.map(parseFrame);
 }
@@ -81,7 +81,7 @@ export function times(frames: readonly string[]): (number | null)[] {
   return frames.map((frame) => parseFrame(frame).timeUs);
 }
 
-/** Counts frames by a full parse. The network's record must have the same counts. */
+/** Counts the events in frames by parsing them completely. The network's record must contain the same counts. */
 export function countsOf(frames: readonly string[]): Counts {
   const metrics = Object.fromEntries(metricNames.map((name) => [name, 0])) as Record<
     (typeof metricNames)[number],

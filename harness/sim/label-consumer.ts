@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { decodeFirst, fromBytes, isBytes } from '@atcute/cbor';
 import { WebSocket } from 'ws';
 
-/** Timeout for expected data, in milliseconds. */
+/** Maximum wait for expected data, in milliseconds. */
 const patienceMs = 30_000;
 
-/** A label as either transport delivered it, with its signature as bytes. */
+/** A label as received by stream or poll, with its signature as bytes. */
 export type ReadLabel = Readonly<Record<string, unknown>>;
 
 /** A frame of `subscribeLabels`. */
@@ -14,13 +14,13 @@ export interface LabelFrame {
   readonly body: { readonly seq?: number; readonly labels?: readonly ReadLabel[] } & Record<string, unknown>;
 }
 
-/** A consumer of a labeler's stream that stores every frame. */
+/** A client of a labeler's stream that stores every frame. */
 export interface LabelConsumer {
   readonly socket: WebSocket;
   readonly frames: LabelFrame[];
-  /** Resolves after a number of frames. */
+  /** Resolves when the given number of frames has arrived. */
   received(count: number): Promise<void>;
-  /** Resolves with the close code once the socket has ended. */
+  /** Resolves with the close code once the socket is closed. */
   readonly closed: Promise<number>;
   close(): Promise<void>;
 }
@@ -64,12 +64,12 @@ export async function subscribeLabels(endpoint: string, cursor?: number): Promis
   };
 }
 
-/** Returns the labels of a stream's frames, each with its `seq`. */
+/** Returns the labels in stream frames, each with the `seq` of its frame. */
 export function labelsOf(frames: readonly LabelFrame[]): { seq: number | undefined; label: ReadLabel }[] {
   return frames.flatMap(({ body }) => (body.labels ?? []).map((label) => ({ seq: body.seq, label })));
 }
 
-/** A page of `queryLabels`. */
+/** A response to `queryLabels`. */
 export interface LabelPage {
   readonly status: number;
   readonly body: { readonly cursor?: string; readonly labels: readonly ReadLabel[] };
@@ -82,7 +82,7 @@ export async function queryLabels(endpoint: string, params: Record<string, strin
   return { status: response.status, body: (await response.json()) as LabelPage['body'] };
 }
 
-/** Returns the bytes of a signature from either transport. */
+/** Returns the bytes of a label's signature, whichever transport delivered it. */
 export function signatureOf(label: ReadLabel): Uint8Array<ArrayBuffer> {
   const { sig } = label;
   if (!isBytes(sig)) throw new Error('the label has no signature');

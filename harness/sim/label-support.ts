@@ -3,20 +3,20 @@ import { createSim, type Sim, type SimAddresses, type SimOptions } from '../../s
 import type { Labeler } from '../../sim/labelers/labeler.ts';
 import { queryLabels, type ReadLabel } from './label-consumer.ts';
 
-/** A simulated network whose first labelers are an Ozone and a skyware labeler. */
+/** A simulated network whose first two labelers run Ozone and skyware. */
 export interface LabelSim {
   readonly sim: Sim;
   readonly addresses: SimAddresses;
   readonly ozone: Labeler;
   readonly skyware: Labeler;
-  /** Advances the clock and sends new data to all consumers. */
+  /** Advances the clock and sends the new data to all consumers. */
   pass(seconds: number): void;
 }
 
-/** Start time of these networks, in milliseconds since 1970. */
+/** Start time of every such network, in milliseconds since 1970. */
 export const startMs = Date.UTC(2026, 6, 4);
 
-/** Starts a small network with a manual clock. */
+/** Starts a small network whose clock the test advances. */
 export async function startLabelSim(options: SimOptions = {}): Promise<LabelSim> {
   const clock = manualClock(startMs);
   const sim = createSim({
@@ -43,7 +43,7 @@ export async function startLabelSim(options: SimOptions = {}): Promise<LabelSim>
   };
 }
 
-/** Reads pages until one is empty or has no cursor. Resolves with the labels of all pages. */
+/** Reads pages until one is empty or has no cursor. Resolves with all labels. */
 export async function readAll(endpoint: string, limit = 250): Promise<ReadLabel[]> {
   const labels: ReadLabel[] = [];
   for (let cursor: string | undefined; ; ) {

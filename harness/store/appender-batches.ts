@@ -1,18 +1,18 @@
 import type { NewObservation } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 
-/** Batches of the appending process. The parent process derives the expected rows from them. */
+/** Batches that the appending process sends. The parent process derives the expected rows from them. */
 
-/** DID of the labeler of every label. */
+/** DID of the labeler of all labels. */
 export const source = 'did:plc:labelerlabelerlabelerlab';
 /** Number of rows per batch. */
 export const rowsOfBatch = 40;
 /** Start of the store, in microseconds. */
 export const firstInstant = micros(20_000 * day);
-/** Subjects of the labels, which are used in turn. */
+/** Subjects that the labels use in turn. */
 export const accounts = ['did:plc:aaaaaaaaaaaaaaaaaaaaaaaa', 'did:plc:bbbbbbbbbbbbbbbbbbbbbbbb', 'did:web:c.example'];
 
-/** Returns a batch of labels from number `first` on. The number of a label is its `exp`. */
+/** Returns a batch of labels numbered from `first`. A label carries its number in `exp`. */
 export function batchFrom(first: number): NewObservation[] {
   return Array.from({ length: rowsOfBatch }, (_, i) => {
     const n = first + i;

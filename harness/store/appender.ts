@@ -1,7 +1,7 @@
 /**
- * Process that appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. Continues from the stored
- * position, sends half of each batch a second time, and prints accepted rows: `ack N` means that the labels before N
- * are stored. The clock runs fast, so that days begin, are sealed and, with a small window, dropped.
+ * Appends to a store until it is killed: `appender.ts FOLDER [FAULT:COUNT]`. Continues from the stored position, sends
+ * half of each batch a second time, and prints `ack N` when all labels before N are stored. The simulated clock runs
+ * fast, so that days begin, are sealed and, with a small window, are dropped.
  */
 import { writeSync } from 'node:fs';
 import type { Batch } from '../../src/store/port.ts';

@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 
 const files = join(import.meta.dirname, '../../test/store/schema-2');
 
-/** Writes the store of `test/store/schema-2`, which an earlier version of the program created, into a directory. */
+/** Writes the store in `test/store/schema-2` into a directory. An earlier version of the program created it. */
 export function writeEarlierStore(folder: string): void {
   for (const file of readdirSync(files).filter((name) => name.endsWith('.gz'))) {
     const path = join(folder, file.replace(/^days-/, 'days/').replace(/\.gz$/, ''));
@@ -14,7 +14,7 @@ export function writeEarlierStore(folder: string): void {
   }
 }
 
-/** Converts the state file of the earlier store to schema 1, which has no purges. */
+/** Converts the state file of the earlier store to schema 1, which does not record purges. */
 export function toStateSchema1(folder: string): void {
   const db = new Database(join(folder, 'state.sqlite'));
   db.exec(`DROP TABLE purge; ALTER TABLE day DROP COLUMN revision; ALTER TABLE epoch DROP COLUMN revision;

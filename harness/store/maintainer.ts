@@ -1,4 +1,4 @@
-/** Process that runs a store's upkeep once and kills itself at a fault point: `maintainer.ts FOLDER AT POINT`. */
+/** Runs a store's upkeep once and kills its own process at a fault point: `maintainer.ts FOLDER AT POINT`. */
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Process that opens a store of an earlier version, appends an empty batch, and kills itself at a fault point:
- * `migrator.ts FOLDER AT [POINT:COUNT]`.
+ * Opens a store of an earlier version, appends an empty batch, and kills its own process at a fault point: `migrator.ts
+ * FOLDER AT [POINT:COUNT]`.
  */
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { micros } from '../../src/store/time.ts';

@@ -1,6 +1,4 @@
-/**
- * Process that moves a store and kills itself at a fault point: `mover.ts new-epoch|restore FOLDER AT POINT [FROM]`.
- */
+/** Moves a store and kills its own process at a fault point: `mover.ts new-epoch|restore FOLDER AT POINT [FROM]`. */
 import { setStoreAside } from '../../src/store/sqlite/repair/new-epoch.ts';
 import { restoreStore } from '../../src/store/sqlite/repair/restore.ts';
 import { micros } from '../../src/store/time.ts';

@@ -2,19 +2,20 @@ import type { NewObservation, StoreWriter } from '../../src/store/port.ts';
 import { day, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
 
-/** A store with two sealed days and three open ones, from which one labeler is purged. */
+/** A store with two sealed and three open days, from which one labeler is purged. */
 
 const [first = '', second = ''] = labelers;
 const [alice = ''] = subjects;
-/** The labeler whose rows are purged. */
+/** DID of the labeler whose rows are purged. */
 export const hostile = first;
-/** Time of the purge's request. */
+/** Time at which the purge is requested, in microseconds. */
 export const requestedAt = micros(noon + 4 * day + 1_000_000);
 /**
- * Number of the labeler's rows in each day, all at one instant. The number exceeds the rows that two commits remove.
+ * Number of the labeler's rows on each day, all accepted at the same time. A purge needs more than two commits to
+ * remove them.
  */
 export const hostileRows = 1_200;
-/** Number of other labelers' rows in each day. */
+/** Number of the other labelers' rows on each day. */
 export const otherRows = 300;
 const days = 5;
 

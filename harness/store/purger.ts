@@ -1,5 +1,5 @@
 /**
- * Process that purges a labeler's rows from a store and kills itself at a fault point: `purger.ts FOLDER FAULT:COUNT`.
+ * Purges a labeler's rows from a store and kills its own process at a fault point: `purger.ts FOLDER FAULT:COUNT`.
  * Prints `done` when the purge is complete.
  */
 import { writeSync } from 'node:fs';

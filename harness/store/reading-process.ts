@@ -1,7 +1,7 @@
 /**
- * Process that reads a store while another process writes it: `reading-process.ts FOLDER`. Reads all rows repeatedly;
- * each result must begin with the complete previous one. Prints `reading` after each of the first five results, and
- * the final number of rows, and exits after reading the row whose value is `last`.
+ * Reads a store while another process writes it: `reading-process.ts FOLDER`. Reads all rows repeatedly; each result
+ * must begin with the complete previous one. Prints `reading` after each of the first five results. After it has read
+ * the row whose value is `last`, prints the final number of rows and exits.
  */
 import { writeSync } from 'node:fs';
 import { openSqliteReader } from '../../src/store/sqlite/read/reader.ts';
@@ -26,11 +26,11 @@ for (let ended = false; !ended; ) {
     }
   }
   numbers.sort((a, b) => a - b);
-  if (numbers.some((n, i) => n !== i)) throw new Error(`a read of ${numbers.length} rows has missing rows`);
+  if (numbers.some((n, i) => n !== i)) throw new Error(`rows are missing from a read of ${numbers.length} rows`);
   const counts = await store.countsByLabeler({ start: floor, end });
   const counted = counts.reduce((sum, { applied, removed }) => sum + applied + removed, 0);
   if (counted !== numbers.length) throw new Error(`${counted} rows were counted, but ${numbers.length} were read`);
-  if (numbers.length < seen) throw new Error(`${seen} rows were read before, now ${numbers.length}`);
+  if (numbers.length < seen) throw new Error(`${seen} rows were read before, but now only ${numbers.length}`);
   seen = numbers.length;
   readings += 1;
   if (readings <= 5) writeSync(1, 'reading\n');

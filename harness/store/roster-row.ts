@@ -1,7 +1,7 @@
 import type { RosterRow } from '../../src/store/roster.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Returns the roster row of an enrolled, established labeler that never responded, with changes. */
+/** Returns the roster row of an enrolled, established labeler that has never responded, with the given changes. */
 export function rosterRow(did: string, changes: Partial<RosterRow> = {}): RosterRow {
   return {
     ...{

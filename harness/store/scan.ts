@@ -2,8 +2,8 @@ import { StoreError } from '../../src/store/errors.ts';
 import { type AccountQuery, maxChunkRows, type Observation, type StoreReader } from '../../src/store/port.ts';
 
 /**
- * Yields all rows of an account in an interval, chunk by chunk. Each chunk is a separate call, so no transaction stays
- * open between them. Throws `budget_exceeded` after more than `budget` rows.
+ * Yields all rows of an account within an interval in chunks. Each chunk is read in a separate call, so no transaction
+ * stays open between chunks. Throws `budget_exceeded` if there are more than `budget` rows.
  */
 export async function* scanAccount(
   store: Pick<StoreReader, 'readAccount'>,

@@ -1,6 +1,6 @@
 /**
- * Process that opens a store, removes its rows about spaces, and kills itself at a fault point:
- * `space-remover.ts FOLDER [FAULT:COUNT]`.
+ * Opens a store, removes its rows about spaces, and kills its own process at a fault point: `space-remover.ts FOLDER
+ * [FAULT:COUNT]`.
  */
 import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { removedAt } from './space-rows.ts';

@@ -3,14 +3,14 @@ import { openSqliteWriter } from '../../src/store/sqlite/write/writer.ts';
 import { day as dayLength, dayStart, micros } from '../../src/store/time.ts';
 import { labelers, labelNumber, noon, observationOf, subjects } from '../conformance/labels.ts';
 
-/** A store of an earlier version with rows about spaces: two sealed days and three open ones, some without such rows. */
+/** A store of an earlier version with two sealed and three open days, some of which contain rows about spaces. */
 
 const [alice = '', bob = ''] = subjects;
-/** Time at which the removal runs. */
+/** Time at which the rows are removed, in microseconds. */
 export const removedAt = micros(noon + 4 * dayLength + 1_000_000);
-/** Days of the store, and the number of rows about spaces in each. */
+/** Number of rows about spaces on each day of the store. */
 export const spaceRows: readonly number[] = [700, 0, 0, 1_300, 5];
-/** Number of other rows in each day. */
+/** Number of other rows on each day. */
 export const otherRows = 300;
 
 const paths = [
@@ -28,12 +28,12 @@ const notSpaces = [
   '',
 ];
 
-/** Returns the number of rows about spaces from a day on. */
+/** Returns the number of rows about spaces, counted from the given day onwards. */
 export function spaceRowsFrom(day: number): number {
   return spaceRows.slice(day).reduce((sum, rows) => sum + rows, 0);
 }
 
-/** Returns the addresses of one day: those inside spaces, then the others. */
+/** Returns the label URIs of one day: first those inside spaces, then the others. */
 function urisOf(day: number): string[] {
   const uri = (path: string, i: number) => `at://${i % 2 === 0 ? alice : bob}${path}`;
   return [
@@ -44,7 +44,9 @@ function urisOf(day: number): string[] {
   ];
 }
 
-/** Creates the store in an empty directory, as an earlier version left it: its removal was never requested. */
+/**
+ * Creates the store in an empty directory, in the state that an earlier version left: the removal was never requested.
+ */
 export async function writeSpaceStore(folder: string): Promise<void> {
   const store = openSqliteWriter({ folder, at: noon });
   for (const day of spaceRows.keys()) {
@@ -59,12 +61,12 @@ export async function writeSpaceStore(folder: string): Promise<void> {
   toEarlierState(folder);
 }
 
-/** Converts a state file to the schema of an earlier version, which never removed rows about spaces. */
+/** Converts a state file to the schema of a version that never removed rows about spaces. */
 export function toEarlierState(folder: string): void {
   const db = new Database(`${folder}/state.sqlite`);
   db.exec('DROP TABLE space_removal; DELETE FROM migration WHERE version > 3; PRAGMA user_version = 3');
   db.close();
 }
 
-/** Interval of the whole store. */
+/** Interval that covers all days of the store. */
 export const everything = { start: noon, end: dayStart(20_000 + spaceRows.length) };

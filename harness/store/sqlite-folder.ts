@@ -26,8 +26,8 @@ export const page = {
 } as const;
 
 /**
- * A store in a separate directory for each test of a file. The store has one writer at a time, which is closed at the
- * end.
+ * A store in a separate directory for each test of a file. It has at most one writer at a time, which is closed after
+ * the test.
  */
 export interface SqliteFolder {
   readonly path: string;
@@ -35,11 +35,11 @@ export interface SqliteFolder {
   close(): Promise<void>;
   dayPath(name: string): string;
   dayNames(): Promise<string[]>;
-  /** Changes the file of a day without using the store. */
+  /** Changes a day file without using the store. */
   change(name: string, sql: string): void;
   /** Changes the state file without using the store. */
   changeState(sql: string): void;
-  /** Creates a closed store whose first day is sealed and has 70 rows of one account. */
+  /** Creates a closed store whose first day is sealed and contains 70 rows about one account. */
   sealBusyDay(): Promise<void>;
 }
 
@@ -88,12 +88,12 @@ function changeFile(path: string, sql: string): void {
   db.close();
 }
 
-/** Returns a batch with the labels of the given numbers, at noon. */
+/** Returns a batch of numbered labels, accepted at noon. */
 export function batch(numbers: readonly number[]): Batch {
   return suite.batch(noon, numbers);
 }
 
-/** Returns a batch of a thousand labels. Batches with different `n` have no label in common. */
+/** Returns a batch of 1,000 labels. Batches with different `n` have no label in common. */
 export function many(n: number): Batch {
   return batch(Array.from({ length: 1_000 }, (_, i) => n * 1_000 + i));
 }

@@ -4,18 +4,18 @@ import type { LabelerProfile } from '../../sim/labelers/profile.ts';
 import type { SourceState } from '../../src/labels/state/source-state.ts';
 import { departs, type Role, roles } from './roles.ts';
 
-/** Minimum number of labelers for which the largest ones have no role. */
+/** Minimum number of labelers. It ensures that the largest labelers have no role. */
 export const minLabelers = roles.length + 10;
 
 /**
- * Returns the function that changes profiles. It gives the roles to the smallest labelers, and a role determines all
- * labels of its labeler.
+ * Returns a function that adjusts labeler profiles. The smallest labelers receive the roles; a role determines all
+ * labels that its labeler emits.
  */
 export function shapeOf(labelers: number): (profile: LabelerProfile) => Partial<LabelerProfile> {
   return ({ index }) => roleAt(index, labelers)?.profile ?? {};
 }
 
-/** Returns a labeler's role, or null for one without a role. */
+/** Returns the role of the labeler at an index, or null if it has none. */
 export function roleAt(index: number, labelers: number): Role | null {
   return roles[index - (labelers - roles.length)] ?? null;
 }
@@ -28,10 +28,10 @@ export function cast({ labelers: { list } }: Sim): { readonly labeler: Labeler; 
   });
 }
 
-/** Times of a run at which sources have different states. */
+/** Moments of a run at which the states of the sources are checked. */
 export type Moment = 'begun' | 'away' | 'after 20 minutes' | 'after two days';
 
-/** Returns the required state of a source, or null for a source that must not be enrolled. */
+/** Returns the required state of a source at a moment, or null if the source must not be enrolled. */
 export function stateOf(
   { profile: { ailment, didWeb }, served }: Labeler,
   role: Role | null,
@@ -48,7 +48,7 @@ export function stateOf(
     case 'no_stream':
     case 'no_cursor':
       return 'established';
-    // A stream without queries counts as a response only once it sends data.
+    // A labeler without `queryLabels` counts as responding only once its stream sends data.
     case 'no_query':
       return moment === 'begun' && served.size === 0 ? 'probing' : 'established';
     case 'status_401':
@@ -59,7 +59,7 @@ export function stateOf(
     case 'html':
     case 'redirect':
       return never('provider_rejects');
-    // A handshake that fails without a response may be temporary.
+    // These failures may be temporary, unlike an explicit refusal.
     case 'broken_json':
     case 'endless':
     case 'drip':
@@ -67,7 +67,7 @@ export function stateOf(
     case 'dead':
     case 'status_503':
       return never(moment === 'after 20 minutes' ? 'unavailable' : 'probing');
-    // The state of the directory does not affect a did:web labeler, which serves its own document.
+    // A did:web labeler serves its own document, so the state of the directory does not affect it.
     case 'directory_down':
       return didWeb ? 'established' : null;
     case 'no_document':
@@ -77,7 +77,7 @@ export function stateOf(
   }
 }
 
-/** Returns the required number of sources in each state, and of enrolled sources. */
+/** Returns the required number of sources in each state, and the number of enrolled sources. */
 export function expectedSources(sim: Sim, moment: Moment): Readonly<Record<string, number>> {
   const { list } = sim.labelers;
   const counts: Record<string, number> & { enrolled: number } = { enrolled: 0 };

@@ -2,7 +2,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import type { Micros } from '../../src/contract/timestamp.ts';
 import { micros } from '../../src/store/time.ts';
 
-/** Clocks that can be advanced together, so that hours pass immediately for the network and for the instrument. */
+/** Clocks that can be advanced together, so that a test can skip hours for the network and the instrument. */
 export interface MovedClock {
   /** Returns the time of the simulated network, in milliseconds. */
   readonly sim: () => number;
@@ -11,10 +11,10 @@ export interface MovedClock {
   advance(us: number): void;
 }
 
-/** Hour of the UTC day at which the clocks start, so that no part of a proof crosses midnight by chance. */
+/** Hour of the UTC day at which the clocks start. It keeps a proof from crossing midnight by chance. */
 const startHour = 10;
 
-/** Creates clocks that run at the machine's speed, from ten o'clock of the present UTC day on. */
+/** Creates clocks that run at real speed, starting at ten o'clock of the current UTC day. */
 export function movedClock(): MovedClock {
   const midnight = Math.floor(Date.now() / 86_400_000) * 86_400_000_000;
   const started = midnight + startHour * 3_600_000_000 - performance.now() * 1000;
@@ -31,8 +31,8 @@ export function movedClock(): MovedClock {
 }
 
 /**
- * Returns by how much other processes slow this one down. Timeouts are of real time: on a machine with ten processes for
- * each processor, labelers in this process responded after more than two seconds, and counted as unreachable.
+ * Returns the factor by which other processes slow this one down. Timeouts use real time: on a machine with ten
+ * processes per processor, labelers in this process took more than two seconds to respond and counted as unreachable.
  */
 export function slowness(): number {
   const [load = 0] = loadavg();

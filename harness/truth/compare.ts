@@ -12,29 +12,32 @@ import type { Observation, StoredGap, StoreReader } from '../../src/store/port.t
 import { type Interval, micros, second } from '../../src/store/time.ts';
 import { scanAccount } from '../store/scan.ts';
 
-/** Input of a comparison: the network's record, and a store that the instrument filled from the network. */
+/** Input of a comparison: the network's record, and the store that the instrument filled. */
 export interface Compared {
   readonly sim: Sim;
   readonly store: StoreReader;
-  /** Interval of the whole epoch. */
+  /** Interval that covers the whole epoch. */
   readonly span: Interval;
-  /** Returns the time at which a label was accepted, or would have been. */
+  /**
+   * Returns the acceptance time of a label. For a label that was not accepted, returns the time at which it would have
+   * been.
+   */
   readonly acceptedUs: (label: EmittedLabel) => number;
 }
 
-/** Returns the labels that must be stored and refused among those that were served. */
+/** Returns the labels that must be stored and refused, among the labels that were served or emitted. */
 export function served({ sim, span, acceptedUs }: Compared, which: 'served' | 'emitted' = 'served'): Expected {
   return sim.labelers.truth.expected({ epochUs: span.start, which, acceptedUs });
 }
 
-/** Compares the numbers of rows by labeler and action. */
+/** Returns true if the store has the expected number of rows for each labeler and action. */
 export async function sameActions(compared: Compared): Promise<boolean> {
   const rows = await compared.store.countsByLabeler(compared.span);
   const stored = new Map(rows.map(({ labeler, applied, removed }) => [labeler, { applied, removed }]));
   return isDeepStrictEqual(stored, served(compared).byAction);
 }
 
-/** Returns all differences between the store and the record. */
+/** Returns all differences between the store and the network's record. */
 export async function differences(compared: Compared): Promise<string[]> {
   const { store, span } = compared;
   const expected = served(compared);
@@ -69,8 +72,8 @@ export async function differences(compared: Compared): Promise<string[]> {
 }
 
 /**
- * Returns the expected refusals. A row that was read by stream and by poll is refused once. Omits duplicates, because
- * their number depends on the transports.
+ * Returns the expected refusals. A row that was read both by stream and by poll is refused once. Duplicates are
+ * omitted: their number depends on the transports.
  */
 function refusedOf(
   { sim, span, acceptedUs }: Compared,
@@ -87,11 +90,16 @@ function refusedOf(
     if (word === 'duplicate') return [];
     const reason = word === 'foreign' ? 'foreign_src' : word;
     const count = stored.find((one) => one.source === did && one.reason === reason)?.count ?? 0;
-    return count === (wanted[word] ?? 0) ? [] : [`${reason} of ${did}: ${wanted[word] ?? 0} wanted, ${count} counted`];
+    return count === (wanted[word] ?? 0)
+      ? []
+      : [`${reason} of ${did}: expected ${wanted[word] ?? 0}, counted ${count}`];
   });
 }
 
-/** Returns the differences between stored labels and the labels that were sent, including the signature verdicts. */
+/**
+ * Returns the differences between the stored labels and the labels that were sent, including the verdicts on
+ * signatures.
+ */
 function labelsOf(compared: Compared, did: string, rows: readonly Observation[]): string[] {
   const wanted = new Map<string, ReturnType<typeof signatureOf>>();
   for (const label of compared.sim.labelers.truth.emitted(0, Number.POSITIVE_INFINITY, did)) {
@@ -112,8 +120,8 @@ function labelsOf(compared: Compared, did: string, rows: readonly Observation[])
 }
 
 /**
- * Returns the verdict on a label's signature. Returns `earlier` if the verdict depends on whether the label was read
- * before the key was replaced.
+ * Returns the expected verdict on a label's signature. Returns `earlier` if the verdict depends on whether the label
+ * was read before or after the key was replaced.
  */
 function signatureOf({ sim }: Compared, { odd, labeler, n }: EmittedLabel): SignatureVerdict | 'earlier' {
   if (odd === 'unsigned') return 'unsigned';
@@ -127,8 +135,8 @@ function isRight(signature: SignatureVerdict, right: SignatureVerdict | 'earlier
 }
 
 /**
- * Returns labels that could have been accepted, were not accepted, and are within no gap of their source. The result
- * must be empty.
+ * Returns the labels that could have been accepted, were not accepted, and lie outside every gap of their source. The
+ * list must be empty.
  */
 export function hiddenLosses(
   compared: Compared,
@@ -140,19 +148,19 @@ export function hiddenLosses(
   for (const label of sim.labelers.truth.emitted(span.start)) {
     const { labeler, emittedUs, served, n } = label;
     if (served || !readable(labeler) || verdict(label, span.start, acceptedUs(label)) !== null) continue;
-    // Skip a label that was replaced between two reads, because an account-replacing server never serves it.
+    // A label that was replaced between two reads cannot be read: an account-replacing server no longer serves it.
     const { profile, log, edge } = sim.labelers.of(labeler);
     if (profile.software === 'ozone' && log.replaced(n, edge)) continue;
-    // Allow a difference, because gaps use the instrument's clock and a label arrives slightly after its creation.
+    // Allow a small difference: gaps use the instrument's clock, and a label arrives slightly after its creation.
     const within = ({ source, start, end }: StoredGap): boolean =>
       (source === null || source === labeler) && start - second <= emittedUs && emittedUs <= end;
     if (!gaps.some(within))
-      lost.push(`label ${n} of ${labeler}, created ${emittedUs - span.start} us after the epoch, is in no gap`);
+      lost.push(`label ${n} of ${labeler}, created ${emittedUs - span.start} us after the epoch, is outside every gap`);
   }
   return lost;
 }
 
-/** Returns the interval of a store's whole epoch, including the future. */
+/** Returns an interval that covers a store's whole epoch and extends into the future. */
 export async function wholeSpan(store: StoreReader): Promise<Interval> {
   const { startedAt } = await store.epoch();
   return { start: startedAt, end: micros(startedAt + 10 * 86_400 * second) };

@@ -3,7 +3,7 @@ import type { Labeler } from '../../sim/labelers/labeler.ts';
 import type { StoredGap } from '../../src/store/port.ts';
 import { roleAt } from './cast.ts';
 
-/** Returns unexpected and missing gaps. `paused` is the number of interruptions. */
+/** Returns the unexpected and the missing gaps. `paused` is the expected number of interruptions of the instrument. */
 export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: number): string[] {
   const own = gaps.filter(({ source }) => source === null).map(({ reason }) => reason);
   const problems =
@@ -24,14 +24,17 @@ export function gapDifferences(sim: Sim, gaps: readonly StoredGap[], paused: num
   return problems;
 }
 
-/** Returns the gaps that an ailment causes. A labeler without a role has no gap, unless it serves no earlier labels. */
+/**
+ * Returns the reasons of the gaps that an ailment causes. Among labelers without a role, only those without
+ * `queryLabels` have a gap.
+ */
 function ailmentGaps({ profile: { ailment } }: Labeler): readonly StoredGap['reason'][] {
   return ailment === 'no_query' ? ['source_unavailable'] : [];
 }
 
 /**
- * Returns true for a gap that an account-replacing labeler causes. Such a labeler may remove the last row that was
- * read, although no label was missed.
+ * Returns true for a gap that results from an account-replacing labeler. Such a labeler may remove the last row that
+ * was read although no label was missed.
  */
 export function isReplacement({ profile, log, edge }: Labeler, { reason, start, end }: StoredGap): boolean {
   if (reason !== 'cursor_reset' || profile.software !== 'ozone' || profile.rate === 0) return false;

@@ -7,53 +7,54 @@ import { second } from '../../src/store/time.ts';
 import { until } from '../process/until.ts';
 import type { MovedClock } from './clock.ts';
 
-/** Events of a labeler during a proof, in addition to the labeler's ailment. */
+/** Scripted events of a labeler during a proof, in addition to its ailment. */
 export interface Role {
   readonly name: string;
   readonly profile: Partial<LabelerProfile>;
-  /** Reasons of the expected gaps, in order. */
+  /** Reasons of the expected gaps, in chronological order. */
   readonly gaps: readonly StoredGap['reason'][];
-  /** Part of the run in which the events happen. */
+  /** Part of the proof in which the events happen. */
   readonly act: 'waits' | 'faults' | 'outage' | 'found' | 'leaves' | 'denied' | 'none';
-  /** Number of labels that the labeler emits before its events, in addition to the others. */
+  /** Number of additional labels that the labeler emits before its events. */
   readonly earlier?: number;
   readonly happens: (labeler: Labeler, clock: Pick<MovedClock, 'advance'>) => unknown;
-  /** Records that the labeler writes on the second and third day, in place of its first one. */
+  /** Records that replace the labeler's first record on the second and third day. */
   readonly records?: readonly DeclaredValues[];
 }
 
 const softwares: readonly Software[] = ['ozone', 'skyware'];
 const nothing = (): void => undefined;
 
-/** Returns true if the labeler of a role leaves the enrolment in the course of a proof. */
+/** Returns true if the role makes its labeler leave the enrolment during a proof. */
 export function departs(role: Role | null): boolean {
   return role?.act === 'leaves' || role?.act === 'denied';
 }
 
-/** Returns the role of a labeler without an ailment, which emits only the labels that the role defines. */
+/** Returns a role for a labeler without an ailment. The labeler emits only the labels that the role defines. */
 function well(name: string, software: Software, act: Role['act'], happens: Role['happens'], more: Partial<Role> = {}) {
   const profile = { ...quiet, software, ailment: 'none', ...more.profile } as const;
   return { name: `${name}, ${software}`, gaps: [], act, happens, ...more, profile };
 }
 
-/** Properties of a profile without regular labels. Odd labels and unordered pages have separate roles. */
+/** Profile of a labeler without regular traffic. Separate roles cover odd labels and unordered pages. */
 const quiet = { rate: 0, oddShare: 0, unordered: false, didWeb: false, seeded: true } as const;
 const byPoll = { ailment: 'no_stream' } as const;
 const reset: Partial<Role> = { gaps: ['cursor_reset'] };
 
-/** Emits two labels of every oddity. */
+/** Emits two labels with every oddity. */
 function oddities({ faults }: Labeler): void {
   for (const kind of oddKinds) faults.labels(kind, { count: 2, bytes: 1_000_000 });
 }
 
-/** Number of resets of one labeler: more than the artifact lists as separate gaps. */
+/** Number of resets of one labeler. It exceeds the number of gaps that the artifact lists separately. */
 const manyResets = 20;
-/** Number of page requests of two instruments after which each has detected a reset and read the pages to their end. */
+/** Number of page requests after which two instruments have each detected a reset and read all pages. */
 const pagesAfterReset = 12;
 
 /**
- * Recreates the database many times. Waits after each reset until the reader has passed it, so that each one is a
- * separate gap. The reader waits longer after resets that follow one another within a second.
+ * Recreates the database many times. After each reset, waits until the reader has caught up, so that each reset becomes
+ * a separate gap. The clock advances between resets because the reader backs off when they follow each other within a
+ * second.
  */
 async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>): Promise<void> {
   for (let reset = 0; reset < manyResets; reset += 1) {
@@ -67,7 +68,7 @@ async function resetOften(labeler: Labeler, clock: Pick<MovedClock, 'advance'>):
   }
 }
 
-/** Returns a role whose labeler ends the open stream, so that a fault affects the next one. */
+/** Returns events that prepare a fault and then end the open stream, so that the fault affects the next stream. */
 function nextStream(meets: (labeler: Labeler) => void): Role['happens'] {
   return (labeler) => {
     meets(labeler);
@@ -142,7 +143,10 @@ const foundByPoll: Role = {
   happens: ({ faults }) => faults.answer({ kind: 'status', status: 501 }, { on: 'stream' }),
 };
 
-/** Role of a labeler that drops a value and declares it again, drops another one, and declares a value late. */
+/**
+ * Returns the role of a labeler that drops one value permanently, drops another and declares it again, and adds a value
+ * late.
+ */
 function redefines(): Role {
   const [kept, dropped, redeclared, late, never] = ['spam', 'rude', 'bot', 'scam', 'screenshot'] as const;
   const profile = { values: [kept, dropped, redeclared, late, never], declared: [kept, dropped, redeclared] };
@@ -154,7 +158,7 @@ function redefines(): Role {
   });
 }
 
-/** All roles of a proof, which cover each ailment and each fault at least once. */
+/** All roles of a proof. Together they cover every ailment and every fault. */
 export const roles: readonly Role[] = [
   ...ailments
     .filter((ailment) => ailment !== 'none')
@@ -176,7 +180,7 @@ export const roles: readonly Role[] = [
   }),
   well('pages without an order', 'ozone', 'faults', ({ faults }) => faults.withoutOrder(), { profile: byPoll }),
   well('many resets, by poll', 'skyware', 'waits', resetOften, {
-    // Few values leave room for all gaps in the labeler's line.
+    // Declare few values, so that all gaps fit into the labeler's line.
     profile: { ...byPoll, values: ['spam', 'rude'] },
     gaps: Array.from({ length: manyResets }, () => 'cursor_reset'),
   }),

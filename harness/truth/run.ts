@@ -25,22 +25,22 @@ import { type Course, courseFrom } from './labelers/course.ts';
 import { labelersMatch, resolvesHandles } from './labelers/match.ts';
 import { departs, type Role } from './roles.ts';
 
-/** Result of the comparison of an instrument with a network's record. */
+/** Result of comparing an instrument's output with a network's record. */
 export interface Proof {
   readonly accepted: number;
   readonly refused: Readonly<Record<string, number>>;
   readonly gaps: number;
   readonly sources: Readonly<Record<string, number>>;
-  /** Number of times that each fault and ailment of labelers took effect. */
+  /** Number of times that each labeler fault and ailment took effect. */
   readonly fired: Readonly<Record<string, number>>;
   /** Problems that the proof detected. */
   readonly problems: readonly string[];
 }
 
 /**
- * Runs an instrument over a simulated network from the network's first label on, with every fault, a restart, an outage
- * of 20 minutes, and labelers that are discovered two days later. Then compares stored labels, refusals and gaps with
- * the record.
+ * Runs an instrument on a simulated network from its first label onwards, with every fault, a restart, an outage of 20
+ * minutes, and labelers that are discovered two days later. Then compares the stored labels, refusals and gaps with the
+ * record.
  */
 export async function proveTruth({
   seed,
@@ -49,7 +49,7 @@ export async function proveTruth({
 }: {
   seed: number;
   labelers?: number;
-  /** True to run a standby, which replaces the instrument several times in place of the restart. */
+  /** True to run a standby, which repeatedly takes over from the instrument. It replaces the restart. */
   standby?: boolean;
 }): Promise<Proof> {
   const clock = movedClock();
@@ -58,11 +58,10 @@ export async function proveTruth({
     ...{ rate: 2, historyHours: 0, clock: clock.sim },
   });
   const { seeds, plc, relays, jetstream } = await sim.start();
-  // Use short timeouts, because hanging labelers must not occupy every connection permanently.
+  // Use short timeouts so that hanging labelers do not occupy every connection.
   const timings = { ...quickTimings, requestMs: 2_000 * slowness(), maxRetryMs: Math.max(6_000, 40 * labelers) };
   const settings = { timings, seeds: await readSeeds(seeds ?? ''), plc: plc ?? '', relays, jetstream };
-  // Keep the store in memory if possible, because the kill tests cover durability and a slow disk would only delay this
-  // test.
+  // Keep the store in memory if possible: the kill tests cover durability, and a slow disk would only delay this test.
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'almanac-truth-'));
   const start = (role: InstrumentRole | null = null) =>
     startStation(settings, { ...clock, folder, resolveTxt: resolvesHandles(sim), role });
@@ -84,30 +83,30 @@ export async function proveTruth({
   }
 }
 
-/** A proof in progress. */
+/** State of a running proof. */
 interface Run {
   readonly sim: Sim;
   readonly clock: MovedClock;
   readonly start: (role?: InstrumentRole) => Promise<LabelStation>;
   station: LabelStation;
-  /** The standby of a proof with two instruments. */
+  /** The current standby; null in a proof with a single instrument. */
   standby: StandbyStation | null;
   readonly course: Course;
   readonly problems: string[];
 }
 
-/** Returns the input of comparisons with the store. */
+/** Returns the input for comparisons with the store. */
 function comparedOf({ sim, station: { store }, course }: Run): Compared {
   const { startedUs } = course;
   return {
     ...{ sim, store, span: { start: startedUs, end: micros(startedUs + 10 * day) } },
-    // Labels from before the discovery of their labeler are accepted at the discovery.
+    // The earlier labels of a late labeler are accepted only when it is discovered.
     acceptedUs: ({ labeler, emittedUs }) =>
       isFoundLate(sim, labeler) ? Math.max(emittedUs, course.found?.start ?? 0) : emittedUs,
   };
 }
 
-/** Waits until all labelers are read, and then injects the faults. */
+/** Waits until all labelers have been read, and then injects the faults. */
 async function readFromTheStart(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   await heardOf(sim, station);
@@ -119,14 +118,17 @@ async function readFromTheStart(run: Run): Promise<void> {
   await settled(run);
   const disturbedFrom = clock.wall();
   await actFaults(run);
-  // Labelers emit nothing during the interruption: rows that an Ozone replaces would be lost, and the record does not
+  // Stop the traffic before the interruption: rows that an Ozone replaces would be lost, and the record does not
   // contain which.
   for (const { faults } of sim.labelers.list) faults.setRate(0);
   await settled(run);
   course.disturbed = { start: disturbedFrom, end: clock.wall() };
 }
 
-/** Stops the instrument while labelers emit labels, and waits until the standby has replaced it; nothing without one. */
+/**
+ * Stops the instrument while labelers emit labels, and waits until the standby has taken over. Does nothing without a
+ * standby.
+ */
 async function handOver(run: Run): Promise<void> {
   const { sim, clock, station, standby, start } = run;
   if (standby === null) return;
@@ -139,7 +141,7 @@ async function handOver(run: Run): Promise<void> {
   run.standby = await startStandby(station.folder, clock.wall, start);
 }
 
-/** Stops the instrument, lets the labelers emit labels, and starts the instrument again. */
+/** Interrupts the instrument while labelers emit labels: restarts it, or hands over to the standby. */
 async function interrupt(run: Run): Promise<void> {
   const { sim, clock, course } = run;
   const stoppedAt = clock.wall();
@@ -156,7 +158,7 @@ async function interrupt(run: Run): Promise<void> {
   await settled(run);
 }
 
-/** Advances the clock in two steps, so that no interruption exceeds the maximum that can be filled in. */
+/** Advances the clock in two steps, so that no interruption is longer than the time that can be filled in. */
 async function passTwoDays(run: Run): Promise<void> {
   const { sim, clock, course, problems } = run;
   await caughtUp(run);
@@ -177,7 +179,8 @@ async function passTwoDays(run: Run): Promise<void> {
     sim.labelers.directory.set(labeler.did, 'no_service');
     sim.labelers.announceIdentity(labeler.did);
   }
-  // Change the documents in the turn in which the clock is advanced: a labeler that is found before is not found late.
+  // Change the documents in the same turn in which the clock is advanced; otherwise a labeler could be discovered too
+  // early.
   for (const { labeler } of found) sim.labelers.directory.set(labeler.did, 'whole');
   clock.advance(24.5 * hour);
   for (const { labeler } of found) sim.labelers.announceIdentity(labeler.did);
@@ -193,7 +196,7 @@ async function passTwoDays(run: Run): Promise<void> {
   problems.push(...(await labelersMatch(sim, station, course, 'after two days')));
 }
 
-/** Writes the next record of every labeler that changes its definitions, and waits until the records are stored. */
+/** Publishes the next record of every labeler that changes its definitions, and waits until the records are stored. */
 async function redefine({ sim, station: { store } }: Run, at: number): Promise<void> {
   for (const { labeler, role } of cast(sim)) {
     const record = role.records?.[at];
@@ -205,13 +208,13 @@ async function redefine({ sim, station: { store } }: Run, at: number): Promise<v
   }
 }
 
-/** Denies a labeler, as the operator's command does. */
+/** Denies a labeler as the operator's command does. */
 async function deny({ folder }: LabelStation, did: string, at: Micros): Promise<void> {
   const since = formatMicros(at);
   await changeDenyFile(folder, (list) => list.with({ target: { kind: 'did', did }, reason: null, since, purge: null }));
 }
 
-/** Compares the store with the record, and returns the result of the proof. */
+/** Compares the store with the record, and returns the result. */
 async function outcome(run: Run): Promise<Proof> {
   const { sim, station, problems } = run;
   const compared = comparedOf(run);
@@ -228,7 +231,7 @@ async function outcome(run: Run): Promise<Proof> {
 }
 
 /**
- * Waits until all labelers are discovered. Labelers that neither seeds nor relays list are discovered only by the
+ * Waits until all labelers are discovered. Labelers in neither the seeds nor a relay can only be discovered on the
  * Jetstream, so they repeat their announcement.
  */
 async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
@@ -236,7 +239,7 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
     ({ did, profile }) => !profile.seeded && profile.relays.length === 0 && !isFoundLate(sim, did),
   );
   await until(
-    'all are heard of',
+    'all labelers are discovered',
     async () => {
       const known = new Set((await store.roster()).map(({ did }) => did));
       const unheard = unlisted.filter(({ did }) => !known.has(did));
@@ -249,7 +252,7 @@ async function heardOf(sim: Sim, { store }: LabelStation): Promise<void> {
 
 async function actFaults(run: Run): Promise<void> {
   const { sim, clock } = run;
-  // Roles that wait for the instrument act first: the labels after the other faults must follow immediately.
+  // Run the roles that wait for the instrument first: the labels after the other faults must follow immediately.
   for (const act of ['waits', 'faults'] as const) {
     for (const { labeler, role } of cast(sim)) if (role.act === act) await role.happens(labeler, clock);
   }
@@ -260,21 +263,21 @@ async function actFaults(run: Run): Promise<void> {
   emit(sim, 2);
 }
 
-/** Makes some labelers unreachable for 20 minutes, during which they create labels. */
+/** Makes some labelers unreachable for 20 minutes. Meanwhile they continue to emit labels. */
 async function outage(run: Run): Promise<void> {
   const { sim, station, clock, course, problems } = run;
   const from = clock.wall();
   const away = cast(sim).filter(({ role }) => role.act === 'outage');
   for (const { labeler, role } of away) await role.happens(labeler, clock);
   await sourcesAre(sim, station, 'away', problems);
-  // Each labeler has failed once, so the overview now counts it among the missed sources.
+  // Each of these labelers has failed once, so the overview already counts it as missed.
   const missed = expectedSources(sim, 'away').probing ?? 0;
   const said = async (): Promise<boolean> =>
     (await station.overview()).caveats.some(
       (caveat) => caveat.startsWith(`${missed} of `) && caveat.includes('at the moment'),
     );
   await until('all unreachable sources are counted', said, 90_000).catch(() =>
-    problems.push(`${missed} sources are not late`),
+    problems.push(`the overview does not count the ${missed} unreachable sources`),
   );
   course.outage = { start: from, end: clock.wall() };
   clock.advance(20 * minute);
@@ -282,7 +285,7 @@ async function outage(run: Run): Promise<void> {
   await sourcesAre(sim, station, 'after 20 minutes', problems);
   problems.push(...(await labelersMatch(sim, station, course, 'after 20 minutes')));
   await handOver(run);
-  // The outage causes a gap, which is withdrawn after the missing labels were read.
+  // The outage causes a gap. It is withdrawn once the missing labels have been read.
   const gaps = await run.station.store.gaps(await wholeSpan(run.station.store));
   for (const { labeler, role } of away) {
     const own = gaps.filter(({ source }) => source === labeler.did).map(({ reason }) => reason);
@@ -299,12 +302,14 @@ function all({ labelers: { list } }: Sim): { readonly labeler: Labeler; readonly
   return list.map((labeler) => ({ labeler, role: roleAt(labeler.profile.index, list.length) }));
 }
 
-/** Emits labels of every labeler, in addition to the regular ones. */
+/** Makes every labeler emit additional labels. */
 function emit(sim: Sim, count: number): void {
   for (const { faults } of sim.labelers.list) faults.emit(count);
 }
 
-/** Waits until all readable labels were served and all served ones are stored. Missing labels are reported later. */
+/**
+ * Waits until all readable labels have been served and all served labels are stored. Missing labels are reported later.
+ */
 async function settled(run: Run): Promise<void> {
   const { sim, course, clock } = run;
   const edges = sim.labelers.list
@@ -320,14 +325,14 @@ async function settled(run: Run): Promise<void> {
 }
 
 /**
- * Waits until every readable source was read up to an instant. Stored rows do not prove that, because only a new label,
- * or some time without one, shows that a reopened stream has sent everything.
+ * Waits until every readable source has been read up to `at`. Stored rows do not prove this: only a new label, or some
+ * time without one, shows that a reopened stream has sent everything.
  */
 async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: string[]): Promise<void> {
   const readable = sim.labelers.list.map(({ did }) => did).filter((did) => isReadable(sim, did));
   let behind: readonly string[] = readable;
   await until(
-    'all are read',
+    'all sources are read',
     async () => {
       const through = new Map(
         (await store.roster()).map((row) => [row.did, labelerFromRow(row, null).tracker.unreadSince] as const),
@@ -339,7 +344,9 @@ async function readTo(at: Micros, sim: Sim, { store }: LabelStation, problems: s
   ).catch(() => problems.push(`sources were not read to the end: ${behind.join(' ')}`));
 }
 
-/** Waits until every readable source was read up to now, so that no advance of the clock prolongs an outage. */
+/**
+ * Waits until every readable source has been read up to now, so that advancing the clock does not prolong an outage.
+ */
 async function caughtUp({ clock, sim, station, problems }: Run): Promise<void> {
   await readTo(clock.wall(), sim, station, problems);
 }
@@ -351,7 +358,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
   let got: Record<string, number> = {};
   const same = async (): Promise<boolean> => {
     const { coverage } = await station.overview();
-    // A stream without pages may have delivered its first label in the meantime.
+    // Recompute the expectation: a stream without pages may have delivered its first label in the meantime.
     wanted = expectedSources(sim, moment);
     const counts: Readonly<Record<string, number | null | undefined>> = coverage.sources;
     got = Object.fromEntries(
@@ -373,7 +380,7 @@ async function sourcesAre(sim: Sim, station: LabelStation, moment: Moment, probl
     problems.push(`sources ${moment} do not add up to ${enrolled}`);
 }
 
-/** Returns the sources that do not have the required state. */
+/** Describes the sources that are not in the required state. */
 async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promise<string> {
   const { list } = sim.labelers;
   const rows = new Map((await store.roster()).map((row) => [row.did, row]));
@@ -382,7 +389,9 @@ async function others(sim: Sim, { store }: LabelStation, moment: Moment): Promis
       const role = roleAt(labeler.profile.index, list.length);
       const row = rows.get(labeler.did);
       const [wanted, got] = [stateOf(labeler, role, moment), row?.enrolled ? row.state : null];
-      return wanted === got ? '' : `${labeler.did} (${role?.name ?? labeler.profile.ailment}): ${wanted}, is ${got}`;
+      return wanted === got
+        ? ''
+        : `${labeler.did} (${role?.name ?? labeler.profile.ailment}): expected ${wanted}, got ${got}`;
     })
     .filter((text) => text !== '')
     .join('; ');
@@ -408,7 +417,7 @@ function firedIn({ labelers: { list, directory } }: Sim): Record<string, number>
   };
   for (const { faults, profile, queries } of list) {
     for (const [name, times] of faults.fired) add(name, times);
-    // Exclude permanent ailments until the first request, at which they take effect.
+    // A permanent ailment takes effect only at the first request.
     if (profile.ailment !== 'none' && (queries > 0 || profile.ailment === 'dead')) add(profile.ailment, 1);
   }
   for (const name of ['no_document', 'tombstone', 'no_service'] as const) add(name, directory.fired.get(name) ?? 0);

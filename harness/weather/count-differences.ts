@@ -2,12 +2,13 @@ import type { Sim } from '../../sim/index.ts';
 import type { Certainty } from '../../sim/truth.ts';
 import { deliveredMinutes, deliveredResync, type Kept, minutesOf } from './weather-kept.ts';
 
-/** Part of a store that contains its counts. */
+/** The part of a store that contains counts. */
 type Counted = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs' | 'rows'>;
 
 /**
- * Returns the differences between the stored counts and those of the delivered events. If a write of the host failed, the
- * host does not know how many of its events arrived: any count from the certain to the possible ones is then correct.
+ * Returns the differences between the stored counts and the delivered events. If a write of the host failed, the host
+ * does not know how many of its events arrived. Any count between the certainly and the possibly delivered events is
+ * then correct.
  */
 export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
   const [least, most] = [byStart(sim, kept, 'certain'), byStart(sim, kept, 'possible')];
@@ -37,7 +38,7 @@ export function countDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string
 function resyncDifferences(sim: Pick<Sim, 'truth'>, kept: Counted): string[] {
   const rows = kept.rows.reduce((sum, { resync }) => sum + resync, 0);
   const [least, most] = [deliveredResync(sim, kept, 'certain'), deliveredResync(sim, kept, 'possible')];
-  return rows >= least && rows <= most ? [] : [`${rows} rows of a re-sync instead of ${least} to ${most}`];
+  return rows >= least && rows <= most ? [] : [`${rows} rows of a re-sync are stored, expected ${least} to ${most}`];
 }
 
 type Minute = ReturnType<typeof deliveredMinutes>[number];

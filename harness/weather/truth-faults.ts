@@ -7,7 +7,7 @@ interface HostFault {
   readonly act: (faults: Faults) => void;
 }
 
-/** Rare events of the fault `unknown`, none of them a block: the second host never sends blocks. */
+/** Rare events for the fault `unknown`. None of them is a block, because the second host never sends blocks. */
 const rareEvents = [
   ...['sync', 'unknown kind', 'null kind', 'no kind', 'unknown operation', 'no collection', 'collection is a number'],
   ...['empty collection', 'commit is a text', 'no commit', 'record null', 'record a list', 'embed without a type'],
@@ -15,8 +15,8 @@ const rareEvents = [
 ];
 
 /**
- * Faults after which each delivered event is counted once. `reorder_at_cutover` and `liar` are not among them, because
- * their events count as late or as false; they have tests of their own.
+ * Faults after which each delivered event must be counted exactly once. `reorder_at_cutover` and `liar` have separate
+ * tests, because their events count as late or as false.
  */
 const hostFaults: readonly HostFault[] = [
   { name: 'drop at the end of a frame', act: (faults) => faults.drop({ how: 'end' }) },
@@ -44,7 +44,8 @@ const hostFaults: readonly HostFault[] = [
   {
     name: 'replay from before the cursor',
     act: (faults) => {
-      // Less than the time since the last gap: the reader rightly does not count what it missed before its position.
+      // Replay less time than has passed since the last gap: the reader correctly ignores events that it missed before
+      // its position.
       faults.replayEarlier({ seconds: 45 });
       faults.drop();
     },
@@ -67,7 +68,7 @@ const hostFaults: readonly HostFault[] = [
   },
 ];
 
-/** Returns all faults in an order of the seed. */
+/** Returns all faults in an order that the seed determines. */
 export function shuffledFaults(seed: number): readonly HostFault[] {
   const chance: Dice = dice(seed);
   return chance.shuffled(hostFaults);

@@ -5,12 +5,12 @@ import { type Interval, union, without } from '../../src/weather/window/interval
 import { countDifferences } from './count-differences.ts';
 import { deliveredMinutes, type Kept, wireOf } from './weather-kept.ts';
 
-/** Time for which a host stopped sending two or more collections, on the clock of the stream. */
+/** An interval of stream time in which a host did not send at least two collections. */
 export interface Muted extends Interval {
   readonly collections: readonly CollectionName[];
 }
 
-/** Returns the differences between a stored series and what its host delivered. */
+/** Returns the differences between a stored series and the events that its host delivered. */
 export function seriesDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): string[] {
   return [
     ...countDifferences(sim, kept),
@@ -20,7 +20,10 @@ export function seriesDifferences(sim: Sim, kept: Kept, muted: readonly Muted[])
   ];
 }
 
-/** Observed time may differ by one second an hour: a fault may fall between two events. */
+/**
+ * Compares the observed time with the delivered time. They may differ by one second per hour, because a fault may fall
+ * between two events.
+ */
 function timeDifferences(sim: Sim, kept: Kept): string[] {
   const { fromUs, toUs, observedSeconds } = kept;
   const seconds = (certainty: Certainty): number =>
@@ -28,12 +31,12 @@ function timeDifferences(sim: Sim, kept: Kept): string[] {
   const [least, most] = [seconds('certain'), seconds('possible')];
   const allowed = Math.max(0.01, (toUs - fromUs) / 3_600_000_000);
   const isRight = observedSeconds >= least - allowed && observedSeconds <= most + allowed;
-  return isRight ? [] : [`the observed time is ${observedSeconds - least} s longer than the delivered time`];
+  return isRight ? [] : [`the observed time exceeds the delivered time by ${observedSeconds - least} s`];
 }
 
 /**
- * Compares each published collection with the oracle: the observed time of its socket without the time from its last event
- * before a host stopped sending it to its first event afterwards. A collection that a host never sent is null.
+ * Compares each published collection with the oracle. When a host stops sending a collection, the time from its last
+ * event before to its first event afterwards is not observed. A collection that was never sent must be null.
  */
 function collectionDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): string[] {
   const { summary, observed } = kept;
@@ -46,10 +49,10 @@ function collectionDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): s
     const [least, most] = delivered.map((minutes) =>
       minutes.reduce((sum, { metrics }) => sum + metrics[collection], 0),
     );
-    if (published === null) return least === 0 ? [] : [`${collection} is null instead of ${least}`];
+    if (published === null) return least === 0 ? [] : [`${collection} is null, expected ${least}`];
     const { total } = published;
     if (total === 0 || total < (least ?? 0) || total > (most ?? 0)) {
-      return [`${collection} is ${total} instead of ${least}`];
+      return [`${collection} is ${total}, expected ${least}`];
     }
     const silences = muted
       .filter(({ collections }) => collections.includes(collection))
@@ -58,16 +61,16 @@ function collectionDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): s
     const seconds = spans.reduce((sum, { from, to }) => sum + to - from, 0) / 1e6;
     return Math.abs(seconds - published.observed_seconds) < 1e-5
       ? []
-      : [`${collection} is observed for ${published.observed_seconds} s instead of ${seconds} s`];
+      : [`${collection} was observed for ${published.observed_seconds} s, expected ${seconds} s`];
   });
 }
 
 /**
- * Compares each hour with the oracle: the delivered events of its minutes, and its observed time, for each collection
- * without the time in which the host did not send it. An hour or collection without observed time is null.
+ * Compares each hour with the oracle: the delivered events and the observed time of each collection, excluding the time
+ * in which the host did not send it. An hour or collection without observed time must be null.
  */
 function hourDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): string[] {
-  if (!kept.hours) return ['there are no hours'];
+  if (!kept.hours) return ['the hours are missing'];
   const { hours, collections } = kept.hours;
   const minutes = deliveredMinutes(sim, kept);
   const neverSent = new Set(collectionNames.filter((name) => minutes.every(({ metrics }) => metrics[name] === 0)));
@@ -93,7 +96,7 @@ function hourDifferences(sim: Sim, kept: Kept, muted: readonly Muted[]): string[
     });
     return [['all', published(hour.events, hour.observed_seconds), wanted(null)] as const, ...pairs]
       .filter(([, is, should]) => is !== should)
-      .map(([name, is, should]) => `hour ${hour.start} has ${is} of ${name} instead of ${should}`);
+      .map(([name, is, should]) => `hour ${hour.start} has ${is} of ${name}, expected ${should}`);
   });
 }
 
@@ -105,7 +108,7 @@ function clipped(spans: readonly Interval[], { from, to }: Interval): Interval[]
     .filter((span) => span.from < span.to);
 }
 
-/** Returns the time between the last event of a collection before a span and its first event after it. */
+/** Returns the interval from the last event of a collection before a span to its first event afterwards. */
 function silenceOf(sim: Sim, collection: CollectionName, { from, to }: Interval): Interval {
   const count = (start: number, end: number): number => sim.truth.deliveredBetween(start, end).metrics[collection];
   const far = 600_000_000;

@@ -20,42 +20,45 @@ const startMs = Date.parse('2026-11-20T11:30:00Z');
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
 const backfillHours = 1.5;
-/** Maximum age of the newest committed event of a host that sends, in milliseconds of the simulated clock. */
+/** Maximum age of the newest committed event of a host that is sending, in milliseconds of the simulated clock. */
 const currentMs = 3_000;
-/** Number of looks for committed events after which the clock advances, and its advance with each further look. */
+/** Number of checks for committed events before the clock starts to advance, and its advance at each further check. */
 const freeLooks = 40;
 const lookMs = 250;
-/** Collections of the records that the hosts stop sending; each is frequent. */
+/** Collections that the hosts stop sending. All of them are frequent. */
 const follows: readonly CollectionName[] = ['follow.create', 'follow.delete'];
 const likes: readonly CollectionName[] = ['like.create', 'like.delete'];
 const blocks: readonly CollectionName[] = ['block.create', 'block.delete'];
-/** Ways in which the first host fails, by the remainder of the seed. */
+/** Ways in which the first host fails. The seed selects one. */
 const failures = ['silent collection', 'silent socket', 'refused connections'] as const;
 
-/** Result of the comparison of an instrument with two simulated hosts. */
+/** Result of comparing an instrument with two simulated hosts. */
 export interface WeatherProof {
   readonly events: number;
-  /** Minutes of the clock from the failure of the first host to the publication of the second. */
+  /**
+   * Simulated minutes from the failure of the first host to the publication of the second, or null if it was not
+   * published.
+   */
   readonly failoverMinutes: number | null;
   /** Number of artifacts that were compared. */
   readonly artifacts: number;
   readonly problems: readonly string[];
 }
 
-/** One observed host. */
+/** One of the two observed hosts. */
 interface Host {
   readonly sim: Sim;
   readonly place: HostPlace;
-  /** Name of its series. */
+  /** Name of the series that belongs to the host. */
   readonly name: string;
   readonly muted: Muted[];
 }
 
 /**
- * Proves that an instrument that observes two hosts over a protocol stores and publishes what they delivered: with every
- * fault of a host on both of them, collections that stop, and a failure of the first host. Hosts and instrument have one
- * clock, which the proof advances minute by minute after all events up to it are committed, so no result depends on the
- * speed of the machine.
+ * Proves that an instrument that observes two hosts over one protocol stores and publishes what they delivered. Every
+ * host fault happens on both hosts, collections stop, and the first host fails. Hosts and instrument share one clock.
+ * The proof advances it minute by minute, and only once all earlier events are committed, so that the result does not
+ * depend on the speed of the machine.
  */
 export async function proveWeather({ seed, wire }: { seed: number; wire: Wire }): Promise<WeatherProof> {
   const run = new Run(seed, wire);
@@ -88,7 +91,7 @@ class Run {
     this.#seed = seed;
     this.#wire = wire;
     const clock = this.#clock.now;
-    // The hosts wait for a slow consumer without a limit, because that limit would be one of real time.
+    // Let the hosts wait for a slow consumer indefinitely: a timeout would depend on real time.
     const options = {
       historyHours: 24,
       clock,
@@ -96,7 +99,7 @@ class Run {
       variedKeys: seed % 3 === 0,
       seqCursors: seed % 2 === 0,
     };
-    // The hosts differ in their traffic as two public hosts did.
+    // The hosts differ in their traffic, as two public hosts did.
     this.#sims = [
       createSim({ ...options, seed, rate: 64 }),
       createSim({ ...options, seed: seed + 1000, rate: 64, endpointFactor: 1 / 1.61 }),
@@ -115,7 +118,7 @@ class Run {
       name: parseEndpoint(url, { allowLoopback: true }).name,
       muted: [],
     }));
-    // The second host never delivers blocks, and did not before the observation began either.
+    // Make the second host withhold all blocks from the start, including the time before the observation.
     second.faults.mute({ collections: ['app.bsky.graph.block'], seconds: 6 * 3600, replaced: true });
     this.#clock.advance(2 * hourMs);
     const next = sequence(this.#seed);
@@ -144,7 +147,7 @@ class Run {
     this.#isFilled = true;
   }
 
-  /** Each fault occurs on both hosts, in two orders. */
+  /** Injects each fault into both hosts, in different orders. */
   async everyFault(): Promise<void> {
     const others = shuffledFaults(this.#seed + 1000);
     for (const [index, fault] of shuffledFaults(this.#seed).entries()) {
@@ -153,11 +156,11 @@ class Run {
       await this.#minutes(2);
     }
     for (const { faults } of this.#sims) faults.resume();
-    // The second host has been well for 15 minutes before the first one fails.
+    // Wait until the second host has been sound for 15 minutes before the first one fails.
     await this.#minutes(4);
   }
 
-  /** A collection without interactions stops: its time shrinks, and the host remains published. */
+  /** Stops one collection of the first host. Its observed time shrinks, and the host remains published. */
   async mutedFollows(): Promise<void> {
     this.#mute(this.#hosts[0], 'app.bsky.graph.follow', follows, 12 * 60);
     await this.#minutes(10);
@@ -165,7 +168,7 @@ class Run {
     await this.#minutes(6);
   }
 
-  /** The first host fails for 22 minutes; the second is published 15 to 16 minutes after the beginning. */
+  /** Makes the first host fail for 22 minutes. The second host must be published 15 to 16 minutes after the failure. */
   async failure(): Promise<void> {
     const { faults } = this.#sims[0];
     const kind = failures[this.#seed % failures.length];
@@ -182,7 +185,7 @@ class Run {
     if (this.#failoverMs === null) this.#problems.push(`the second host is not published after: ${kind}`);
   }
 
-  /** The published second host stops sending a collection. */
+  /** Stops one collection of the second host, which is published by now. */
   async mutedOnSecond(): Promise<void> {
     this.#mute(this.#hosts[1], 'app.bsky.graph.follow', follows, 12 * 60);
     await this.#minutes(10);
@@ -209,7 +212,10 @@ class Run {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Returns a log that counts the ends of backfills. Open connections do not show them, because a backfill may reconnect. */
+  /**
+   * Returns a log that counts completed backfills. Counting connections would not suffice, because a backfill may
+   * reconnect.
+   */
   #log(): Log {
     const log: Log = {
       ...silentLog,
@@ -228,7 +234,7 @@ class Run {
     host.muted.push({ collections, from: from ?? 0, to: to ?? 0 });
   }
 
-  /** Advances the clock, and compares an artifact after each minute. */
+  /** Advances the clock minute by minute, and checks the artifacts after each minute. */
   async #minutes(count: number, sending: readonly HostPlace[] = ['first', 'second']): Promise<void> {
     for (let minute = 0; minute < count; minute += 1) {
       this.#clock.advance(minuteMs);
@@ -241,8 +247,8 @@ class Run {
   }
 
   /**
-   * Waits until the hosts' events are committed. A host that was resumed at its newest event sends nothing while the clock
-   * stops, so the clock advances with the wait unless the moment of a failure matters.
+   * Waits until the hosts' events are committed. A host that resumed at its newest event sends nothing while the clock
+   * stands still, so the clock advances during the wait unless the time of a failure is being measured.
    */
   async #committed(sending: readonly HostPlace[]): Promise<void> {
     let looks = 0;
@@ -258,10 +264,10 @@ class Run {
     this.#artifacts += 1;
     const [first, second] = this.#hosts;
     const host = this.#hosts.find(({ name }) => name === artifact.source.endpoint);
-    if (!host || !first || !second) throw new Error('the artifact is of no observed host');
+    if (!host || !first || !second) throw new Error('the artifact does not belong to an observed host');
     if (host === second && this.#failoverMs === null) this.#failOver(now);
     if (host === first && this.#failoverMs !== null) this.#problems.push(`${instant(now)}: the first host returned`);
-    // The time before is observed only in part until the backfill is over.
+    // Until the backfill is over, the earlier time is only partly observed.
     if (!this.#isFilled) return;
     const fromUs = startMs * 1000 - backfillHours * 3_600_000_000;
     const toUs = Date.parse(artifact.window.end) * 1000;
@@ -274,7 +280,10 @@ class Run {
     }
   }
 
-  /** Expects the hours of both series at the instant of the summary; the recogniser refuses a zero without observed time. */
+  /**
+   * Checks that the hours file has the series of both hosts and the generation time of the summary. The recogniser
+   * already rejects a zero without observed time.
+   */
   #judgeHours(): void {
     const { generated_at: at, series } = readHours(this.#folder);
     const summary = readArtifact(this.#folder);
@@ -282,7 +291,7 @@ class Run {
     const names = series.map(({ endpoint }) => endpoint);
     const isSame = at === summary.generated_at && published.join() === summary.source.endpoint;
     if (!isSame || names.join() !== this.#hosts.map(({ name }) => name).join()) {
-      this.#problems.push(`the hours at ${at} are of ${names.join()}, and publish ${published.join()}`);
+      this.#problems.push(`the hours file at ${at} has the series ${names.join()} and publishes ${published.join()}`);
     }
   }
 
@@ -292,7 +301,7 @@ class Run {
     if (minutes < 15 || minutes > 16) this.#problems.push(`the second host is published after ${minutes} minutes`);
   }
 
-  /** Expects the artifact to name collections that stopped ten minutes ago. */
+  /** Checks that the caveats name the collections that stopped ten minutes ago. */
   #expectNamed(collections: readonly CollectionName[]): void {
     const caveats = readArtifact(this.#folder).caveats?.join('\n') ?? '';
     for (const name of collections) {

@@ -39,17 +39,17 @@ export function readHours(folder: string): WeatherHours {
 /** Content of a stopped instrument's store. */
 export interface Kept {
   readonly endpoint: string;
-  /** Latest `time_us` that was counted. */
+  /** Latest `time_us` among the counted events. */
   readonly toUs: number;
-  /** Start of the first observed span, in microseconds. */
+  /** Start of the first observed span, in microseconds since 1970. */
   readonly fromUs: number;
   readonly rows: readonly WindowRow[];
   readonly observedSeconds: number;
   /** Observed spans in microseconds since 1970, sorted and disjoint. */
   readonly observed: readonly { from: number; to: number }[];
-  /** Summary that was published after every observed minute belonged to a closed window. */
+  /** Summary that was published once every observed minute belonged to a closed window. */
   readonly summary: WeatherSummary;
-  /** Hours that were published at the same time. */
+  /** Hours of this host that were published at the same time. */
   readonly hours: WeatherHourSeries | undefined;
 }
 
@@ -81,7 +81,7 @@ export function readStore(folder: string, endpoint: string): Kept {
   }
 }
 
-/** Returns the minutes of a store, with every count by name and the number of events that were not counted. */
+/** Returns the minutes in a store, with every count by name and the number of events that were not counted. */
 export function minutesOf({ rows }: Pick<Kept, 'rows'>) {
   return rows
     .filter(({ events }) => events > 0)
@@ -97,7 +97,7 @@ export function wireOf({ endpoint }: Pick<Kept, 'endpoint'>): Wire {
   return endpoint.endsWith('/subscribe') ? 'jetstream.legacy' : 'jetstream.subscribeEvents';
 }
 
-/** Part of a store that identifies the events that its host delivered. */
+/** The part of a store that determines which delivered events it must contain. */
 type Observed = Pick<Kept, 'endpoint' | 'fromUs' | 'toUs'>;
 
 /** Returns the number of re-sync rows that the host delivered within the observed spans. */
@@ -105,7 +105,7 @@ export function deliveredResync(sim: Pick<Sim, 'truth'>, kept: Observed, certain
   return sim.truth.deliveredBetween(kept.fromUs, kept.toUs + 1, wireOf(kept), certainty).resync;
 }
 
-/** Returns the minutes that the host delivered, up to the last counted event. */
+/** Returns the counts of the delivered minutes, up to the last counted event. */
 export function deliveredMinutes(sim: Pick<Sim, 'truth'>, kept: Observed, certainty?: Certainty) {
   return sim.truth
     .deliveredMinutes(kept.fromUs, kept.toUs + 1, wireOf(kept), certainty)

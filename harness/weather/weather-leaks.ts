@@ -2,19 +2,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { storeFile } from '../../src/weather/window/window-store.ts';
 
-/** The text of a file or log, with its name. */
+/** Content of a file or log, with its name. */
 interface Place {
   readonly name: string;
   readonly text: string;
 }
 
-/** The directory and the log lines of a run. */
+/** The directory and the log lines that a run left behind. */
 interface Left {
   readonly folder: string;
   readonly lines: readonly string[];
 }
 
-/** Returns all bytes that a station stored or logged: store, write-ahead log, artifact, log lines. */
+/** Returns everything that a station stored or logged: store, write-ahead log, artifact and log lines. */
 export function everythingKept({ folder, lines }: Left): Place[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -26,10 +26,10 @@ export function everythingKept({ folder, lines }: Left): Place[] {
   ];
 }
 
-/** Patterns of identities: DIDs, AT-URIs, content addresses, and handles of the common form. */
+/** Patterns of identities: DIDs, AT-URIs, CIDs, and handles with common endings. */
 const identityShapes = [/did:(?:plc|web|key):/, /at:\/\//, /bafy/, /\.bsky\.(?:social|app)\b/];
 
-/** Returns the names of the places that contain an identity or one of the given values. */
+/** Returns the names of the places that contain an identity or one of `values`. */
 export function leaks(places: readonly Place[], values: readonly string[] = []): string[] {
   return places
     .filter(

@@ -16,22 +16,22 @@ import { countDifferences } from './count-differences.ts';
 import { type Kept, readArtifact, readStore, wireOf } from './weather-kept.ts';
 import { everythingKept, leaks } from './weather-leaks.ts';
 
-/** Values that the instrument reported by its telemetry. */
+/** Values that the instrument reported through its telemetry. */
 export interface Told {
   readonly outcomes: Record<string, number>;
   readonly causes: string[];
   readonly connections: { live: number; backfill: number };
   gapSeconds: number;
-  /** Difference between the clock and the live reader's position at the last commit, in seconds. */
+  /** Lag at the last commit: difference between the clock and the live reader's position, in seconds. */
   lagSeconds: number;
-  /** `time_us` of the position whose lag was last reported. */
+  /** `time_us` of the position for which the lag was last reported. */
   lagAtUs: number;
   /** `time_us` of the live reader's last committed event. */
   committedToUs: number;
   notWritten: number;
 }
 
-/** An instrument that observes a simulated host. Both use one clock, which may run faster than real time. */
+/** An instrument that observes a simulated host. Both use the same clock, which may run faster than real time. */
 export interface Station {
   readonly sim: Sim;
   readonly folder: string;
@@ -40,7 +40,7 @@ export interface Station {
   readonly lines: string[];
   readonly clock: () => number;
   weather(): Weather;
-  /** Starts another instrument on the same directories. The previous instrument must have stopped. */
+  /** Starts another instrument on the same directories. The previous instrument must have been stopped. */
   restart(change?: Partial<WeatherDeps>): Promise<void>;
   artifact(): WeatherSummary;
   /** Stops the instrument and the host, and removes the directories. */
@@ -50,15 +50,15 @@ export interface Station {
 /** Options for a station. */
 export interface StationOptions {
   readonly sim?: SimOptions;
-  /** Stream seconds per real second. */
+  /** Speed of the clock as a multiple of real time. */
   readonly speed?: number;
-  /** Clock of the test in milliseconds, which replaces the clock with a speed. */
+  /** Clock in milliseconds, to be used instead of a scaled clock. */
   readonly clock?: () => number;
   readonly backfillHours?: number;
   readonly dictionary?: Buffer;
-  /** Protocol over which the host is read. Default: the legacy protocol. */
+  /** Protocol over which the host is read; defaults to the legacy protocol. */
   readonly wire?: Wire;
-  /** True if the reader requests compressed frames of the subscribeEvents protocol. */
+  /** True if the reader requests compressed `subscribeEvents` frames. */
   readonly compress?: boolean;
   readonly deps?: Partial<WeatherDeps>;
 }
@@ -133,7 +133,7 @@ export async function startStation(options: StationOptions = {}): Promise<Statio
   return station;
 }
 
-/** Returns the settings for the directories of a station. The caller adds the host. */
+/** Returns the settings for a station's directories. The caller adds the host. */
 export function settingsOf({ folder }: Station) {
   return {
     data: folder,
@@ -146,7 +146,7 @@ export function settingsOf({ folder }: Station) {
   };
 }
 
-/** Stops the instrument and compares everything it stored with what the host delivered. */
+/** Stops the instrument and compares everything that it stored with the events that the host delivered. */
 export async function compareWithTruth(station: Station): Promise<Kept> {
   const { sim, folder } = station;
   await station.weather().stop();
@@ -158,14 +158,14 @@ export async function compareWithTruth(station: Station): Promise<Kept> {
   return kept;
 }
 
-/** Expects the observed seconds to equal the delivered spans, within one second per hour. */
+/** Expects the observed time to equal the delivered time, with a tolerance of one second per hour. */
 export function expectObserved(sim: Sim, kept: Kept): void {
   const wanted = sim.truth.deliveredSeconds(kept.fromUs, kept.toUs + 1, wireOf(kept));
   const allowed = Math.max(0.01, (kept.toUs - kept.fromUs) / 3_600_000_000);
   expect(Math.abs(kept.observedSeconds - wanted)).toBeLessThanOrEqual(allowed);
 }
 
-/** Expects the published totals to be the sums of the stored minutes. */
+/** Expects the published totals to equal the sums of the stored minutes. */
 function expectPublished({ rows, observedSeconds, observed, summary }: Kept): void {
   expect(summary.total_events.total).toBe(rows.reduce((sum, { events }) => sum + events, 0));
   expect(summary.window.observed_seconds).toBeCloseTo(observedSeconds, 5);
@@ -175,7 +175,7 @@ function expectPublished({ rows, observedSeconds, observed, summary }: Kept): vo
   for (const [name, collection] of Object.entries(summary.collections)) {
     const place = metricNames.indexOf(name as MetricName);
     const counted = rows.reduce((sum, { counts }) => sum + (counts[place] ?? 0), 0);
-    // A collection for which the host has sent no event is published as null, not as zero.
+    // A collection without a single event is published as null instead of zero.
     expect([name, collection?.total ?? null]).toEqual([name, counted > 0 ? counted : null]);
   }
 }
@@ -197,11 +197,11 @@ function recordingLog(lines: string[]): Log {
 }
 
 /**
- * Creates telemetry that records its last values. `lookedAt` returns the last value that the instrument read from its
- * clock. The lag was computed from that value.
+ * Creates telemetry that records the last reported values. `lookedAt` returns the clock value from which the instrument
+ * computed the lag.
  */
 function recordingTelemetry(told: Told, lookedAt: () => number): WeatherTelemetry {
-  // The lag is also reported at the start of a session, when some events at the position may not be counted yet.
+  // Ignore the lag reported at the start of a session: some events at the position may not have been counted yet.
   let isCommit = false;
   return {
     ...noTelemetry,

@@ -6,7 +6,7 @@ import type { Minute } from '../../src/weather/window/minute.ts';
 import type { Silence } from '../../src/weather/window/silence-store.ts';
 import { windowsPerDay, windowUs } from '../../src/weather/window/window.ts';
 
-/** Midnight at which the simulated traffic begins, in microseconds. */
+/** Midnight at which the simulated traffic begins, in microseconds since 1970. */
 const startUs = Date.parse('2026-09-01T00:00:00Z') * 1000;
 const day = windowsPerDay;
 const hour = 60;
@@ -33,7 +33,7 @@ const means: Readonly<Record<CollectionName, number>> = {
 };
 /** Collections whose rate rises during storms. */
 const stormy: readonly CollectionName[] = ['post.create', 'post.create.reply', 'post.create.quote', 'like.create'];
-/** Collections of bulk operations, which have a low rate with bursts and pauses. */
+/** Collections of bulk operations, which have a low rate, bursts and pauses. */
 const clumped: readonly CollectionName[] = ['listitem.create', 'listitem.delete', 'block.delete'];
 
 /** A seeded source of random numbers. */
@@ -58,8 +58,8 @@ function chanceOf(seed: number): Chance {
 }
 
 /**
- * Returns a factor for each minute. The factors come from randomly placed spans, with `perDay` spans a day of `length`
- * minutes each.
+ * Returns a factor for each minute. The factors differ from 1 in randomly placed spans: `perDay` spans per day, each
+ * `length` minutes long.
  */
 function spans(chance: Chance, days: number, perDay: number, length: () => number, factor: () => number): Float64Array {
   const factors = new Float64Array(days * day).fill(1);
@@ -70,19 +70,19 @@ function spans(chance: Chance, days: number, perDay: number, length: () => numbe
   return factors;
 }
 
-/** Simulated events per minute of each collection. */
+/** Simulated events per minute and collection. */
 export interface Traffic {
   readonly days: number;
-  /** Events of each collection in each minute. */
+  /** Number of events for each collection, by minute. */
   readonly counts: readonly Float64Array[];
-  /** One element per minute, which is 1 if the minute was observed and 0 if not. */
+  /** One element per minute: 1 if the minute was observed, otherwise 0. */
   readonly observed: Uint8Array;
 }
 
 /**
  * Creates traffic with a daily wave, slow drift, noise, storms, lulls, bulk operations, interruptions of the
- * observation, and pauses of rare collections. There are three pauses a day with a median of 12 minutes, and one in a
- * thousand exceeds two hours.
+ * observation, and pauses of rare collections. There are three pauses per day with a median length of 12 minutes; one
+ * in a thousand is longer than two hours.
  */
 export function makeTraffic(seed: number, days: number): Traffic {
   const chance = chanceOf(seed);
@@ -141,7 +141,7 @@ export function makeTraffic(seed: number, days: number): Traffic {
   return { days, counts, observed: Uint8Array.from(outages, (factor) => (factor === 1 ? 1 : 0)) };
 }
 
-/** Returns the minute of the traffic at an index. */
+/** Returns the minute at an index of the traffic. */
 function minuteOf({ counts, observed }: Traffic, index: number): Minute {
   const watched = observed[index] === 1;
   const now = counts.map((of) => (watched ? (of[index] ?? 0) : 0));
@@ -151,16 +151,16 @@ function minuteOf({ counts, observed }: Traffic, index: number): Minute {
   };
 }
 
-/** Results of hourly searches for silences, each over the preceding day of minutes. */
+/** Results of searching for silences once per hour, each time in the preceding 24 hours. */
 export interface Watch {
-  /** Silences found by at least one search, by collection and start. */
+  /** Silences found by at least one search, keyed by collection and start. */
   readonly found: ReadonlyMap<string, Silence>;
-  /** Minutes in the form that the instrument reads. */
+  /** Minutes in the format that the instrument reads. */
   readonly minutes: readonly Minute[];
   readonly usual: Usual;
 }
 
-/** Reads traffic as the instrument reads its stored minutes. */
+/** Converts traffic to the stored minutes that the instrument reads. */
 export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   const minutes = Array.from({ length: traffic.days * day }, (_, index) => minuteOf(traffic, index));
   const hours = new Map<number, UsualCounts>();
@@ -192,7 +192,7 @@ export function readTraffic(traffic: Traffic): Omit<Watch, 'found'> {
   return { minutes, usual };
 }
 
-/** Returns the silences that a search at the given index of a minute finds in the preceding day. */
+/** Returns the silences that a search at the minute with the given index finds in the preceding 24 hours. */
 export function lookAt({ minutes, usual }: Omit<Watch, 'found'>, end: number): Silence[] {
   return findSilences({
     minutes: minutes.slice(Math.max(0, end - day), end),
@@ -212,7 +212,7 @@ export function watch(traffic: Traffic): Watch {
   return { ...read, found };
 }
 
-/** Returns the traffic without the events of a collection between two minutes. */
+/** Returns the traffic with the events of one collection removed between two minutes. */
 export function withoutCollection(traffic: Traffic, name: CollectionName, from: number, to: number): Traffic {
   const place = collectionNames.indexOf(name);
   const counts = traffic.counts.map((of, i) => (i === place ? of.slice().fill(0, from, to) : of));

@@ -1,10 +1,10 @@
-/** The parts of a DNS question (RFC 1035) that tests need. */
+/** The parts of a DNS question (RFC 1035) that the name server needs. */
 export interface Question {
   readonly id: number;
-  /** Name in the question, in lower case, without the final dot. */
+  /** Queried name in lower case, without the trailing dot. */
   readonly name: string;
   readonly type: number;
-  /** The bytes of the question section, which a response repeats. */
+  /** Bytes of the question section, which the response repeats. */
   readonly bytes: Buffer;
 }
 
@@ -15,14 +15,14 @@ export const responseCodes = { noError: 0, serverFailure: 2, noSuchName: 3 } as 
 
 const headerBytes = 12;
 
-/** Reads the first question of a query. Returns null for an unsupported message. */
+/** Reads the first question of a query. Returns null if the message is not supported. */
 export function readQuestion(message: Buffer): Question | null {
   if (message.length < headerBytes || message.readUInt16BE(4) < 1) return null;
   const labels: string[] = [];
   let at = headerBytes;
   for (;;) {
     const length = message[at];
-    // Reject a compressed name, which is legal in a question but never used.
+    // Reject a compressed name: it is legal in a question but never used.
     if (length === undefined || length > 63) return null;
     if (length === 0) break;
     labels.push(message.toString('latin1', at + 1, at + 1 + length).toLowerCase());
@@ -33,7 +33,7 @@ export function readQuestion(message: Buffer): Question | null {
   return { id: message.readUInt16BE(0), name: labels.join('.'), type: message.readUInt16BE(at + 1), bytes };
 }
 
-/** Encodes a response with IPv4 addresses. A query for any other record type gets an empty response. */
+/** Encodes a response with IPv4 addresses. For any other record type, the answer section is empty. */
 export function writeAnswer(
   question: Question,
   code: number,
@@ -43,7 +43,7 @@ export function writeAnswer(
   const given = question.type === recordTypes.a ? addresses : [];
   const header = Buffer.alloc(headerBytes);
   header.writeUInt16BE(question.id, 0);
-  // Set the flags of a response, with recursion desired and available.
+  // Set the flags of a response with recursion desired and available.
   header.writeUInt16BE(0x8180 | code, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(given.length, 6);

@@ -13,7 +13,7 @@ async function resolver(): Promise<Resolver> {
   return made;
 }
 
-test('the name in a query determines the response', async () => {
+test('the name server chooses its response by the queried name', async () => {
   const dns = await resolver();
   const outcome = (name: string): Promise<unknown> => dns.resolve4(name).catch((error: { code: string }) => error.code);
   expect({
@@ -37,7 +37,7 @@ test('the name in a query determines the response', async () => {
   });
 });
 
-test('the name server has only A records', async () => {
+test('the name server returns no records for types other than A', async () => {
   const dns = await resolver();
   await expect(dns.resolve6('a-127-64-3-9.d7.test')).rejects.toMatchObject({ code: 'ENODATA' });
 });

@@ -1,16 +1,16 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { readQuestion, responseCodes, writeAnswer } from './message.ts';
 
-/** Response of a name server to one name. */
+/** The response of a name server to queries for one name. */
 export type DnsVerdict =
   | { readonly kind: 'answer'; readonly addresses: readonly string[]; readonly ttlSeconds?: number }
-  /** Response with the addresses after a delay in milliseconds. */
+  /** Responds with the addresses after a delay in milliseconds. */
   | { readonly kind: 'slow'; readonly addresses: readonly string[]; readonly delayMs: number }
   | { readonly kind: 'never' | 'nxdomain' | 'servfail' | 'garbage' };
 
-/** A name server on loopback UDP that responds as its zone defines. */
+/** A name server on loopback UDP. Its zone determines the responses. */
 export class DnsServer {
-  /** Number of queries by kind of response. */
+  /** Number of queries, by kind of response. */
   readonly fired = new Map<DnsVerdict['kind'], number>();
   readonly #zone: (name: string) => DnsVerdict;
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -20,7 +20,7 @@ export class DnsServer {
     this.#zone = zone;
   }
 
-  /** Starts listening. Resolves with the port, or rejects with the system's error. */
+  /** Starts listening. Resolves with the port. Rejects with the system's error if the address is unavailable. */
   start(address: string, port = 0): Promise<number> {
     const socket = createSocket('udp4');
     this.#socket = socket;
@@ -29,14 +29,14 @@ export class DnsServer {
       socket.once('error', reject);
       socket.bind({ port, address }, () => {
         socket.off('error', reject);
-        // Ignore errors: a client that has closed its socket makes the next send fail.
+        // Ignore errors: sending to a client that has closed its socket fails.
         socket.on('error', () => undefined);
         resolve(socket.address().port);
       });
     });
   }
 
-  /** Closes the socket of the server. */
+  /** Cancels delayed responses and closes the socket. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();

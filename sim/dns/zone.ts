@@ -1,13 +1,13 @@
 import type { DnsVerdict } from './server.ts';
 
 /**
- * The zone of hostile hosts: the first word of a name determines its response, so the zone needs no state.
+ * The zone of hostile hosts. The first word of a name determines its response, so the zone needs no state.
  *
- *   a-127-64-0-1.d7.test   that address
- *   slow-127-64-0-1.…      that address after four seconds
- *   never-…, nx-…, fail-…, junk-…   no response, no such name, a server failure, invalid bytes
- *   private-…              addresses that every guard must refuse
- *   many-127-64-0-1.…      that address among two dozen that refuse connections
+ *   a-127-64-0-1.d7.test          that address
+ *   slow-127-64-0-1.…             that address after four seconds
+ *   never-…, nx-…, fail-…, junk-… no response, NXDOMAIN, SERVFAIL, invalid bytes
+ *   private-…                     addresses that every guard must refuse
+ *   many-127-64-0-1.…             that address among two dozen that refuse connections
  *
  * Names outside `.test` do not exist, except `localhost`.
  */
@@ -36,5 +36,5 @@ export function hostileZone(name: string): DnsVerdict {
   }
 }
 
-/** Addresses on which no server listens. */
+/** Addresses on which nothing listens. */
 const manyDead = Array.from({ length: 24 }, (_, at) => `127.127.1.${at + 1}`);

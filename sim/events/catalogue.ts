@@ -5,18 +5,21 @@ import { compileTemplate, type Template } from './template.ts';
 import { accountWeights, commitWeights, identityWeight, postShares } from './traffic-mix.ts';
 import { eventsTemplate, type Wire } from './wire.ts';
 
-/** Size of the table that maps 18 random bits to a template. */
+/** Number of random bits that select a template, and size of the table that maps them. */
 const tableBits = 18;
 const tableSize = 2 ** tableBits;
 const plain = { reply: false, embed: null } as const;
 
-/** Templates from which generated events are drawn. Faults add the templates of the frames that they inject. */
+/** Templates from which generated events are drawn. Faults add templates for the frames that they inject. */
 export interface Catalogue {
   readonly templates: Template[];
   readonly species: Species[];
-  /** Returns a template in the format of one protocol. */
+  /** Returns the template at `index` in the format of a protocol. */
   on(wire: Wire, index: number): Template | undefined;
-  /** Template by the top 18 bits of a random number; the number of entries of a template follows the traffic mix. */
+  /**
+   * Template index for each value of the top 18 bits of a random number. The number of entries per template follows the
+   * traffic mix.
+   */
   readonly table: Uint16Array;
   /** Adds a template with its own species and returns its index. */
   add(text: string | Uint8Array, species: Species): number;
@@ -33,8 +36,8 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
   const templates: Template[] = [];
   const species: Species[] = [];
   /**
-   * Texts of the templates. Templates of the method are compiled on first use, because most simulations use only one
-   * protocol.
+   * Texts of the templates. Templates for `subscribeEvents` are compiled on first use, because most simulations use
+   * only one protocol.
    */
   const texts: (string | Uint8Array)[] = [];
   const ofMethod: Template[] = [];
@@ -63,7 +66,7 @@ export function createCatalogue(seed: number, style: FrameStyle): Catalogue {
       return add(text, meaning);
     });
     const share = Math.max(1, Math.round((weight / total) * tableSize));
-    // Put the most frequent entry last, so that it absorbs rounding errors.
+    // The most frequent entry comes last and absorbs rounding errors.
     const to = weight === heaviest ? tableSize : from + share;
     for (let at = from; at < to; at++) table[at] = made[at % made.length] ?? 0;
     from = to;
@@ -100,7 +103,7 @@ function allEntries(style: FrameStyle): Entry[] {
   return [...commits, ...accounts, identities];
 }
 
-/** Returns the shapes of posts with their weights. Replies and embeds are drawn independently of each other. */
+/** Returns the shapes of posts with their weights. Replies and embeds are independent of each other. */
 function postEntries(operation: 'create' | 'update', weight: number, style: FrameStyle): Entry[] {
   const embeds: [EmbedAlias | null, number][] = Object.entries(postShares.embeds).map(([alias, share]) => [
     alias as EmbedAlias,

@@ -6,28 +6,32 @@ import { type PostShape, recordBody } from './records.ts';
 import { slot } from './template.ts';
 import { handle, productionJson } from './texts.ts';
 
-/** Format of the Jetstream frames of one host. */
+/** Format of a host's Jetstream frames. */
 export interface FrameStyle {
-  /** Frames of the second version contain `cursor`, a sequence number, between `time_us` and `kind`. */
+  /**
+   * True if frames contain `cursor`, a sequence number, between `time_us` and `kind`, as in the second version of
+   * Jetstream.
+   */
   readonly seqCursors: boolean;
-  /** Keys of the envelope and of the commit in any order; production uses a fixed order. */
+  /** True if the keys of the envelope and the commit are in random order; production uses a fixed order. */
   readonly variedKeys: boolean;
 }
 
 /**
- * The template text of a frame and its meaning. Both are written separately, so that neither is derived from the other.
+ * The template text of a frame, and its meaning. Neither is derived from the other, so that a mistake in one of them is
+ * detected.
  */
 export interface FrameText {
   readonly text: string;
   readonly species: Species;
 }
 
-/** Keys and JSON of properties, in the order of production. */
+/** Keys and JSON values of properties, in the order that production uses. */
 type Members = readonly (readonly [key: string, json: string])[];
 
 const actor = `"did:plc:${slot.actor}"`;
 
-/** Builds a frame around one property with the name of its kind. */
+/** Builds a frame around one property that is named after the kind. */
 export function envelope(kind: string, body: string, style: FrameStyle, chance: Dice): string {
   const members: Members = [
     ['did', actor],
@@ -39,7 +43,7 @@ export function envelope(kind: string, body: string, style: FrameStyle, chance: 
   return object(members, style, chance);
 }
 
-/** Builds a commit. The shape matters only for posts. */
+/** Builds a commit frame. The shape matters only for posts. */
 export function commitFrame(
   collection: string,
   operation: Operation,
@@ -80,10 +84,10 @@ function commitMetrics(collection: string, operation: Operation, { reply, embed 
   return metrics;
 }
 
-/** The account statuses that have their own metric. */
+/** Account statuses that have a metric of their own. */
 const knownStatuses = ['deleted', 'deactivated', 'takendown', 'suspended'] as const;
 
-/** Builds an account event. The event has no key `active` if `active` is null. */
+/** Builds an account event. If `active` is null, the event has no `active` key. */
 export function accountFrame(
   active: boolean | null,
   status: string | null,
@@ -109,7 +113,7 @@ export function accountFrame(
   };
 }
 
-/** Builds an identity event; a third of them contain a handle. */
+/** Builds an identity event. A third of these events contain a handle. */
 export function identityFrame(style: FrameStyle, chance: Dice): FrameText {
   const body = productionJson({
     did: `did:plc:${slot.actor}`,

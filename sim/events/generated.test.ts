@@ -37,7 +37,7 @@ function digest(from: GeneratedSource, seconds: number): string {
 }
 
 describe('generated traffic', () => {
-  it('has the same bytes for the same seed, in whatever order it is read', () => {
+  it('has the same bytes for the same seed in any reading order', () => {
     const forwards = source();
     const backwards = source();
     const expected = [0, 1, 2, 3].map((second) => blockAt(forwards, noonUs + second * 1_000_000).bytes);
@@ -46,11 +46,11 @@ describe('generated traffic', () => {
     expect(digest(source({ seed: 2 }), 1)).not.toBe(digest(source(), 1));
   });
 
-  it('does not change between versions of the program unless this line does', () => {
+  it('has the recorded digest, so that the traffic does not change unnoticed', () => {
     expect(digest(source(), 10)).toBe('f556aa25d56aca4d60828cfce2e6d80ba7ed22a18ae2195c09da51b5f8231590');
   });
 
-  it('strictly increases in time within its second, and in number without a hole', () => {
+  it('numbers events without holes and strictly increases their times within a second', () => {
     for (const rate of [1, 330, 100_000]) {
       const some = source({ rate });
       const [one, next] = [blockAt(some, noonUs), blockAt(some, noonUs + 1_000_000)];
@@ -67,7 +67,7 @@ describe('generated traffic', () => {
     { seqCursors: false, variedKeys: false },
     { seqCursors: true, variedKeys: false },
     { seqCursors: true, variedKeys: true },
-  ])('has the meaning that a full parse finds (%o)', (style) => {
+  ])('consists of frames whose meaning agrees with a full parse (%o)', (style) => {
     const some = source(style);
     for (let second = 0; second < 12; second++) {
       const block = blockAt(some, noonUs + second * 1_000_000);
@@ -95,13 +95,13 @@ describe('generated traffic', () => {
     expect([...some.tally(noonUs / 1_000_000, noonUs / 1_000_000 + 60)]).toEqual(planned);
   });
 
-  it('has the keys of production in the order of production', () => {
+  it('uses the keys of production frames in the same order', () => {
     const commits = frames(blockAt(source({ seqCursors: true }), noonUs)).filter((frame) => frame.includes('"create"'));
     const shapes = new Set(commits.map((frame) => shapeOf(frame)));
     expect([...shapes]).toEqual(['did time_us cursor kind commit / rev operation collection rkey record cid']);
   });
 
-  it('follows the mix of the survey and its average frame size', () => {
+  it('matches the traffic mix and the average frame size of the survey', () => {
     const some = source({ rate: surveyRate });
     const counts: Record<string, number> = {};
     let [events, bytes] = [0, 0];
@@ -128,7 +128,7 @@ describe('generated traffic', () => {
     expect(bytes / events).toBeLessThan(600);
   });
 
-  it('contains texts that look like structure, escapes, and many scripts', () => {
+  it('contains texts that look like JSON structure, escapes, and many scripts', () => {
     const some = source();
     const texts = Array.from({ length: 60 }, (_, second) => frames(blockAt(some, noonUs + second * 1_000_000)))
       .flat()
@@ -141,7 +141,7 @@ describe('generated traffic', () => {
   });
 });
 
-it('uses 64 metric names', () => {
+it('has 64 metric names', () => {
   expect(new Set(metricNames).size).toBe(64);
 });
 

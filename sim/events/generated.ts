@@ -9,7 +9,7 @@ import { type Block, type EventSource, lowerBound, type Plan } from './source.ts
 import { Stamper } from './stamper.ts';
 import type { Wire } from './wire.ts';
 
-/** Cache size of blocks for consumers that read the same seconds. */
+/** Cache size in bytes for blocks that several consumers read. */
 const cacheBytes = 32 * 1024 * 1024;
 
 /** Options for generated traffic. */
@@ -24,14 +24,14 @@ interface Sketch extends Plan {
   readonly templates: Uint16Array;
 }
 
-/** Interval in which `size` consecutive events share the `time_us` of the first of them. */
+/** Interval in which every `size` consecutive events share the `time_us` of the first one. */
 interface Batching {
   readonly fromUs: number;
   readonly toUs: number;
   readonly size: number;
 }
 
-/** Generated traffic: every second is a function of the seed, the second, and the changes made by faults. */
+/** Generated traffic. The events of a second depend only on the seed, the second, and the changes that faults made. */
 export class GeneratedSource implements EventSource {
   readonly catalogue: Catalogue;
   readonly #rhythm: Rhythm;
@@ -44,7 +44,7 @@ export class GeneratedSource implements EventSource {
     'jetstream.legacy': new Map(),
     'jetstream.subscribeEvents': new Map(),
   };
-  /** Events with the stamp of another one: rows of a re-sync have the account and the time of their `sync`. */
+  /** Maps events to the event whose account and time they take: rows of a re-sync have those of their `sync`. */
   readonly #stampedAs = new Map<number, number>();
   #cached = 0;
   #speciesTable: Uint16Array | null = null;
@@ -105,7 +105,7 @@ export class GeneratedSource implements EventSource {
         for (const species of this.#sketch(second).species) counts[species] = (counts[species] ?? 0) + 1;
         continue;
       }
-      // The choices of `#sketch` without the times: batching changes only times within a second.
+      // Makes the same random choices as `#sketch`, but without times: batching changes only times within a second.
       let state = hash(this.#seed, 10, second) | 0;
       for (let seq = first; seq < next; seq++) {
         state = (state + 0x6d2b79f5) | 0;
@@ -118,7 +118,9 @@ export class GeneratedSource implements EventSource {
     return counts;
   }
 
-  /** Replaces events by other frames, from number `seq` on. Must not be called for events that were read. */
+  /**
+   * Replaces events with other frames, starting at number `seq`. Must not be called for events that were already read.
+   */
   replace(seq: number, templates: readonly number[]): void {
     for (const [step, template] of templates.entries()) {
       const second = this.#secondOf(seq + step);
@@ -129,20 +131,23 @@ export class GeneratedSource implements EventSource {
     this.#forget();
   }
 
-  /** Gives events the account and the time of another event. Must not be called for events that were read. */
+  /** Gives events the account and time of another event. Must not be called for events that were already read. */
   stampAs(seqs: readonly number[], model: number): void {
     for (const seq of seqs) this.#stampedAs.set(seq, model);
     this.#forget();
   }
 
-  /** Stamps events in batches within an interval. Must not be called for events that were read. */
+  /**
+   * Groups events into batches with equal times within an interval. Must not be called for events that were already
+   * read.
+   */
   batch(fromUs: number, toUs: number, size: number): void {
     this.#batchings.push({ fromUs, toUs, size });
     this.#forget();
   }
 
   #secondOf(seq: number): number {
-    // Reads advance second by second; the search is needed for the first read and for jumps.
+    // Reading advances second by second. Only the first read and jumps need the search.
     for (const second of [this.#lastSecond, this.#lastSecond + 1]) {
       if (this.#rhythm.seqAt(second) <= seq && seq < this.#rhythm.seqAt(second + 1)) {
         this.#lastSecond = second;
@@ -169,7 +174,7 @@ export class GeneratedSource implements EventSource {
       mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
       mixed ^= mixed >>> 14;
       const time = startUs + Math.floor((at + ((mixed & 0x3fff) / 0x4000) * 0.9) * width);
-      // One event per place in the grid: times increase strictly while each event has at least a microsecond.
+      // Events lie on a grid, so times strictly increase as long as each event has at least one microsecond.
       previous = time > previous ? time : previous + 1;
       timeUs[at] = previous;
       templates[at] = table[mixed >>> 14] ?? 0;
@@ -238,7 +243,7 @@ export class GeneratedSource implements EventSource {
   }
 }
 
-/** Returns 32 random bits for the event at a place of its second. */
+/** Returns 32 random bits for the event at index `at` of a second. */
 function randomAt(state: number, at: number): number {
   const step = (state + Math.imul(at + 1, 0x6d2b79f5)) | 0;
   let mixed = Math.imul(step ^ (step >>> 15), 1 | step);
@@ -247,8 +252,8 @@ function randomAt(state: number, at: number): number {
 }
 
 /**
- * Stamps the events of each group with one time. Groups begin with the first event of a second within the interval,
- * and end with the second.
+ * Gives all events of a group the same time. Within the interval, a group begins at the first event of a second and
+ * ends with that second at the latest.
  */
 function stampBatches(timeUs: Float64Array, { fromUs, toUs, size }: Batching): void {
   const from = lowerBound(timeUs, fromUs);

@@ -1,8 +1,8 @@
 import { type Dice, dice } from '../random.ts';
 
-/** The alphabet of did:plc and of CIDs. */
+/** Alphabet of did:plc identifiers and CIDs. */
 export const base32 = 'abcdefghijklmnopqrstuvwxyz234567';
-/** The alphabet of TIDs, in sort order. */
+/** Alphabet of TIDs, in sort order. */
 export const sortable = '234567abcdefghijklmnopqrstuvwxyz';
 
 /** Number of accounts in the simulated network. */
@@ -13,17 +13,17 @@ export function accountBytes(seed: number): Uint8Array {
   return Buffer.from(dice(seed ^ 0x0acc).text(base32, 24 * accountCount), 'latin1');
 }
 
-/** Returns a CID of a record, with which another record refers to it. */
+/** Returns a random CID of a record, as used in references to it. */
 export function recordCid(chance: Dice): string {
   return `bafyrei${chance.text(base32, 52)}`;
 }
 
-/** Returns a CID of a blob. */
+/** Returns a random CID of a blob. */
 export function blobCid(chance: Dice): string {
   return `bafkrei${chance.text(base32, 52)}`;
 }
 
-/** Returns a TID of an older record. */
+/** Returns a random TID of an earlier record. */
 export function oldTid(chance: Dice): string {
   return `3m${chance.text(sortable, 11)}`;
 }

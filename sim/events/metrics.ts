@@ -14,13 +14,13 @@ const operations = ['create', 'update', 'delete'] as const;
 const writes = ['create', 'update'] as const;
 const embeds = ['images', 'external', 'record', 'recordWithMedia', 'video', 'gallery', 'other'] as const;
 
-/** The short name of a tracked collection. */
+/** Short name of a tracked collection. */
 export type Alias = (typeof aliases)[number];
 /** Operation of a commit on a record. */
 export type Operation = (typeof operations)[number];
-/** Kinds of embed with their own metrics. */
+/** Embed types that have metrics of their own. */
 export type EmbedAlias = (typeof embeds)[number];
-/** Name of a metric that the record of events counts. */
+/** Name of a metric in the network's record. */
 export type MetricName =
   | `${Alias}.${Operation}`
   | `post.${(typeof writes)[number]}.${'reply' | 'quote'}`
@@ -36,7 +36,7 @@ export type MetricName =
   | 'malformed.commit'
   | 'sync.event';
 
-/** The tracked collections: NSID and short name. */
+/** Short names of the tracked collections, by NSID. */
 export const trackedCollections: ReadonlyMap<string, Alias> = new Map([
   ['app.bsky.feed.post', 'post'],
   ['app.bsky.feed.like', 'like'],
@@ -50,12 +50,12 @@ export const trackedCollections: ReadonlyMap<string, Alias> = new Map([
   ['app.bsky.actor.status', 'actor_status'],
 ]);
 
-/** The embeds by the `$type` in a record. */
+/** Short names of the embeds, by the `$type` in a record. */
 export const embedTypes: ReadonlyMap<string, EmbedAlias> = new Map(
   embeds.filter((alias) => alias !== 'other').map((alias) => [`app.bsky.embed.${alias}`, alias] as const),
 );
 
-/** All 64 metric names of the record. */
+/** All 64 metric names of the network's record. */
 export const metricNames: readonly MetricName[] = [
   ...aliases.flatMap((alias) => operations.map((operation) => `${alias}.${operation}` as const)),
   ...writes.flatMap((write) => (['reply', 'quote'] as const).map((shape) => `post.${write}.${shape}` as const)),
@@ -78,16 +78,16 @@ export const metricNames: readonly MetricName[] = [
   'sync.event',
 ];
 
-/** Meaning of a frame for a counting consumer: whether the frame is an event, and which metrics it increments. */
+/** Meaning of a frame for a counting consumer: its outcome, and the metrics that it increments. */
 export interface Species {
   /**
-   * Kind of the frame. An `event` has a usable time. A frame of the kind `not_json` or `no_time` cannot be assigned to
-   * a time. A `resync` repeats a record of a repository after a `sync`, and is not a new action.
+   * Outcome of the frame. An `event` has a usable time. A frame with the outcome `not_json` or `no_time` cannot be
+   * assigned to a time. A `resync` repeats a record of a repository after a `sync` and is not a new action.
    */
   readonly outcome: 'event' | 'not_json' | 'no_time' | 'resync';
-  /** True if the legacy protocol omits frames of this species. */
+  /** True if the legacy protocol does not send frames of this species. */
   readonly methodOnly?: true;
-  /** Collection that filters compare. A species with null passes every filter. */
+  /** Collection that filters match. A species with null passes every filter. */
   readonly collection: string | null;
   readonly metrics: readonly MetricName[];
 }

@@ -3,17 +3,17 @@ import { embedTypes, type MetricName, type Species, trackedCollections } from '.
 /** A completely parsed frame: its meaning and its time. */
 export interface ParsedFrame {
   readonly species: Species;
-  /** Time of the event, in microseconds, or null for a frame that is not an event. */
+  /** Time of the event in microseconds, or null if the frame is not an event. */
   readonly timeUs: number | null;
-  /** The `cursor` of a frame of the second version, or null for other frames. */
+  /** Value of `cursor` in a frame of the second version; null for other frames. */
   readonly cursor: number | null;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Parses a frame completely as JSON. The parser is deliberately simple and slow, because it is the reference for
- * recorded frames and for the generator's table of meanings.
+ * Parses a frame completely as JSON. The parser is deliberately simple and slow: it is the reference for recorded
+ * frames and for the generator's table of meanings.
  */
 export function parseFrame(text: string): ParsedFrame {
   let value: unknown;
@@ -39,7 +39,7 @@ export function parseFrame(text: string): ParsedFrame {
   };
 }
 
-/** Parses a frame of the method completely. Rows after a `sync` look like any other commit. */
+/** Parses a `subscribeEvents` frame completely. Rows after a `sync` look like any other commit. */
 export function parseMethodFrame(text: string): ParsedFrame {
   let value: unknown;
   try {

@@ -22,7 +22,7 @@ function stamped(text: string): string {
 
 describe('rare frames', () => {
   it.each(frames.map(({ name, text, species }) => [name, text, species] as const))(
-    'named %s have the meaning that a full parse finds',
+    'named %s have a meaning that agrees with a full parse',
     (_, text, species) => {
       const { species: found } = parseFrame(stamped(text));
       expect({ ...found, metrics: found.metrics.toSorted() }).toEqual({
@@ -32,7 +32,7 @@ describe('rare frames', () => {
     },
   );
 
-  it('together increment every metric', () => {
+  it('increment every metric when taken together', () => {
     const raised = new Set(frames.flatMap(({ species }) => species.metrics));
     expect(metricNames.filter((name) => !raised.has(name))).toEqual([]);
   });

@@ -9,8 +9,8 @@ export interface RareFrame extends FrameText {
 }
 
 /**
- * Returns frames that cannot be counted, because they are not JSON or have no usable `time_us`. All of them are valid
- * UTF-8, so that the websocket accepts them.
+ * Returns frames that cannot be counted because they are not JSON or lack a usable `time_us`. All of them are valid
+ * UTF-8; otherwise the websocket would reject them.
  */
 export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   const whole = commitFrame('app.bsky.feed.like', 'create', { reply: false, embed: null }, style, chance).text;
@@ -48,9 +48,7 @@ export function malformedFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/**
- * Returns a `sync` of the method and the rows that repeat a repository after it; the legacy protocol omits all of them.
- */
+/** Returns a `sync` event, and the rows that repeat a repository after it. The legacy protocol sends none of them. */
 export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame; rows: RareFrame[] } {
   const rows = [...trackedCollections.keys()].map((collection) => {
     const { text } = commitFrame(collection, 'create', { reply: false, embed: null }, style, chance);
@@ -63,8 +61,8 @@ export function resyncFrames(style: FrameStyle, chance: Dice): { sync: RareFrame
 }
 
 /**
- * Returns events of kinds, operations and shapes that ordinary traffic lacks, and one event of each kind that it has.
- * Together these events increment every metric. All of them have a usable time.
+ * Returns events with kinds, operations and shapes that ordinary traffic lacks, and one event of each ordinary kind.
+ * Together they increment every metric. All of them have a usable time.
  */
 export function unknownFrames(style: FrameStyle, chance: Dice): RareFrame[] {
   return [
@@ -91,7 +89,7 @@ function event(metrics: MetricName[], collection: string | null = null) {
   return { outcome: 'event', collection, metrics } as const;
 }
 
-/** Returns events of unknown kinds and operations, and commits without a usable collection. */
+/** Returns events with unknown kinds and operations, and commits without a usable collection. */
 function unknownEvents(style: FrameStyle, chance: Dice): RareFrame[] {
   const commit = (body: string): string => envelope('commit', body, style, chance);
   const bare = (rest: string): string => {
@@ -132,7 +130,7 @@ function unknownEvents(style: FrameStyle, chance: Dice): RareFrame[] {
   ];
 }
 
-/** Returns posts whose record has an unexpected shape. */
+/** Returns posts whose records have unexpected shapes. */
 function unknownPosts(style: FrameStyle, chance: Dice): RareFrame[] {
   const commit = (body: string): string => envelope('commit', body, style, chance);
   const record = `"record":{"$type":"app.bsky.feed.post","text":"","createdAt":"${slot.created}"`;
@@ -188,7 +186,7 @@ function everyCommit(style: FrameStyle, chance: Dice): RareFrame[] {
   return [...plain, ...shaped];
 }
 
-/** Returns a valid post whose frame has about this many bytes. */
+/** Returns a valid post whose frame has approximately `bytes` bytes. */
 export function hugeFrame(bytes: number, style: FrameStyle, chance: Dice): RareFrame {
   const { text, species } = commitFrame('app.bsky.feed.post', 'create', { reply: false, embed: null }, style, chance);
   const filler = `"text":"${'wide \\u00fc \\" '.repeat(Math.max(1, Math.floor(bytes / 14)))}`;

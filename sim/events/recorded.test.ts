@@ -10,7 +10,7 @@ const frames = [
 ];
 
 describe('recorded frames', () => {
-  it('are sent verbatim in file order, with their own times', () => {
+  it('are sent verbatim in file order with their recorded times', () => {
     const { bytes, offsets, count, timeUs } = new RecordedSource({
       frames,
       as: 'history',
@@ -24,7 +24,7 @@ describe('recorded frames', () => {
     expect([...timeUs]).toEqual([3000, 0, 1000, 2000]);
   });
 
-  it('are all in the past in history mode, and occur one by one in live mode', () => {
+  it('have all occurred in history mode, and occur one by one in live mode', () => {
     const startUs = 1_000_000;
     const history = new RecordedSource({ frames, as: 'history', rate: 2, startUs });
     const live = new RecordedSource({ frames, as: 'live', rate: 2, startUs });
@@ -33,7 +33,7 @@ describe('recorded frames', () => {
     expect(moments.map((moment) => live.edge(moment))).toEqual([0, 0, 0, 1, 4]);
   });
 
-  it('are found by the first time in the file at or after the cursor', () => {
+  it('are replayed from the first frame in the file whose time is at or after the cursor', () => {
     const source = new RecordedSource({ frames, as: 'history', rate: 1, startUs: 0 });
     expect([0, 1000, 3000, 3001].map((cursor) => source.seek(cursor))).toEqual([0, 0, 0, 4]);
   });

@@ -6,16 +6,16 @@ import { framed } from './template.ts';
 
 /** Options for replaying recorded frames. */
 export interface RecordedOptions {
-  /** Texts of the frames, in file order. */
+  /** Frames as text, in file order. */
   readonly frames: readonly string[];
-  /** `history`: all events have occurred before the start. `live`: the events occur one by one from `startUs` on. */
+  /** `history`: all events occurred before the start. `live`: the events occur one by one, beginning at `startUs`. */
   readonly as: 'history' | 'live';
   /** Number of events per second in live mode. */
   readonly rate: number;
   readonly startUs: number;
 }
 
-/** Recorded frames, numbered from 0 in file order, with their own times. */
+/** Recorded frames with their own times, numbered from 0 in file order. */
 export class RecordedSource implements EventSource {
   readonly species: Species[] = [];
   readonly #block: Block;
@@ -53,7 +53,7 @@ export class RecordedSource implements EventSource {
   }
 
   /**
-   * Returns the first matching frame in the file, at which a replay would begin; recorded frames are not sorted by
+   * Returns the first matching frame in the file, where a replay would begin. Recorded frames need not be sorted by
    * time.
    */
   seek(timeUs: number): number {

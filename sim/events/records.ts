@@ -4,7 +4,7 @@ import type { EmbedAlias } from './metrics.ts';
 import { slot } from './template.ts';
 import { postText, shortText } from './texts.ts';
 
-/** Properties of a post that have their own metrics. */
+/** Properties of a post that determine its metrics. */
 export interface PostShape {
   readonly reply: boolean;
   readonly embed: EmbedAlias | null;
@@ -12,7 +12,7 @@ export interface PostShape {
 
 type Body = Record<string, unknown>;
 
-/** Builds the record of a commit, with realistic keys and size and the `$type` of its collection. */
+/** Builds the record of a commit with realistic keys and size, and with the `$type` of its collection. */
 export function recordBody(collection: string, shape: PostShape, chance: Dice): Body {
   const $type = collection;
   const createdAt = slot.created;
@@ -126,7 +126,7 @@ function embedBody(alias: EmbedAlias, chance: Dice): Body {
   }
 }
 
-/** Builds a record that the instrument does not track. The record has the same keys as an envelope. */
+/** Builds a record of a collection that the instrument does not track. Its keys resemble those of an envelope. */
 function foreignBody($type: string, chance: Dice): Body {
   return {
     $type,

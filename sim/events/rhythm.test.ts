@@ -7,7 +7,7 @@ const seconds = fc.integer({ min: noon - 86_400 * 400, max: noon + 86_400 * 400 
 const rates = fc.constantFrom(0.5, 1, 10, 330, 5000, 100_000);
 
 describe('createRhythm', () => {
-  it('returns increasing numbers of 15 digits', () => {
+  it('returns increasing sequence numbers with 15 digits', () => {
     fc.assert(
       fc.property(fc.nat(), rates, seconds, (seed, rate, second) => {
         const { seqAt } = createRhythm(seed, rate);
@@ -18,7 +18,7 @@ describe('createRhythm', () => {
     );
   });
 
-  it('finds the second of any event', () => {
+  it('finds the second in which an event occurs', () => {
     fc.assert(
       fc.property(fc.nat(), rates, seconds, fc.nat(99), (seed, rate, second, percent) => {
         const { seqAt, secondOf } = createRhythm(seed, rate);
@@ -29,7 +29,7 @@ describe('createRhythm', () => {
     );
   });
 
-  it('keeps its mean over a day, with different hourly rates', () => {
+  it('keeps its mean rate over a day while the hourly rates differ', () => {
     const { seqAt } = createRhythm(1, 330);
     const midnight = Date.UTC(2026, 6, 4) / 1000;
     const hours = Array.from(
@@ -41,7 +41,7 @@ describe('createRhythm', () => {
     expect(Math.max(...hours) / Math.min(...hours)).toBeGreaterThan(1.5);
   });
 
-  it('has noise, by which adjacent minutes differ by at most a quarter', () => {
+  it('varies by at most a quarter between adjacent minutes', () => {
     const { seqAt } = createRhythm(1, 330);
     const minutes = Array.from({ length: 60 }, (_, at) => seqAt(noon + (at + 1) * 60) - seqAt(noon + at * 60));
     expect(new Set(minutes).size).toBeGreaterThan(50);

@@ -1,24 +1,24 @@
 import { fraction } from '../random.ts';
 
-/** First sequence number, chosen so that all numbers have 15 digits at any rate. */
+/** First sequence number. It ensures that all numbers have 15 digits at any rate. */
 const firstSeq = 100_000_000_000_000;
 /** UTC second of the oldest possible event (2020-01-01T00:00:00Z). */
 export const epochSecond = 1_577_836_800;
 const day = 86_400;
 
 /**
- * Rate of the traffic over time, as a growing function that returns the number of the first event of any second. The
- * function has a closed form, so that any past second is computed without counting earlier events. The rate consists of
- * a daily wave, slower and faster waves with phases derived from the seed, and noise per minute and per second.
+ * Rate of the traffic over time, as an increasing function that returns the number of the first event in any second.
+ * The function has a closed form, so any past second can be computed without counting earlier events. The rate consists
+ * of a daily wave, slower and faster waves with phases derived from the seed, and noise per minute and per second.
  */
 export interface Rhythm {
-  /** Returns the sequence number of the first event at or after the beginning of a UTC second. */
+  /** Returns the sequence number of the first event at or after the start of a UTC second. */
   seqAt(second: number): number;
-  /** Returns the UTC second of an event. */
+  /** Returns the UTC second in which an event occurs. */
   secondOf(seq: number): number;
 }
 
-/** Creates the rate function of a seed. `mean` is the mean rate in events per second. */
+/** Creates the rate function for a seed. `rate` is the mean rate in events per second. */
 export function createRhythm(seed: number, rate: number): Rhythm {
   const waves = [
     { period: day, depth: 0.3, phase: -0.55 * 2 * Math.PI },
@@ -26,8 +26,8 @@ export function createRhythm(seed: number, rate: number): Rhythm {
     { period: 43.7 * 60, depth: 0.03, phase: fraction(seed, 2) * 2 * Math.PI },
     { period: 7.3 * 60, depth: 0.03, phase: fraction(seed, 3) * 2 * Math.PI },
   ];
-  // Bound the amplitudes so that the function only grows: the waves have at most 0.41 of the rate, the slope of a
-  // minute 0.1, and seconds 0.4.
+  // The amplitudes are bounded so that the function always increases: relative to the mean rate, the waves contribute
+  // at most 0.41, the slope of the minutes 0.1, and that of the seconds 0.4.
   const minuteNoise = 3 * rate;
   const secondNoise = Math.min(Math.sqrt(rate), 0.2 * rate);
 

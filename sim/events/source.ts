@@ -3,32 +3,35 @@ import type { Species } from './metrics.ts';
 import type { Wire } from './wire.ts';
 
 /**
- * Numbered events of the network. Event `n` is the same for every consumer, live and in any replay. A source stores no
- * history, because it can generate any part of it again.
+ * Numbered events of the network. Event `n` is the same for every consumer, both live and in a replay. A source stores
+ * no history, because it can regenerate any part of it.
  */
 export interface EventSource {
-  /** Species of events, in the order of the indexes in plans and blocks. */
+  /** All species. Plans and blocks refer to them by index. */
   readonly species: readonly Species[];
-  /** Returns the events around number `seq`, without the bytes of the frames. */
+  /** Returns the block of events around number `seq`, without the bytes of their frames. */
   plan(seq: number): Plan;
-  /** Returns the same events with frames in the format of a protocol; default `subscribe`. */
+  /**
+   * Returns the block of events around number `seq`, with frames in the format of a protocol; defaults to the legacy
+   * one.
+   */
   block(seq: number, wire?: Wire): Block;
-  /** Returns the number after the newest event at a time in microseconds. */
+  /** Returns the number after the newest event at `nowUs`. */
   edge(nowUs: number): number;
-  /** Returns the number of the first event stamped at or after a time in microseconds. */
+  /** Returns the number of the first event stamped at or after `timeUs`. */
   seek(timeUs: number): number;
-  /** Returns a range of numbers that contains all events stamped within an interval. */
+  /** Returns a range of numbers that includes all events stamped within an interval. */
   span(fromUs: number, toUs: number): Range;
-  /** Returns the number of the oldest event that can be replayed at a time in microseconds. */
+  /** Returns the number of the oldest event that can be replayed at `nowUs`. */
   oldest(nowUs: number): number;
   /**
-   * Counts the events of each species in whole UTC seconds, end exclusive. Absent if it is not cheaper to count the
-   * events than to plan them.
+   * Counts the events of each species in whole UTC seconds, end exclusive. Absent if counting is not cheaper than
+   * planning the events.
    */
   tally?(fromSecond: number, toSecond: number): ArrayLike<number>;
 }
 
-/** Numbers, times and species of consecutive events, without their frames. */
+/** Numbers, times and species of consecutive events, without frames. */
 export interface Plan {
   /** Number of the first event. */
   readonly first: number;
@@ -39,14 +42,14 @@ export interface Plan {
   readonly species: Uint16Array;
 }
 
-/** Consecutive events with their concatenated websocket frames. */
+/** Consecutive events, with their websocket frames concatenated. */
 export interface Block extends Plan {
   /** Offset of each frame in `bytes`, followed by the length of `bytes`. */
   readonly offsets: Float64Array;
   readonly bytes: Buffer;
 }
 
-/** Returns the index of the first element that is at least `bound` in a sorted array. */
+/** Returns the index of the first element in a sorted array that is at least `bound`. */
 export function lowerBound(sorted: Float64Array, bound: number): number {
   let low = 0;
   let high = sorted.length;

@@ -13,8 +13,8 @@ const slotCreated = 7;
 const slotIso = 9;
 
 /**
- * Writes the variable parts of frames. The stamper holds the digits of the current event, so that it allocates nothing.
- * It is not reentrant.
+ * Writes the variable parts of frames. The stamper keeps the digits of the current event, so that it need not allocate
+ * memory. It is not reentrant.
  */
 export class Stamper {
   readonly #accounts: Uint8Array;
@@ -28,7 +28,7 @@ export class Stamper {
   readonly #base32 = Buffer.from(base32);
   readonly #sortable = Buffer.from(sortable);
 
-  /** `accounts`: 24 characters of did:plc for each account, concatenated. */
+  /** `accounts` contains 24 characters of did:plc for each account, concatenated. */
   constructor(accounts: Uint8Array) {
     this.#accounts = accounts;
     this.#accountCount = accounts.length / 24;
@@ -94,7 +94,7 @@ export class Stamper {
   }
 
   #setTime(timeUs: number): void {
-    // Set the digits again, because a row of a re-sync may have the time of another second.
+    // Set the digits again if necessary: a row of a re-sync may have the time of another second.
     const second = Math.floor(timeUs / 1_000_000);
     if (second !== this.#second) this.second(second);
     digits(this.#time, 10, 6, timeUs % 1_000_000);
@@ -106,7 +106,7 @@ export class Stamper {
     for (let step = 0; step < 24; step++) target[place + step] = this.#accounts[from + step] ?? 0;
   }
 
-  /** Encodes a TID: 53 bits of microseconds and 10 bits of clock id, five bits per character. */
+  /** Encodes a TID: 53 bits of microseconds and 10 bits of clock id, with five bits per character. */
   #setTid(timeUs: number, clockId: number): void {
     let high = Math.floor(timeUs / 0x200_0000);
     let low = timeUs % 0x200_0000;

@@ -1,9 +1,11 @@
 /**
- * Templates of frames. A template is a websocket text frame with its header. Its variable parts have a fixed width and
- * are written in place, so a frame costs little more than a copy of its bytes.
+ * Templates of frames. A template is a websocket text frame including its header. Its variable parts have a fixed width
+ * and are overwritten in place, so a frame costs little more than a copy of its bytes.
  */
 
-/** The variable parts of a frame. In a template's text, one character of the private use area represents each. */
+/**
+ * Variable parts of a frame. In the text of a template, each is represented by one character of the private use area.
+ */
 export const slot = {
   /** Slot of 24 characters for the actor's did:plc. */
   actor: '\uE001',
@@ -28,7 +30,7 @@ export const slot = {
 const widths: readonly number[] = [0, 24, 24, 16, 15, 13, 13, 24, 8, 27];
 const firstSlot = 0xe000;
 
-/** A frame's bytes with the slots to stamp: pairs of slot code and offset. */
+/** The bytes of a frame, and its slots as pairs of slot code and offset. */
 export interface Template {
   readonly bytes: Uint8Array;
   readonly slots: Uint32Array;
@@ -38,7 +40,7 @@ export interface Template {
 
 const encoder = new TextEncoder();
 
-/** Compiles the text of a frame, or its bytes unchanged if they are not text. */
+/** Compiles the text of a frame. A frame that is given as bytes has no slots. */
 export function compileTemplate(text: string | Uint8Array, species: number): Template {
   if (typeof text !== 'string') return { bytes: framed(text, 0x82), slots: new Uint32Array(0), species };
   const parts: Uint8Array[] = [];
@@ -63,7 +65,8 @@ export function compileTemplate(text: string | Uint8Array, species: number): Tem
 }
 
 /**
- * Wraps a payload in one unmasked, final websocket frame; `first` is the byte with the opcode (0x81 text, 0x82 binary).
+ * Wraps a payload in one unmasked, final websocket frame. `first` is the byte with the opcode: 0x81 for text, 0x82 for
+ * binary.
  */
 export function framed(payload: Uint8Array, first = 0x81): Uint8Array {
   const size = payload.length;
@@ -82,7 +85,7 @@ export function framed(payload: Uint8Array, first = 0x81): Uint8Array {
   return bytes;
 }
 
-/** Returns the payload of a compiled frame, as a consumer reads it. */
+/** Returns the payload of a compiled frame, as a consumer receives it. */
 export function payloadOf(frame: Uint8Array): Uint8Array {
   const marker = frame[1] ?? 0;
   return frame.subarray(marker < 126 ? 2 : marker === 126 ? 4 : 10);

@@ -24,7 +24,7 @@ const phrases = [
   'thread below, it is a long one',
 ] as const;
 
-/** Texts on which an incorrect frame parser fails. */
+/** Texts that break an incorrect frame parser. */
 const traps = [
   '"kind":"commit","time_us":1,"operation":"delete"',
   '{"kind":"identity","identity":{}}',
@@ -43,17 +43,17 @@ export function postText(chance: Dice): string {
   return parts.join(chance.chance(0.5) ? ' ' : '\n').slice(0, 300);
 }
 
-/** Returns a short line: a title, a name, an alternative text. */
+/** Returns a short text for a title, a name or an alternative text. */
 export function shortText(chance: Dice): string {
   return chance.pick(phrases);
 }
 
-/** Returns a handle that does not exist. */
+/** Returns a made-up handle. */
 export function handle(chance: Dice): string {
   return `${chance.text('abcdefghijklmnopqrstuvwxyz', 5 + chance.below(8))}.${chance.pick(['bsky.social', 'example.com', 'test'])}`;
 }
 
-/** Formats JSON as production does: with markup characters and line separators escaped. */
+/** Formats JSON as production does, with markup characters and line separators escaped. */
 export function productionJson(value: unknown): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

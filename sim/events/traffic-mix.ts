@@ -1,12 +1,12 @@
 /**
- * Counts of a survey of live traffic, which are the weights of the generated traffic. The survey has 198,250 frames
- * from 600 s on 2026-08-08, and was published by the weatherwatch project (measurements/survey.json).
+ * Counts of a survey of live traffic, used as the weights of the generated traffic. The survey covers 198,250 frames
+ * over 600 s on 2026-08-08. The weatherwatch project published it (measurements/survey.json).
  */
 
-/** Mean number of events per second in the survey, without a filter. */
+/** Mean number of unfiltered events per second in the survey. */
 export const surveyRate = 330.4;
 
-/** Commits by collection, then by operation. */
+/** Number of commits by collection and operation. */
 export const commitWeights: Readonly<
   Record<string, Readonly<Partial<Record<'create' | 'update' | 'delete', number>>>>
 > = {
@@ -48,11 +48,11 @@ export const commitWeights: Readonly<
   'net.atmowx.observation': { create: 8 },
   'chat.bsky.actor.declaration': { create: 7 },
   'org.hypercerts.claim.activity': { create: 5, delete: 5, update: 5 },
-  // Events of collections that the survey does not name.
+  // Stands for all collections that the survey does not name.
   'com.example.notebook.entry': { create: 131 },
 };
 
-/** Weights of account events by activity and status. */
+/** Number of account events by activity and status. */
 export const accountWeights = [
   { active: true, status: null, weight: 131 },
   { active: false, status: 'deleted', weight: 19 },
@@ -60,10 +60,10 @@ export const accountWeights = [
   { active: false, status: 'deactivated', weight: 14 },
 ] as const;
 
-/** Weight of identity events. */
+/** Number of identity events. */
 export const identityWeight = 145;
 
-/** Share of each kind of content among posts. */
+/** Share of posts with each kind of content. */
 export const postShares = {
   reply: 10_866 / 22_611,
   facets: 5317 / 22_611,

@@ -1,15 +1,15 @@
 import { slot } from './template.ts';
 import { productionJson } from './texts.ts';
 
-/** Jetstream's two protocols: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. */
+/** The two protocols of Jetstream: legacy `/subscribe`, and the method `network.bsky.jetstream.subscribeEvents`. */
 export type Wire = 'jetstream.legacy' | 'jetstream.subscribeEvents';
 
-/** Filter of a consumer's events. */
+/** Filter that a consumer applies to events. */
 export interface Filter {
   readonly wire: Wire;
-  /** Kinds of the method; empty for all. */
+  /** Kinds of events, for `subscribeEvents` only; empty for all. */
   readonly kinds: readonly string[];
-  /** NSIDs, or prefixes that end in `.*`; empty for all. */
+  /** NSIDs, or prefixes that end in `.*`; empty for all collections. */
   readonly wantedCollections: readonly string[];
 }
 
@@ -19,12 +19,12 @@ export const getZstdDictionary = 'network.bsky.jetstream.getZstdDictionary';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Placeholder numbers for the two slots in places where JSON requires a number. */
+/** Placeholder numbers for slots in places where JSON requires a number. */
 const numbers = { time: 1_111_111_111_111_111, seq: 222_222_222_222_222 } as const;
 
 /**
- * Converts the legacy template of an event to the template of the method, which is the same event in another format.
- * Returns a text that is not JSON unchanged. With `varied`, the order of the keys differs from production hosts.
+ * Converts the legacy template of an event to a `subscribeEvents` template of the same event. Returns a text that is
+ * not JSON unchanged. With `varied`, the order of the keys differs from production.
  */
 export function eventsTemplate(legacy: string, varied: boolean): string {
   let frame: unknown;
@@ -56,7 +56,7 @@ export function infoFrame(name: 'OutdatedCursor' | 'FutureCursor', message: stri
   });
 }
 
-/** Builds an error frame; the host closes the connection after sending it. */
+/** Builds an error frame. The host closes the connection after sending it. */
 export function errorFrame(error: string, message: string): string {
   return productionJson({ $type: 'error', error, message });
 }

@@ -1,21 +1,21 @@
 import { HttpHost, sendJson } from '../http-host.ts';
 import { ExportStream, exportPath, exportStreamPath } from './export-stream.ts';
 
-/** Input of a labeler's DID document. */
+/** The data from which a labeler's DID document is built. */
 export interface Identified {
   readonly did: string;
   readonly endpoint: string;
   readonly key: { multikey(): Promise<string> };
   /**
-   * All keys of the labeler, oldest first, with the time at which each was entered, in microseconds of the network's
-   * clock.
+   * All keys of the labeler, oldest first, each with the time at which the directory accepted it, in microseconds of
+   * the network's clock.
    */
   readonly keys: readonly { readonly sinceUs: number; readonly key: { multikey(): Promise<string> } }[];
-  /** Handle of the labeler; absent for a handle that is derived from the DID. */
+  /** Handle of the labeler; if absent, the handle is derived from the DID. */
   readonly handle?: string;
 }
 
-/** Returns the handle of a labeler's document. */
+/** Returns the handle in a labeler's document. */
 export function handleOf({ did, handle }: Pick<Identified, 'did' | 'handle'>): string {
   return handle ?? `labeler-${did.slice(8, 14)}.example.com`;
 }
@@ -23,14 +23,14 @@ export function handleOf({ did, handle }: Pick<Identified, 'did' | 'handle'>): s
 /** States of a DID document. */
 export type DocumentState = 'whole' | 'no_document' | 'tombstone' | 'no_service' | 'no_key' | 'html' | 'other_did';
 
-/** States of the directory, which determine all of its responses. */
+/** States of the directory. They affect all of its responses. */
 export type DirectoryState = 'up' | 'down' | 'slow' | 'hanging';
 
 /** Directory entry of a labeler. */
 interface Entry {
   readonly labeler: Identified;
   state: DocumentState;
-  /** Endpoint in an outdated document, or null for the current endpoint. */
+  /** Endpoint in an outdated document, or null to use the current endpoint. */
   endpoint: string | null;
   key: string | null;
 }
@@ -44,20 +44,20 @@ interface SimulatedDocument {
   readonly service: readonly { readonly id: string; readonly type: string; readonly serviceEndpoint: string }[];
 }
 
-/** Path of the operations of a DID, after the DID. */
+/** Path of a DID's audit log, relative to the DID. */
 const auditLog = '/log/audit';
 
 /**
- * The identity directory: `GET /did:plc:…`, audit logs of those DIDs, the export stream, and the documents that
- * did:web labelers serve themselves.
+ * The identity directory. It serves `GET /did:plc:…`, the audit logs of these DIDs and the export stream. It also
+ * builds the documents that did:web labelers serve themselves.
  */
 export class Directory {
-  /** Operations that were entered, as consumers of the export stream receive them. */
+  /** Accepted operations, as consumers of the export stream receive them. */
   readonly stream = new ExportStream();
   state: DirectoryState = 'up';
-  /** Response time in the state `slow`, in milliseconds of the wall clock. */
+  /** Response time in the state `slow`, in milliseconds of real time. */
   slowMs = 3_000;
-  /** Number of requests by DID, and by kind of response. */
+  /** Number of requests by DID (`asked`), and by kind of response (`fired`). */
   readonly asked = new Map<string, number>();
   readonly fired = new Map<DocumentState | DirectoryState, number>();
   readonly #entries = new Map<string, Entry>();
@@ -66,12 +66,12 @@ export class Directory {
 
   readonly #pds: () => string;
   /**
-   * Returns the response for a DID that was not entered, or null for an unregistered DID. `asked` is the number of the
-   * request, from 1.
+   * Returns the response for a DID that is not a labeler's, or null if it is not registered. `asked` is the number of
+   * the request, starting at 1.
    */
   others: (did: string, asked: number) => unknown = () => null;
 
-  /** `pds` returns the origin of the host of the labelers' records. */
+  /** `pds` returns the origin of the server that hosts the labelers' records. */
   constructor(nowUs: () => number, pds: () => string = () => 'https://pds.example.com') {
     this.#pds = pds;
     this.#nowUs = nowUs;
@@ -113,7 +113,7 @@ export class Directory {
     this.#entries.set(labeler.did, { labeler, state, endpoint: null, key: null });
   }
 
-  /** Appends an operation to the export stream: the current document of a labeler, or its removal. */
+  /** Appends an operation to the export stream: a labeler's current document, or its removal. */
   async publish(did: string): Promise<void> {
     const document = await this.document(did);
     this.stream.append(did, operationOf(document), this.#nowUs());
@@ -124,21 +124,19 @@ export class Directory {
     this.#entry(did).state = state;
   }
 
-  /**
-   * Freezes the document in its current state. Later changes of the endpoint and the key do not appear in the document.
-   */
+  /** Freezes a DID document in its current state. Later changes to the endpoint and the key do not appear in it. */
   async freeze(did: string): Promise<void> {
     const entry = this.#entry(did);
     entry.key = await entry.labeler.key.multikey();
     entry.endpoint = entry.labeler.endpoint;
   }
 
-  /** Sets the endpoint in the document, regardless of the labeler's real endpoint. */
+  /** Sets the endpoint in a DID document, regardless of the labeler's real endpoint. */
   point(did: string, endpoint: string): void {
     this.#entry(did).endpoint = endpoint;
   }
 
-  /** Makes the document show the labeler's current state again. */
+  /** Makes a DID document reflect the labeler's current state again. */
   thaw(did: string): void {
     const entry = this.#entry(did);
     entry.key = null;

@@ -9,7 +9,7 @@ import { type Compared, numberProblems } from './numbers.ts';
 import type { LabelersSet } from './read-set.ts';
 import { sumProblems } from './sums.ts';
 
-/** Returns all differences between a labelers artifact and the network's record; empty if they agree. */
+/** Returns all differences between a labelers artifact and the network's record, or an empty list if they agree. */
 export function labelersProblems(
   set: LabelersSet,
   expected: ReadonlyMap<string, ExpectedLabeler>,
@@ -22,12 +22,15 @@ export function labelersProblems(
   return [...problems, ...allLines(set, expected, compare)];
 }
 
-/** Returns the differences of the labelers, their states and the sums, while the counts still change. */
+/**
+ * Returns the differences in the listed labelers, their states and the sums. Suitable while the counts are still
+ * changing.
+ */
 export function statesProblems(set: LabelersSet, expected: ReadonlyMap<string, ExpectedLabeler>): string[] {
   return [...sumProblems(set), ...hourSumProblems(set), ...allLines(set, expected, stateProblems)];
 }
 
-/** Compares the lines with the expected labelers, each of which must have one. */
+/** Compares each line with the expected labeler, and reports missing and unexpected lines. */
 function allLines(
   set: LabelersSet,
   expected: ReadonlyMap<string, ExpectedLabeler>,
@@ -48,7 +51,7 @@ function headerProblems({ header }: LabelersSet, course: Course, now: Micros): s
   const start = micros(now - 30 * day);
   const days = Array.from({ length: dayOf(now - 1) - dayOf(start) + 1 }, (_, at) => dayName(dayOf(start) + at));
   return [
-    // Published to the millisecond, like the overview's.
+    // The start is published in milliseconds, as in the overview.
     ...differ(
       'the start of the epoch',
       Math.floor(course.startedUs / 1_000),

@@ -2,48 +2,48 @@ import type { Micros } from '../../../src/contract/timestamp.ts';
 import { type Interval, micros } from '../../../src/store/time.ts';
 
 /**
- * Instants of a proof that determine what the instrument could observe of each labeler. The clock is that of the
- * simulated network, which the instrument shares.
+ * Times in a proof that determine which parts of each labeler's activity the instrument could observe. They use the
+ * clock that the simulated network and the instrument share.
  */
 export interface Course {
   /** Start of the instrument's epoch. */
   readonly startedUs: Micros;
-  /** Instants at which all readable labels were stored, oldest first. */
+  /** Times at which all readable labels were stored, oldest first. */
   readonly settledUs: Micros[];
-  /** Interval in which every labeler that responds was read for the first time. */
+  /** Interval in which every responding labeler was read for the first time. */
   begun: Interval;
-  /** Interval that contains the interruption of the instrument; null before it. */
+  /** Interval that contains the interruption of the instrument; null until it happens. */
   paused: Interval | null;
-  /** Interval in which the faults of the roles took effect; null before it. */
+  /** Interval in which the injected faults took effect; null until then. */
   disturbed: Interval | null;
-  /** Outage of some labelers; null before it and after its labels were read. */
+  /** Outage of some labelers; null until it begins, and again once the labels from it have been read. */
   outage: Interval | null;
-  /** Interval in which the late labelers were found; null before it. */
+  /** Interval in which the late labelers were discovered; null until then. */
   found: Interval | null;
-  /** Interval in which some labelers were removed from the directory; null before it. */
+  /** Interval in which some labelers were removed from the directory; null until then. */
   left: Interval | null;
 }
 
-/** Creates the course of an instrument that has started. */
+/** Creates the course of a proof whose instrument has just started. */
 export function courseFrom(startedUs: Micros): Course {
   const begun = { start: startedUs, end: startedUs };
   return { startedUs, settledUs: [], begun, paused: null, disturbed: null, outage: null, found: null, left: null };
 }
 
-/** Returns the first instant at or after `us` at which all labels were stored; `now` if there is none. */
+/** Returns the first time at or after `us` at which all labels were stored, or `now` if there is none. */
 export function settledAfter({ settledUs }: Course, us: number, now: Micros): Micros {
   return settledUs.find((at) => at >= us) ?? now;
 }
 
-/** Time that an instrument did not read a labeler. */
+/** Time during which the instrument did not read a labeler. */
 export interface Unread {
-  /** Intervals in which the labeler was not read at any instant. */
+  /** Intervals in which the labeler was certainly not read. */
   readonly certain: readonly Interval[];
-  /** Intervals in which the labeler may have been read in part. */
+  /** Intervals in which the labeler may not have been read for part of the time. */
   readonly possible: readonly Interval[];
 }
 
-/** Returns the minimum and maximum share of an interval that was read. */
+/** Returns the minimum and maximum share of an interval during which the labeler was read. */
 export function shareRange(
   { certain, possible }: Unread,
   part: Interval,
@@ -54,7 +54,7 @@ export function shareRange(
   return { min: share([...certain, ...possible]), max: share(certain) };
 }
 
-/** Returns the length of the union of intervals within a part, in microseconds. */
+/** Returns the total length of the intervals' union within `part`, in microseconds. */
 export function covered(intervals: readonly Interval[], part: Interval): number {
   let sum = 0;
   let through: number = part.start;
@@ -66,7 +66,7 @@ export function covered(intervals: readonly Interval[], part: Interval): number 
   return sum;
 }
 
-/** Returns an interval that extends another by a time on both sides. */
+/** Returns an interval that is extended by `by` microseconds on both sides. */
 export function widened({ start, end }: Interval, by: number): Interval {
   return { start: micros(start - by), end: micros(end + by) };
 }

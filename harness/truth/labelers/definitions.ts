@@ -7,8 +7,8 @@ import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 
 /**
- * Compares the published texts with the labelers' records. A labeler that never responded may have no texts. Values
- * of the system have no definitions of their own.
+ * Compares the published definitions with the labelers' records. A labeler that never responded may have none. The
+ * system's global values have no definitions here.
  */
 export function definitionProblems(
   { definitions }: LabelersSet,
@@ -16,12 +16,15 @@ export function definitionProblems(
   expected: ReadonlyMap<string, ExpectedLabeler>,
 ): string[] {
   const lines = new Map(definitions.map((line) => [line.did, line]));
-  const problems = [...lines.keys()].filter((did) => !expected.has(did)).map((did) => `${did} has texts and no line`);
+  const problems = [...lines.keys()]
+    .filter((did) => !expected.has(did))
+    .map((did) => `${did} has definitions but no line`);
   for (const [did, { name, values, firstAnswered, isDenied }] of expected) {
     const line = lines.get(did);
-    if (line !== undefined && isDenied) problems.push(`${did} (${name}): there are texts of a denied labeler`);
+    if (line !== undefined && isDenied)
+      problems.push(`${did} (${name}): the definitions of a denied labeler are published`);
     if (line === undefined || isDenied) {
-      if (firstAnswered !== null && !isDenied) problems.push(`${did} (${name}): there are no texts`);
+      if (firstAnswered !== null && !isDenied) problems.push(`${did} (${name}): the definitions are missing`);
       continue;
     }
     const wanted = definitionsOf(sim.labelers.of(did))
@@ -31,13 +34,13 @@ export function definitionProblems(
       }));
     const got = line.values.filter(({ locales }) => locales.length > 0);
     if (canonical(wanted) !== canonical(got)) {
-      problems.push(`${did} (${name}): the texts are ${canonical(got)}, not ${canonical(wanted)}`);
+      problems.push(`${did} (${name}): the definitions are ${canonical(got)}, not ${canonical(wanted)}`);
     }
   }
   return problems;
 }
 
-/** Returns the newest definition of each value that a labeler declares or has declared. */
+/** Returns the newest definition of each value that a labeler declares or has ever declared. */
 export function definitionsOf({ records }: Pick<Labeler, 'records'>): LabelDefinition[] {
   const newest = new Map<string, LabelDefinition>();
   for (const { values, definitions = plainDefinitions(values) } of records) {
@@ -51,7 +54,7 @@ type Text = Omit<LabelerDefinitionsLine['values'][number], 'withheld' | 'locales
   readonly locales: readonly Locale[];
 };
 
-/** Returns definitions as JSON with a fixed order of values and of fields. */
+/** Formats definitions as JSON with a fixed order of values and fields. */
 function canonical(values: readonly Text[]): string {
   return JSON.stringify(
     values

@@ -16,7 +16,7 @@ import { type AcceptedRow, acceptedRows } from './rows.ts';
 import { readTimes } from './unread.ts';
 import { type ExpectedValues, expectedValues, noValues } from './values.ts';
 
-/** Document of one labeler as the network's record requires it. */
+/** The expected document of one labeler, derived from the network's record. */
 export interface ExpectedLabeler {
   readonly did: string;
   /** Name of the labeler's role or ailment, for messages. */
@@ -26,7 +26,7 @@ export interface ExpectedLabeler {
   readonly handle: { readonly name: string; readonly confirmed: boolean } | null;
   readonly enrolled: boolean;
   readonly state: LabelerState;
-  /** Problems that explain the state; null is the absence of a problem. */
+  /** Published problems that would be correct for the state; null stands for no problem. */
   readonly problems: readonly (LabelerProblem | null)[];
   readonly foundBy: readonly DiscoveryWay[];
   readonly readBy: ReadingTransport | null;
@@ -34,15 +34,15 @@ export interface ExpectedLabeler {
   readonly firstAnswered: Interval | null;
   /** Interval that contains the last response; null if the labeler never responded. */
   readonly lastAnswered: Interval | null;
-  /** Accepted rows, without those that only repeat known labels after a change of key. */
+  /** Accepted rows, excluding those that only repeat known labels after a key change. */
   readonly rows: readonly AcceptedRow[];
   readonly repeats: number;
-  /** Interval that contains the acceptance of the last row; null without rows. */
+  /** Interval that contains the acceptance of the last row; null if there are no rows. */
   readonly lastRow: Interval | null;
   readonly unread: Unread;
-  /** Reasons of the labeler's own gaps, in order. */
+  /** Reasons of the labeler's own gaps, in chronological order. */
   readonly gaps: readonly GapReason[];
-  /** Instants at which the labeler's database was recreated; each is in a gap. */
+  /** Times at which the labeler's database was recreated. Each must lie in a gap. */
   readonly resets: readonly Micros[];
   readonly signatures: ExpectedSignatures;
   readonly values: ExpectedValues;

@@ -7,10 +7,13 @@ import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 import type { AcceptedRow } from './rows.ts';
 
-/** Difference in seconds that the instants of the course do not explain: the clocks are read at different times. */
+/** Tolerance in seconds, because the clocks are not read at the same time. */
 const toleranceSeconds = 4;
 
-/** Returns the differences between the hours file and the overview of the same instant; empty without an hours file. */
+/**
+ * Returns the differences between the hours file and the overview of the same generation time, or an empty list without
+ * an hours file.
+ */
 export function hourSumProblems({ hours: file, overview, header }: LabelersSet): string[] {
   if (file === null) return [];
   const problems = [
@@ -45,8 +48,8 @@ export function hourSumProblems({ hours: file, overview, header }: LabelersSet):
 }
 
 /**
- * Compares the hours of a labeler with the network's record. A label was accepted between its emission and the time at
- * which all labels were stored, so an hour has at least the labels for which both are in the hour.
+ * Compares the hours of a labeler with the network's record. A label was accepted at some time between its emission and
+ * the time at which all labels were stored. A label with both times in the same hour must be counted in that hour.
  */
 export function labelerHourProblems(
   file: LabelsHours,
@@ -55,7 +58,7 @@ export function labelerHourProblems(
   now: Micros,
 ): string[] {
   const labeler = file.labelers.find(({ labeler_did: did }) => did === expected.did);
-  if (labeler === undefined) return ['there are no hours'];
+  if (labeler === undefined) return ['the hours are missing'];
   const through = parseTimestamp(file.through) ?? now;
   const problems = file.hours.flatMap(({ start }, at) => {
     const from = parseTimestamp(start) ?? micros(0);
@@ -85,7 +88,7 @@ interface Range {
   readonly max: number;
 }
 
-/** Returns the minimum and maximum number of rows that were accepted in an interval. */
+/** Returns the minimum and maximum number of rows that may have been accepted within an interval. */
 function rowsIn({ rows }: ExpectedLabeler, removed: boolean, part: Interval, course: Course, now: Micros): Range {
   const own = rows.filter((row) => row.removed === removed);
   const latest = ({ acceptedUs }: AcceptedRow): number => settledAfter(course, acceptedUs, now);
@@ -97,7 +100,7 @@ function rowsIn({ rows }: ExpectedLabeler, removed: boolean, part: Interval, cou
 
 function countProblems(what: string, count: number | null | undefined, { min, max }: Range): string[] {
   const is = count ?? 0;
-  return is >= min && is <= max ? [] : [`${is} ${what}, not ${min} to ${max}`];
+  return is >= min && is <= max ? [] : [`${is} ${what}, expected ${min} to ${max}`];
 }
 
 function timeProblems(what: string, seconds: number, { unread }: ExpectedLabeler, part: Interval): string[] {

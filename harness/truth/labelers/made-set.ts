@@ -9,7 +9,7 @@ import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 import { publishedForm } from './values.ts';
 
-/** Input of a labelers artifact that is generated from the oracle and not by the instrument. */
+/** Input for a labelers artifact that is generated from the oracle instead of by the instrument. */
 export interface MadeInput {
   readonly sim: Sim;
   readonly course: Course;
@@ -17,7 +17,7 @@ export interface MadeInput {
   readonly now: Micros;
 }
 
-/** Makes an artifact that agrees with the oracle, so that a test can change one number of it. */
+/** Generates an artifact that agrees with the oracle, so that a test can change a single number in it. */
 export function madeSet(input: MadeInput): LabelersSet {
   const { sim, course, expected, now } = input;
   const start = micros(now - 30 * day);

@@ -12,17 +12,20 @@ import { definitionProblems } from './definitions.ts';
 import { expectedLabelers } from './expected.ts';
 import { type LabelersSet, readLabelersSet } from './read-set.ts';
 
-/** Maximum number of problems of one moment in the report of a proof. */
+/** Maximum number of problems that a proof reports per moment. */
 const maxReported = 40;
 
-/** Waits until the labelers artifact agrees with the network's record; returns the differences that remain. */
+/**
+ * Waits until the labelers artifact agrees with the network's record. Returns the differences that remain after the
+ * time limit.
+ */
 export async function labelersMatch(
   sim: Sim,
   { folder }: Pick<LabelStation, 'folder'>,
   course: Course,
   moment: Moment,
 ): Promise<string[]> {
-  let problems: readonly string[] = ['the artifact is not written'];
+  let problems: readonly string[] = ['the artifact was not written'];
   let read: string | null = null;
   const agrees = async (): Promise<boolean> => {
     const set = await readLabelersSet(join(folder, 'artifacts'));
@@ -40,17 +43,19 @@ export async function labelersMatch(
 export function setProblems(set: LabelersSet, sim: Sim, course: Course, moment: Moment): string[] {
   const now = parseTimestamp(set.header.generated_at) ?? micros(0);
   const expected = expectedLabelers({ sim, course, moment, now, confirms: isConfirmed });
-  // The numbers of an artifact can be compared only while no labels are on their way.
+  // While labels are still arriving, only the states and sums can be compared.
   if (moment === 'begun') return statesProblems(set, expected);
   return [...labelersProblems(set, expected, course), ...definitionProblems(set, sim, expected)];
 }
 
-/** Returns true for labelers whose handle the simulated name server confirms: every second one. */
+/** Returns true if the simulated name server confirms the labeler's handle, which it does for every second labeler. */
 export function isConfirmed({ did, profile }: Pick<Labeler, 'did' | 'profile'>): boolean {
   return profile.index % 2 === 0 && did.startsWith('did:plc:');
 }
 
-/** Returns a name server for the labelers' handles. The handles of the other labelers name an unknown account. */
+/**
+ * Returns the resolver of a name server for the labelers' handles. Unconfirmed handles resolve to an unknown account.
+ */
 export function resolvesHandles(sim: Sim): (name: string) => Promise<string[][]> {
   return async (name) => {
     const owner = sim.labelers.list.find((labeler) => isConfirmed(labeler) && name === `_atproto.${labeler.handle}`);

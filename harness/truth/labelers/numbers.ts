@@ -7,13 +7,13 @@ import type { ExpectedLabeler } from './expected.ts';
 import type { LabelersSet } from './read-set.ts';
 import { countProblems } from './values.ts';
 
-/** Difference of a share that the instants of the course do not explain: the clocks are read at different times. */
+/** Tolerance for shares, because the clocks are not read at the same time. */
 const shareTolerance = 0.001;
 
 /** Maximum size of a gap in a line, in bytes. */
 const gapBytes = 110;
 
-/** A labeler's line with the facts of the run that its numbers depend on. */
+/** A labeler's line, and the facts of the run on which its numbers depend. */
 export interface Compared {
   readonly line: LabelerLine;
   readonly expected: ExpectedLabeler;
@@ -22,7 +22,7 @@ export interface Compared {
   readonly now: Micros;
 }
 
-/** Returns the differences between the numbers of a line and the network's record. */
+/** Returns the differences between the numbers in a line and the network's record. */
 export function numberProblems(compared: Compared): string[] {
   return [
     ...eventProblems(compared),
@@ -40,7 +40,7 @@ function eventProblems({ line, expected: { rows, repeats }, now }: Compared): st
   return [...differ('events', events, line.events), ...differ('repeats', repeats, line.repeats)];
 }
 
-/** Compares the counts and the share of each day. The counts of an unread day are null. */
+/** Compares the counts and the observed share of each day. */
 function dayProblems({ line, expected, set: { header }, now }: Compared): string[] {
   const start = micros(now - 30 * day);
   if (line.days.length !== header.days.length) return [`there are ${line.days.length} days`];
@@ -67,8 +67,8 @@ function dayProblems({ line, expected, set: { header }, now }: Compared): string
 }
 
 /**
- * Compares the reasons of the gaps after the first response, and checks that the gaps explain the shares. Before the
- * first response the whole time is unobserved.
+ * Compares the reasons of the gaps after the first response, and checks that the gaps account for the resets. The time
+ * before the first response is always unobserved.
  */
 function gapProblems({ line, expected, course }: Compared): string[] {
   const problems: string[] = [];
@@ -80,16 +80,16 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   }));
   for (const [at, { start, end }] of gaps.entries()) {
     if (start >= end) problems.push(`gap ${at} does not end after its start`);
-    if (start < (gaps[at - 1]?.start ?? start)) problems.push(`gap ${at} is not in order`);
+    if (start < (gaps[at - 1]?.start ?? start)) problems.push(`gap ${at} is out of order`);
   }
   const paused = course.paused;
   const isPause = (gap: Interval): boolean =>
     paused !== null && gap.start < paused.end + 10 * second && gap.end > paused.start - 10 * second;
-  // The list may leave out no reset, whether it merges gaps or not.
+  // Every reset must be listed, even if gaps are merged.
   const isListed = (at: number): boolean => gaps.some(({ start, end }) => start - second <= at && at <= end + second);
-  for (const at of expected.resets) if (!isListed(at)) problems.push(`the reset at ${dateOf(at)} is in no gap`);
+  for (const at of expected.resets) if (!isListed(at)) problems.push(`the reset at ${dateOf(at)} is outside every gap`);
   if (expected.gaps.length > maxLabelerGaps) return [...problems, ...overflowProblems(line, gaps)];
-  if (line.gap_overflow) problems.push('the gaps overflow');
+  if (line.gap_overflow) problems.push('gap_overflow is set');
   if (expected.firstAnswered === null) return problems;
   const own = gaps.filter(
     (gap) =>
@@ -98,7 +98,7 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   );
   const reasons = own.map(({ reason }) => reason);
   const wanted = expected.gaps.filter((reason) => reason !== 'not_observed' && !isEarly(expected, reason));
-  // A labeler that replaces rows may remove the last one that was read, which looks like a reset.
+  // A labeler that replaces rows may remove the last row that was read, which looks like a reset.
   const isSame = expected.replaces
     ? wanted.every((reason) => reasons.includes(reason)) &&
       reasons.every((reason) => reason === 'cursor_reset' || wanted.includes(reason))
@@ -107,31 +107,31 @@ function gapProblems({ line, expected, course }: Compared): string[] {
   return problems;
 }
 
-/** Checks gaps that are more than the line lists, so that the closest ones are merged, even with different reasons. */
+/** Checks a line that cannot list all gaps. It must merge the closest ones, even if their reasons differ. */
 function overflowProblems(
   line: LabelerLine,
   gaps: readonly (Interval & { readonly reason: LabelerLine['gaps'][number]['reason'] })[],
 ): string[] {
-  const problems = line.gap_overflow ? [] : ['the gaps do not overflow'];
-  // The line lists fewer gaps only if two more did not fit.
+  const problems = line.gap_overflow ? [] : ['gap_overflow is not set'];
+  // The line may list fewer gaps than the maximum only if two more would not have fitted.
   const isFull = JSON.stringify(line).length + 2 * gapBytes > maxLabelerLineBytes;
   if (gaps.length > maxLabelerGaps || (gaps.length < maxLabelerGaps && !isFull))
     problems.push(`${gaps.length} gaps are listed`);
   for (const [at, { start }] of gaps.entries()) {
-    if (start < (gaps[at - 1]?.end ?? start)) problems.push(`gap ${at} overlaps the one before`);
+    if (start < (gaps[at - 1]?.end ?? start)) problems.push(`gap ${at} overlaps the previous gap`);
   }
   const possible: readonly string[] = ['cursor_reset', 'ingest_paused', 'not_observed', 'unknown'];
   for (const { reason } of gaps) if (!possible.includes(reason)) problems.push(`a gap has the reason ${reason}`);
   return problems;
 }
 
-/** Returns true if a gap of this reason ends with the first response. */
+/** Returns true if a gap with this reason ends at the first response. */
 function isEarly({ name }: ExpectedLabeler, reason: string): boolean {
   return name.endsWith('no_query') && reason === 'source_unavailable';
 }
 
 function signatureProblems({ line: { signatures }, expected }: Compared): string[] {
-  if (signatures === null) return ['there are no signatures'];
+  if (signatures === null) return ['the signatures are missing'];
   const { verified, verified_earlier_key: earlier, invalid, unsigned, unverified } = signatures;
   return differ(
     'signatures',
@@ -142,7 +142,7 @@ function signatureProblems({ line: { signatures }, expected }: Compared): string
 
 function valueProblems({ line, expected, course, now }: Compared): string[] {
   const { values } = expected;
-  // A labeler that never responded may have no known definitions.
+  // The definitions of a labeler that never responded may be unknown.
   if (
     expected.firstAnswered === null &&
     line.values.length === 0 &&
@@ -171,7 +171,10 @@ function valueProblems({ line, expected, course, now }: Compared): string[] {
   return problems;
 }
 
-/** Checks that the delays are possible: a row was accepted between its emission and the time at which all were stored. */
+/**
+ * Checks that the delays are plausible. A row was accepted at some time between its emission and the time at which all
+ * rows were stored.
+ */
 function delayProblems({ line: { delay_ms: delay }, expected, course, now }: Compared): string[] {
   if (delay === null) return [];
   const { p50, p90, labels } = delay;
@@ -181,7 +184,7 @@ function delayProblems({ line: { delay_ms: delay }, expected, course, now }: Com
   );
   const problems: string[] = [];
   if (labels < 1 || labels > expected.rows.length + expected.repeats) problems.push(`${labels} labels have a delay`);
-  // A percentile is the bound of a class of delays, at most twice the delay.
+  // A percentile is published as the upper bound of its delay class, which is at most twice the delay.
   if (p50 > p90 || p90 > (2 * longest) / 1_000 + 10) problems.push(`the delays are ${p50} and ${p90} ms`);
   return problems;
 }

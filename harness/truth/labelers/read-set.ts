@@ -19,18 +19,18 @@ import {
 import type { RecentOverview } from '../../../src/artifact/recent-overview.ts';
 import type { Check } from '../../../src/artifact/schema.ts';
 
-/** The two files of a labelers artifact and the overview of the same instant. */
+/** The two files of a labelers artifact, with the overview of the same generation time. */
 export interface LabelersSet {
   readonly header: LabelersHeader;
   readonly labelers: readonly LabelerLine[];
   readonly definitionsHeader: DefinitionsHeader;
   readonly definitions: readonly LabelerDefinitionsLine[];
   readonly overview: RecentOverview;
-  /** Hours of the same instant; null in a set that was made without them. */
+  /** Hours file of the same generation time; null in a set that was generated without one. */
   readonly hours: LabelsHours | null;
 }
 
-/** Names of the files of a labelers artifact in the artifact directory. */
+/** Names of the files that belong to a set, in the artifact directory. */
 const fileNames = [
   'labelers.ndjson',
   'labeler-definitions.ndjson',
@@ -38,7 +38,10 @@ const fileNames = [
   'labels-hours.json',
 ] as const;
 
-/** Reads the files of an artifact directory; null while they are not of one instant. Throws if a line is malformed. */
+/**
+ * Reads a set from an artifact directory. Resolves with null while its files differ in their generation time. Throws if
+ * a line is malformed.
+ */
 export async function readLabelersSet(folder: string): Promise<LabelersSet | null> {
   const texts = await Promise.all(fileNames.map((name) => readFile(join(folder, name), 'utf8'))).catch(() => null);
   const [labelers, definitions, overviewText, hoursText] = texts ?? [];
@@ -59,7 +62,7 @@ function parseHours(text: string): LabelsHours {
   return reading.artifact;
 }
 
-/** Parses the files of an artifact. Throws if a line is malformed, too long or in the wrong place. */
+/** Parses the files of a set. Throws if a line is malformed, too long or out of place. */
 export function parseLabelersSet(labelers: string, definitions: string, overview: string): LabelersSet {
   const lines = linesOf(labelers, maxLabelersBytes, maxLabelerLineBytes);
   const texts = linesOf(definitions, maxDefinitionsBytes, maxDefinitionsLineBytes);
@@ -81,7 +84,7 @@ function linesOf(text: string, maxBytes: number, maxLine: number): string[] {
   if (!text.endsWith('\n')) throw new Error('a file does not end with a line feed');
   const lines = text.slice(0, -1).split('\n');
   for (const [index, line] of lines.entries()) {
-    // The header has no bound of its own.
+    // The length of the header is not limited.
     if (index > 0 && Buffer.byteLength(line) > maxLine) throw new Error(`line ${index} has more than ${maxLine} bytes`);
   }
   return lines;
@@ -95,5 +98,5 @@ function parsed<T>(check: Check<T>, line: string | undefined): T {
 
 function requireSorted(dids: readonly string[]): void {
   const at = dids.findIndex((did, index) => index > 0 && did <= (dids[index - 1] ?? ''));
-  if (at >= 0) throw new Error(`line ${at + 1} is not in the order of the DIDs`);
+  if (at >= 0) throw new Error(`line ${at + 1} is not in DID order`);
 }

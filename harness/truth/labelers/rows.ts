@@ -6,32 +6,32 @@ import { micros } from '../../../src/store/time.ts';
 import type { Role } from '../roles.ts';
 import type { Course } from './course.ts';
 
-/** Minimum number of labels that a labeler signs again within an hour which count as repeats and not as acts. */
+/** Minimum number of labels that a labeler signs again at once for them to count as repeats instead of events. */
 const minRepeats = 100;
 
 /** A label that the instrument must have accepted. */
 export interface AcceptedRow {
   readonly value: string;
   readonly removed: boolean;
-  /** Earliest instant of the acceptance. */
+  /** Earliest possible acceptance time. */
   readonly acceptedUs: Micros;
-  /** Instant that the labeler wrote into the label. */
+  /** Time that the labeler wrote into the label (`cts`). */
   readonly authoredUs: Micros;
   readonly signature: 'verified' | 'invalid' | 'unsigned';
 }
 
-/** Accepted labels of a labeler. */
+/** Accepted labels of one labeler. */
 export interface AcceptedRows {
-  /** Labels without repeats, in the order of their acceptance. */
+  /** Labels without repeats, in order of emission. */
   readonly rows: readonly AcceptedRow[];
   readonly repeats: number;
-  /** Labels with repeats. */
+  /** Labels including repeats. */
   readonly all: readonly AcceptedRow[];
 }
 
 /**
- * Returns the labels that a labeler served and that the rules of admission accept, each one once. A labeler that was
- * found late served its earlier labels after it was found.
+ * Returns the distinct labels that a labeler served and that the admission rules accept. The earlier labels of a late
+ * labeler count as accepted when it was discovered.
  */
 export function acceptedRows(labeler: Labeler, role: Role | null, course: Course, now: Micros): AcceptedRows {
   const rows: AcceptedRow[] = [];
@@ -69,7 +69,7 @@ function signatureOf({ odd }: EmittedLabel): AcceptedRow['signature'] {
   return odd === 'bad_signature' || odd === 'high_s' ? 'invalid' : 'verified';
 }
 
-/** Returns true if the label is one of many that the labeler signed again after a change of its key. */
+/** Returns true if the label is one of many that the labeler signed again after a key change. */
 function isRepeat({ faults }: Labeler, n: number): boolean {
   return faults.log.some(
     ({ fault, fromN, toN }) =>

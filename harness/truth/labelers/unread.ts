@@ -6,7 +6,7 @@ import { departs, type Role } from '../roles.ts';
 import { type Course, settledAfter, widened } from './course.ts';
 import type { ExpectedLabeler } from './expected.ts';
 
-/** Returns the instants of a labeler's responses and the time in which it was not read. */
+/** Returns the times of a labeler's first and last response, and the time during which it was not read. */
 export function readTimes(
   labeler: Labeler,
   role: Role | null,
@@ -21,7 +21,7 @@ export function readTimes(
   const possible: Interval[] = [first];
   if (course.paused !== null) possible.push(widened(course.paused, 10 * second));
   if (course.disturbed !== null && (role?.gaps.length ?? 0) > 0) possible.push(course.disturbed);
-  // A labeler that replaces rows may remove the last one that was read, which looks like a reset.
+  // A labeler that replaces rows may remove the last row that was read, which looks like a reset.
   if (labeler.profile.software === 'ozone' && course.disturbed !== null) {
     possible.push({ start: course.startedUs, end: course.disturbed.end });
   }
@@ -31,7 +31,7 @@ export function readTimes(
     possible.push(absence);
   }
   const until = absence?.end ?? now;
-  // The last response before an absence may be as old as that of a labeler that is read: up to 10 minutes.
+  // Before an absence, the last response may be up to 10 minutes old, as for any labeler that is being read.
   const present = absence?.start ?? now;
   const since = course.settledUs.findLast((at) => at < present) ?? course.startedUs;
   return {
@@ -41,15 +41,15 @@ export function readTimes(
   };
 }
 
-/** Returns the interval that contains the first response of a labeler; null if it does not respond. */
+/** Returns the interval that contains the first response of a labeler; null if it was never discovered. */
 function firstResponse({ profile }: Labeler, role: Role | null, course: Course): Interval | null {
   if (role?.act === 'found') return course.found;
-  // Without pages, the first label of the stream is the first response.
+  // A labeler without `queryLabels` first responds with the first label of its stream.
   const { start, end } = course.begun;
   return profile.ailment === 'no_query' ? { start, end: settledAfter(course, end, end) } : course.begun;
 }
 
-/** Returns the interval in which the labeler stopped being read; null while it is read. */
+/** Returns the interval in which reading the labeler stopped; null if it is still being read. */
 function absenceOf(role: Role | null, course: Course): Interval | null {
   if (role?.act === 'outage') return course.outage;
   return departs(role) ? course.left : null;

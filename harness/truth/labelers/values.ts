@@ -3,38 +3,44 @@ import { fewerThanFive } from '../../../src/contract/labeler-vocabulary.ts';
 import { dayName, dayOf } from '../../../src/store/time.ts';
 import type { AcceptedRow } from './rows.ts';
 
-/** Syntax of a label value in the lexicon; values of the system begin with an exclamation mark. */
+/** Lexicon syntax of a label value. Global values of the system begin with an exclamation mark. */
 const valueSyntax = /^!?[a-z-]{1,100}$/;
-/** Number below which a count is not published. */
+/** Smallest count that is published as a number. */
 const minPublished = 5;
 
-/** Days on which a labeler began and ceased to declare a value. */
+/** Days on which a labeler started and stopped declaring a value. */
 export interface ExpectedDefinition {
-  /** Day of the first record with the value; null if that is the labeler's first record, which is read later. */
+  /**
+   * Day of the first record with the value. Null if it is the labeler's first record, because the instrument only reads
+   * that record later.
+   */
   readonly first: string | null;
-  /** Day of the record that omits the value since then; null if the present record declares the value. */
+  /** Day of the record that removed the value, or null if the current record declares it. */
   readonly last: string | null;
 }
 
-/** True numbers of events by value. */
+/** Expected numbers of events by value. */
 export interface ExpectedValues {
-  /** Number of events of each declared value that may be named. */
+  /** Number of events for each declared value whose name may be published. */
   readonly declared: ReadonlyMap<string, number>;
   readonly definitions: ReadonlyMap<string, ExpectedDefinition>;
-  /** Number of declared values that are not named, because of their syntax or because they look like an identity. */
+  /**
+   * Number of declared values that are not published by name, because of their syntax or because they look like an
+   * identity.
+   */
   readonly omitted: number;
-  /** Number of events of all values that are not named. */
+  /** Number of events of all other values. */
   readonly undeclared: number;
 }
 
-/** Returns no values, as for a labeler whose texts are not published. */
+/** Returns the result for a labeler whose definitions are not published: every event counts as undeclared. */
 export function noValues(rows: readonly AcceptedRow[]): ExpectedValues {
   return { declared: new Map(), definitions: new Map(), omitted: 0, undeclared: rows.length };
 }
 
 /**
- * Returns the numbers of events by value, of all values that the labeler declares or has declared. A value that looks
- * like an identity is not named.
+ * Counts the events of every value that the labeler declares or has ever declared. A value that looks like an identity
+ * is not named.
  */
 export function expectedValues(
   { records, profile: { unnameable = [] } }: Pick<Labeler, 'records' | 'profile'>,
@@ -63,10 +69,10 @@ function expectedDefinition(value: string, records: Labeler['records']): Expecte
   return { first: first === 0 ? null : dayFrom(first), last: dayFrom(has.lastIndexOf(true) + 1) };
 }
 
-/** A published count: a number, the word for a small one, or null for one that would reveal another. */
+/** A published count: a number, the word for fewer than five, or null if publishing it would reveal another count. */
 type Published = number | typeof fewerThanFive | null;
 
-/** A count with its true number. */
+/** A published count and the true number of events. */
 export interface PublishedCount {
   readonly name: string;
   readonly published: Published;
@@ -74,9 +80,9 @@ export interface PublishedCount {
 }
 
 /**
- * Returns the form in which a count must be published among `all` counts. A count under five is never a number. A larger
- * one may be missing only if the sum of all would otherwise reveal a small one: if a single count is small, or if all
- * small ones are equal. Then the small counts and the smallest of the others, and no more, have no form.
+ * Returns the form in which a count must be published alongside `all` counts. A count below five is never published as
+ * a number. If the total would reveal the small counts, because all of them are equal, the small counts and the
+ * smallest larger count are omitted. No other larger count may be omitted.
  */
 export function publishedForm(events: number, all: readonly number[]): Published {
   const isSmall = events < minPublished;
@@ -88,7 +94,7 @@ export function publishedForm(events: number, all: readonly number[]): Published
   return isSmall ? fewerThanFive : events;
 }
 
-/** Returns the problems of published counts, which are those of all values of a labeler. */
+/** Returns the problems in the published counts of one labeler. The list must contain all of its values. */
 export function countProblems(counts: readonly PublishedCount[]): string[] {
   const all = counts.map(({ events }) => events);
   return counts.flatMap(({ name, published, events }) => {
